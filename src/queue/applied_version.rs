@@ -1,23 +1,23 @@
-//! Up to which version everything has been popped.
+//! The newest version up to which all deltas have been popped.
 
 use std::collections::VecDeque;
 
 use crate::object::ResourceVersion;
 
-/// What was heard of versions, each waiting for the places that stood in line then: once those have been popped,
-/// everything up to that version has been. A line that never becomes empty so has news all the same.
+/// Versions of the source, each due once all entries that were queued before it have been popped. A queue that never
+/// becomes empty therefore reports versions too.
 ///
-/// At most one version waits for each place in line.
+/// Bounded by the number of queued entries plus one.
 #[derive(Debug, Default)]
 pub(super) struct VersionTracker {
-    /// How many places have been popped, ever.
+    /// The number of entries popped since the start.
     popped: u64,
-    /// How many must have been popped for each version, oldest first.
+    /// The pop count at which each version is due, oldest first.
     pending: VecDeque<(u64, ResourceVersion)>,
 }
 
 impl VersionTracker {
-    /// Everything up to this version has been queued, and so many places stand in line.
+    /// Records that everything up to this version has been queued, with `entries` entries in the queue.
     pub(super) fn record(&mut self, version: ResourceVersion, entries: usize) {
         let due = self.popped + entries as u64;
         match self.pending.back_mut() {
@@ -26,17 +26,17 @@ impl VersionTracker {
         }
     }
 
-    /// So many places were popped, or have gone.
+    /// Records entries that were popped or dropped.
     pub(super) fn record_pops(&mut self, entries: usize) {
         self.popped += entries as u64;
     }
 
-    /// Whether there is something to tell.
+    /// Returns true if a version is due.
     pub(super) fn has_due(&self) -> bool {
         self.pending.front().is_some_and(|(at, _)| *at <= self.popped)
     }
 
-    /// The newest version that can be told.
+    /// Removes and returns the newest version that is due.
     pub(super) fn take_due(&mut self) -> Option<ResourceVersion> {
         let mut newest = None;
         while self.has_due() {
@@ -45,7 +45,7 @@ impl VersionTracker {
         newest
     }
 
-    /// What was taken is to be told again, after so many places, unless there is something newer to be told.
+    /// Makes a taken version due again after `entries` more entries, unless a newer one is pending.
     pub(super) fn restore(&mut self, version: Option<ResourceVersion>, entries: usize) {
         if let Some(version) = version.filter(|_| self.pending.is_empty()) {
             self.record(version, entries);

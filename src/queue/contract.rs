@@ -1,31 +1,31 @@
-//! What every queue keeps to, and what its callers hand it.
+//! The trait of all queues and the types of its arguments.
 
 use std::sync::Arc;
 
 use super::{Deltas, Mark, Popped, Signals, Transformer};
 use crate::object::{DeletedObject, KeyError, KeyListerGetter, Object, Origin, ResourceVersion};
 
-/// What a queue asks of the store behind it, to find what a list shows to be gone (client-go: `KnownObjects`). It is
-/// read under the queue's lock; it must never call back into the queue.
+/// Read access to the store that a queue feeds, to find objects that a list lacks (client-go: `KnownObjects`). The
+/// queue calls it with its lock held, so it must never call the queue.
 pub type KnownObjects = Arc<dyn KeyListerGetter>;
 
-/// What a pop does with what it took out. It runs under the queue's lock: it must be quick, and must not call the
-/// queue.
+/// A function that processes a popped item. The queue calls it with its lock held, so it must be quick and must not
+/// call the queue.
 pub type PopProcessFunc<'a> = dyn FnMut(Popped) + Send + 'a;
 
-/// A process function that returns the deltas to queue again; none if it succeeded (client-go: `ErrRequeue`).
+/// A process function that returns the deltas to queue again, or none on success (client-go: `ErrRequeue`).
 pub type RequeueFunc<'a> = dyn FnMut(Popped) -> Vec<Deltas> + Send + 'a;
 
-/// Deltas a queue holds before [`Queue::has_room`] says no, unless told otherwise: enough that neither side waits for
-/// the other at each delta, and little next to any store.
+/// The default number of deltas at which [`Queue::has_room`] returns false: enough that producer and consumer rarely
+/// wait for each other, and few compared with any store.
 pub const DEFAULT_CAPACITY: usize = 1024;
 
-/// Bytes of objects that a queue holds before [`Queue::has_room`] says no, unless told otherwise: as many as that number
-/// of deltas has where objects are larger than most, and little next to such a number of the largest that there are.
+/// The default bytes of objects at which [`Queue::has_room`] returns false: the size of [`DEFAULT_CAPACITY`] fairly
+/// large objects, and much less than that number of the largest possible ones.
 pub const DEFAULT_BYTES: usize = 16 * 1024 * 1024;
 
-/// The queue is closed, and what it held has been popped (client-go: `ErrFIFOClosed`, whose text names a `DeltaFIFO`
-/// whichever queue it is).
+/// The queue is closed, and all its items have been popped (client-go: `ErrFIFOClosed`, whose text names a `DeltaFIFO`
+/// for every queue).
 ///
 /// ```
 /// # use kdelta::object::{Origin, meta_namespace_key};
@@ -37,27 +37,28 @@ pub const DEFAULT_BYTES: usize = 16 * 1024 * 1024;
 /// let queue = Fifo::new(meta_namespace_key);
 /// queue.add(web, Origin::Watch).expect("a key");
 /// queue.close();
-/// assert_eq!(queue.try_pop(&mut |_| ()), Ok(true), "what it holds can still be popped");
+/// assert_eq!(queue.try_pop(&mut |_| ()), Ok(true), "queued items can still be popped");
 /// assert_eq!(queue.try_pop(&mut |_| ()), Err(FifoClosedError));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("manipulating with closed queue")]
 pub struct FifoClosedError;
 
-/// A store of deltas with pop (client-go: `Queue`).
+/// A queue of deltas (client-go: `Queue`).
 ///
-/// Any number of tasks may call it; the order of deltas is that in which the calls got the lock. Nothing here waits:
-/// [`pop`](super::pop) and [`room`](super::room) do, outside the lock.
+/// Any number of tasks may call it; deltas are ordered as the calls acquire the lock. Its methods never wait:
+/// [`pop`](super::pop) and [`room`](super::room) do, without the lock.
 ///
-/// A queue of one's own can stand in for those of this room wherever a queue is asked for, as in a
-/// [`Config`](../informer/struct.Config.html). It keeps two promises beside those of its methods: a process function
-/// runs while nothing else can be popped or compared with the store, and whatever changes is said in its [`Signals`].
+/// Another implementation can replace those of this module, for example in a
+/// [`Config`](../informer/struct.Config.html). In addition to the promises of each method, it guarantees that no other
+/// item is popped or compared with the store while a process function runs, and that it notifies its [`Signals`] of
+/// every change.
 ///
 /// ```
 /// # use std::sync::{Arc, atomic::{AtomicUsize, Ordering}};
 /// # use kdelta::object::{DeletedObject, Ingest, KeyError, Object, Origin, ResourceVersion, TypeMeta, meta_namespace_key};
 /// # use kdelta::queue::{Fifo, FifoClosedError, Mark, Queue, RequeueFunc, Signals};
-/// /// Counts what comes in, and leaves the rest to another queue, its signals too.
+/// /// Counts new objects and delegates to another queue, including its signals.
 /// struct Counting<Q> { queue: Q, events: AtomicUsize }
 ///
 /// impl<Q: Queue> Queue for Counting<Q> {
@@ -94,26 +95,27 @@ pub struct FifoClosedError;
 /// # assert!(queue.try_pop(&mut |_| ()).expect("open") && queue.events.load(Ordering::Relaxed) == 1);
 /// ```
 pub trait Queue: Send + Sync + 'static {
-    /// An object is there.
+    /// Queues a new object.
     ///
     /// # Errors
     /// The key function refused the object; nothing was queued.
     fn add(&self, object: Arc<Object>, origin: Origin) -> Result<(), KeyError>;
 
-    /// An object changed.
+    /// Queues a changed object.
     ///
     /// # Errors
     /// As [`Queue::add`].
     fn update(&self, object: Arc<Object>, origin: Origin) -> Result<(), KeyError>;
 
-    /// An object is gone.
+    /// Queues the delete of an object.
     ///
     /// # Errors
     /// As [`Queue::add`].
     fn delete(&self, deleted: DeletedObject, origin: Origin) -> Result<(), KeyError>;
 
-    /// A list is complete: these objects and those that [`Queue::list_item`] took since [`Queue::list_begin`]. What
-    /// is known or queued beyond is gone, and a tombstone for it is queued. Exempt from the capacity.
+    /// Completes a list, which consists of these objects and of those that [`Queue::list_item`] queued since
+    /// [`Queue::list_begin`]. Queues a tombstone for every other object that is stored or queued. Not limited by the
+    /// capacity.
     ///
     /// # Errors
     /// As [`Queue::add`], for any of the objects.
@@ -124,34 +126,35 @@ pub trait Queue: Send + Sync + 'static {
         origin: Origin,
     ) -> Result<(), KeyError>;
 
-    /// A list begins.
+    /// Starts a list.
     fn list_begin(&self, origin: Origin);
 
-    /// The list that has just begun may be of another history than what is known: equal versions do not say that two
-    /// states are equal, up to the next [`Queue::list_begin`]. A queue that does not look at versions ignores it;
-    /// whoever wraps a queue hands it on.
+    /// The list that has just begun may belong to another history than the store, so that equal versions do not prove
+    /// equal states until the next [`Queue::list_begin`]. A queue that does not compare versions ignores it. A wrapper
+    /// must forward the call.
     fn list_in_doubt(&self) {}
 
-    /// An object of a list that is still coming in: queued now, or handed back to be given to [`Queue::replace`],
-    /// then as the stored one where that is the same state.
+    /// Accepts an object of a list in progress. Returns `None` if it was queued; otherwise the caller passes the
+    /// returned object to [`Queue::replace`]. That is the stored object if it has the same state.
     fn list_item(&self, object: Arc<Object>, origin: Origin) -> Option<Arc<Object>>;
 
-    /// The source has nothing more for now: whoever pops is to see all that is queued. Only after [`Queue::list_item`]
-    /// may a queue wait for this, or for more.
+    /// Wakes the consumer because the source has no more objects for now. After [`Queue::list_item`], and only then, a
+    /// queue may delay the wake-up until this call or until more objects are queued.
     fn flush(&self) {}
 
-    /// Delivers every stored object again, except for those that have deltas in the queue. Pops alternate between these objects and
-    /// the line, so that a live event waits for at most one of them; each is delivered in the state that is stored when its turn
-    /// comes. Exempt from the capacity, and bounded by the store's size however often it is called.
+    /// Delivers every stored object again, except those with queued deltas. Pops alternate between these objects and
+    /// the queued deltas, so that a live event waits for at most one object. Each object is delivered in its state at
+    /// that time. Not limited by the capacity, but bounded by the size of the store, however often it is called.
     fn resync(&self);
 
-    /// Queues a mark, where marks travel.
+    /// Queues a mark, if the queue delivers marks.
     fn mark(&self, mark: Mark);
 
-    /// Everything up to this version has been queued.
+    /// Records that everything up to this version has been queued.
     fn bookmark(&self, version: &ResourceVersion);
 
-    /// Takes the next out and has it processed while the queue is held. `false` when there is nothing.
+    /// Removes the next item and calls `process` with it while the queue is locked. Returns false if the queue is
+    /// empty.
     ///
     /// # Errors
     /// The queue is closed, and empty.
@@ -162,33 +165,33 @@ pub trait Queue: Send + Sync + 'static {
         })
     }
 
-    /// As [`Queue::try_pop`], and queues the deltas that the function returns at the end of the line, while the queue is still
-    /// locked. Deltas of an object that has been queued again meanwhile are dropped, because the queued ones are newer; all
-    /// are dropped if the queue is closed. Of an [`Item::ReplacedAll`](super::Item::ReplacedAll), each object comes back by
-    /// itself.
+    /// Pops like [`Queue::try_pop`], and appends the deltas that the function returns while the queue is still locked.
+    /// Deltas of an object that has been queued again in the meantime are dropped, because the queued ones are newer;
+    /// all are dropped if the queue is closed. The objects of an [`Item::ReplacedAll`](super::Item::ReplacedAll) are
+    /// requeued one by one.
     ///
     /// # Errors
     /// As [`Queue::try_pop`].
     fn try_pop_or_requeue(&self, process: &mut RequeueFunc<'_>) -> Result<bool, FifoClosedError>;
 
-    /// Does something while nothing can be popped or compared with the store, so between two deltas.
+    /// Calls `work` between two pops: no item is popped or compared with the store meanwhile.
     fn under_lock(&self, work: &mut dyn FnMut());
 
-    /// Whether fewer deltas, and fewer bytes of objects, are queued than the capacity allows. A closed queue has room, so
-    /// that nobody waits there.
+    /// Returns true if the queued deltas and their bytes are below the capacity, or if the queue is closed, so that no
+    /// producer waits for a closed queue.
     fn has_room(&self) -> bool;
 
-    /// Whether the initial state has been popped: the first list with everything it brought, or at once where
-    /// something other than a list came first. Never goes back.
+    /// Returns true once the first list and its tombstones have been popped, or as soon as a live event precedes the
+    /// first list. Never becomes false again.
     fn has_synced(&self) -> bool;
 
-    /// From now on changes what comes in with this transformer. A queue that transforms nothing ([`Fifo`](super::Fifo))
+    /// Sets the transformer of all objects queued from now on. A queue without transformation ([`Fifo`](super::Fifo))
     /// ignores it.
     fn set_transformer(&self, _transformer: Transformer) {}
 
-    /// Ends the queue: what it holds can still be popped, whoever waits is woken.
+    /// Closes the queue and wakes all waiting tasks. Queued items can still be popped.
     fn close(&self);
 
-    /// Where [`pop`](super::pop) and [`room`](super::room) wait.
+    /// Returns the signals on which [`pop`](super::pop) and [`room`](super::room) wait.
     fn signals(&self) -> &Signals;
 }

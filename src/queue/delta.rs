@@ -1,4 +1,4 @@
-//! What happened to one object, and what a queue hands out.
+//! Changes of one object, and the items that a queue returns.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -8,22 +8,22 @@ use smallvec::{SmallVec, smallvec};
 
 use crate::object::{DeletedObject, Key, KeyError, KeyFunc, Object, Origin, ResourceVersion};
 
-/// The kinds of change, by name alone (client-go: `DeltaType`).
+/// The kind of a change (client-go: `DeltaType`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum DeltaType {
-    /// The source said that an object is there now.
+    /// The source reported a new object.
     Added,
-    /// The source said that an object changed.
+    /// The source reported a changed object.
     Updated,
-    /// An object is gone; seen, or found by a list that no longer holds it.
+    /// An object was deleted. The delete was observed, or inferred from a list that lacks the object.
     Deleted,
-    /// An object is in a list: it may be new, changed or as it was.
+    /// A list contains the object, which may be new, changed or unchanged.
     Replaced,
-    /// Nothing changed: a resync repeats what the store holds.
+    /// A resync delivers the stored object again.
     Sync,
 }
 
-/// One kind of change with the state it led to. Only a delete may lack a state.
+/// A change with the resulting state. Only a delete may lack a state.
 #[derive(Debug, Clone)]
 pub enum Change {
     /// See [`DeltaType::Added`].
@@ -38,20 +38,19 @@ pub enum Change {
     Sync(Arc<Object>),
 }
 
-/// A change of one object and how it came to be known (client-go: `Delta`).
+/// A change of one object and its origin (client-go: `Delta`).
 ///
-/// What is said to handlers does not depend on the kind of change alone: the store is asked whether it held the
-/// object.
+/// The notification of handlers depends on the store too: an object that is not stored yet is reported as added.
 #[derive(Debug, Clone)]
 pub struct Delta {
     /// The change.
     pub change: Change,
-    /// What brought it.
+    /// The origin of the change.
     pub origin: Origin,
 }
 
 impl Delta {
-    /// The kind of change.
+    /// Returns the kind of the change.
     #[must_use]
     pub fn delta_type(&self) -> DeltaType {
         match self.change {
@@ -63,7 +62,7 @@ impl Delta {
         }
     }
 
-    /// The state of the object; that of a tombstone may be missing.
+    /// Returns the state of the object, which may be missing for a tombstone.
     #[must_use]
     pub fn object(&self) -> Option<&Arc<Object>> {
         match &self.change {
@@ -75,12 +74,12 @@ impl Delta {
         }
     }
 
-    /// The bytes that its object takes.
+    /// Returns the bytes of memory that the object uses.
     pub(super) fn weight(&self) -> usize {
         self.object().map_or(0, |object| object.weight())
     }
 
-    /// The key of the object; that of a tombstone is the one it was made with.
+    /// Returns the key of the object; for a tombstone, the key it was created with.
     ///
     /// # Errors
     /// The key function refused the object.
@@ -96,7 +95,7 @@ impl Delta {
     }
 }
 
-/// The changes of one object, oldest first (client-go: `Deltas`). A queue never hands out an empty one.
+/// The changes of one object, oldest first (client-go: `Deltas`). A queue never returns an empty one.
 ///
 /// ```
 /// # use kdelta::object::{DeletedObject, Origin};
@@ -117,26 +116,26 @@ impl Delta {
 pub struct Deltas(SmallVec<[Delta; 1]>);
 
 impl Deltas {
-    /// The first change.
+    /// Returns the first change.
     #[must_use]
     pub fn oldest(&self) -> Option<&Delta> {
         self.0.first()
     }
 
-    /// The last change: what is so now.
+    /// Returns the last change, which has the current state.
     #[must_use]
     pub fn newest(&self) -> Option<&Delta> {
         self.0.last()
     }
 
-    /// Puts a change of the same object at the end. Two deletes in a row are one, and a delete that was seen says more
-    /// than one that was inferred; nothing else is ever merged, so no state is lost.
+    /// Appends a change of the same object. Two deletes in a row are merged, and an observed delete replaces an
+    /// inferred one. No other changes are merged, so that no state is lost.
     pub fn push(&mut self, delta: Delta) {
-        self.put(delta);
+        self.push_merged(delta);
     }
 
-    /// The same; answers the one of two deletes that is not kept.
-    pub(super) fn put(&mut self, delta: Delta) -> Option<Delta> {
+    /// Appends a change like [`Self::push`], and returns the delete that was dropped by a merge.
+    pub(super) fn push_merged(&mut self, delta: Delta) -> Option<Delta> {
         let last = self.0.last_mut().map(|last| (last.delta_type(), last));
         if let (Some((DeltaType::Deleted, last)), Change::Deleted(_)) = (last, &delta.change) {
             let is_inferred =
@@ -171,21 +170,21 @@ impl IntoIterator for Deltas {
     }
 }
 
-/// The key of these changes, which are all of one object: that of the newest (client-go: `KeyOf`).
+/// Returns the key of deltas of one object: the key of the newest (client-go: `KeyOf`).
 ///
 /// ```
 /// # use kdelta::object::{DeletedFinalStateUnknown, DeletedObject, Origin, meta_namespace_key};
 /// # use kdelta::queue::{Change, Delta, key_of};
 /// let tombstone = DeletedFinalStateUnknown { key: "shop/web".into(), object: None };
 /// let change = Change::Deleted(DeletedObject::FinalStateUnknown(tombstone));
-/// let gone = Delta { change, origin: Origin::Relist };
-/// assert_eq!(key_of(&[gone], meta_namespace_key)?, "shop/web".into());
+/// let deleted = Delta { change, origin: Origin::Relist };
+/// assert_eq!(key_of(&[deleted], meta_namespace_key)?, "shop/web".into());
 /// assert!(key_of(&[], meta_namespace_key).is_err());
 /// # Ok::<(), kdelta::object::KeyError>(())
 /// ```
 ///
 /// # Errors
-/// There is no change, or the key function refused the object.
+/// There is no delta, or the key function refused the object.
 pub fn key_of(deltas: &[Delta], key_func: KeyFunc) -> Result<Key, KeyError> {
     let newest = deltas.last().ok_or_else(|| KeyError::NoKey {
         object: "Deltas".to_owned(),
@@ -194,51 +193,51 @@ pub fn key_of(deltas: &[Delta], key_func: KeyFunc) -> Result<Key, KeyError> {
     newest.key(key_func)
 }
 
-/// Something that happened to the stream and not to an object. It travels in order, in an
-/// [`OrderedFifo`](crate::queue::OrderedFifo) only.
+/// An event of the stream rather than of an object. Only an [`OrderedFifo`](crate::queue::OrderedFifo) delivers marks,
+/// in order with the deltas.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Mark {
-    /// The initial state has been told. Comes once.
+    /// The initial list has been delivered. Sent once.
     Synced {
-        /// The version of that state.
+        /// The version of the initial list.
         resource_version: ResourceVersion,
     },
-    /// A watch was lost for good and what follows, with [`Origin::Relist`], is the difference. Where the queue refuses that
-    /// list nothing follows, and another gap begins the next.
+    /// A watch was lost and could not be resumed. The deltas that follow, with [`Origin::Relist`], are the difference
+    /// to a new list. If the queue refuses the list, no deltas follow, and another gap precedes the next list.
     Gap {
-        /// The version up to which everything had been told.
+        /// The version up to which all changes had been delivered.
         from: ResourceVersion,
         /// The version of the new list.
         to: ResourceVersion,
-        /// How long nothing was heard.
+        /// The time without updates from the source.
         lasted: Duration,
     },
 }
 
-/// What one pop takes out of a queue.
+/// An item that a pop returns.
 #[derive(Debug, Clone)]
 pub enum Item {
     /// Changes of one object. Never empty.
     Deltas(Deltas),
-    /// All changes that a list makes, each object once, to be applied in one step (client-go: `ReplacedAll`). Only a queue
-    /// with the option `atomic_replace` returns it, and never for the initial list.
+    /// All changes that follow from a list, each object once, to be applied in one step (client-go: `ReplacedAll`).
+    /// Only a queue with the option `atomic_replace` returns it, and never for the initial list.
     ReplacedAll(Vec<Deltas>),
     /// A mark.
     Mark(Mark),
-    /// Nothing but the news of [`Popped::up_to`].
+    /// Only the new version in [`Popped::up_to`].
     Bookmark,
 }
 
-/// What the process function of a pop is given.
+/// The argument of a process function.
 #[derive(Debug, Clone)]
 pub struct Popped {
-    /// What was taken out.
+    /// The item.
     pub item: Item,
-    /// Whether the initial state had not been popped completely before this.
+    /// Whether the initial list had not been popped completely before this item.
     pub is_in_initial_list: bool,
-    /// With this, everything the source told up to that version has been popped. Nothing is said in the middle of a
-    /// list, whose order is not that of versions. In a [`DeltaFifo`](crate::queue::DeltaFifo) objects have their own
-    /// place in line, so what was told later of some of them may have been popped too.
+    /// The version up to which every change of the source has been popped, this item included. `None` in the middle of
+    /// a list, which is not ordered by version. In a [`DeltaFifo`](crate::queue::DeltaFifo), later changes of some
+    /// objects may have been popped too, because each object keeps its own position.
     pub up_to: Option<ResourceVersion>,
 }
 
@@ -250,7 +249,7 @@ mod tests {
 
     // C17
     #[test]
-    fn the_key_of_deltas_is_that_of_the_newest() {
+    fn key_of_deltas_is_the_key_of_the_newest() {
         let key = |deltas: &[Delta]| key_of(deltas, meta_namespace_key).map(|key| key.to_string());
         let added = Delta { change: Change::Added(object("a", 1)), origin: Origin::Watch };
         let tombstone = DeletedFinalStateUnknown { key: "b".into(), object: None };

@@ -1,4 +1,4 @@
-//! The queue that groups: one place in line for each object, with all that happened to it.
+//! A queue that groups the deltas of each object.
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
@@ -17,7 +17,7 @@ use crate::object::{
     Compressor, DeletedObject, Key, KeyError, KeyFunc, Object, Origin, ResourceVersion, meta_namespace_key,
 };
 
-/// How a [`DeltaFifo`] is made.
+/// Options of a [`DeltaFifo`].
 ///
 /// ```
 /// # use std::sync::Arc;
@@ -28,7 +28,7 @@ use crate::object::{
 /// # let source = FakeSource::new();
 /// # source.add(pod("shop/web"));
 /// # let web = source.objects().remove(0);
-/// // What the store holds, and a list does not, is gone.
+/// // Objects in the store that a list lacks have been deleted.
 /// let store = Arc::new(Cache::new());
 /// store.add(web).expect("a key");
 /// let options = DeltaFifoOptions { known_objects: Some(store), capacity: 100, ..DeltaFifoOptions::default() };
@@ -43,22 +43,24 @@ use crate::object::{
 /// ```
 #[derive(Clone)]
 pub struct DeltaFifoOptions {
-    /// How keys are found.
+    /// The key function.
     pub key_func: KeyFunc,
-    /// The store behind. Without one, nothing is known but what is queued.
+    /// The store that the queue feeds. Without one, the queue compares a list with its own deltas only.
     pub known_objects: Option<KnownObjects>,
-    /// Whether the objects of a list are queued as [`Change::Replaced`] or, as long ago, as [`Change::Sync`].
+    /// Whether the objects of a list are queued as [`Change::Replaced`] or, as in older versions of client-go, as
+    /// [`Change::Sync`].
     pub emit_delta_type_replaced: bool,
-    /// Whether a list that comes after the initial one is popped as one [`Item::ReplacedAll`] (client-go: `AtomicEvents`),
-    /// so that it can be applied in one step; what was queued before goes with it. If not, its objects are popped one by one.
+    /// Whether a list after the initial one is popped as one [`Item::ReplacedAll`] (client-go: `AtomicEvents`), so that
+    /// it can be applied in one step. It includes the deltas queued before the list. If false, objects are popped one
+    /// by one.
     pub atomic_replace: bool,
-    /// Changes what comes in.
+    /// The function that changes objects before they are queued.
     pub transformer: Option<Transformer>,
-    /// Compresses what waits for the end of a list, so that it takes little space meanwhile. To be that of the store behind.
+    /// Compresses objects that wait for the end of a list, to save memory. Pass the compressor of the store.
     pub compressor: Option<Arc<Compressor>>,
-    /// Deltas to hold before there is no more room; at least one.
+    /// The number of deltas at which the queue is full; at least one.
     pub capacity: usize,
-    /// Bytes of objects to hold before there is no more room; one delta always has room, whatever its size.
+    /// The bytes of objects at which the queue is full. An empty queue accepts a delta of any size.
     pub bytes: usize,
 }
 
@@ -77,12 +79,12 @@ impl Default for DeltaFifoOptions {
     }
 }
 
-/// Deltas grouped per object (client-go: `DeltaFIFO`).
+/// A queue of deltas grouped by object (client-go: `DeltaFIFO`).
 ///
-/// An object keeps its first place in line however much happens to it before it is popped, and one pop hands out all
-/// of it. So order is promised per object only. Nothing is merged but two deletes in a row. A delete of what is
-/// neither known nor queued is dropped: nobody was ever told of the object. Marks are ignored, and a list comes in as
-/// a whole.
+/// An object keeps its position until it is popped, and one pop returns all its deltas. The order is therefore kept per
+/// object only. Two deletes in a row are merged, and no other deltas. A delete of an object that is neither stored nor
+/// queued is dropped, because no handler has been notified of the object. Marks are ignored, and a list is queued as a
+/// whole.
 ///
 /// ```
 /// # use std::sync::Arc;
@@ -117,13 +119,13 @@ pub struct DeltaFifo {
 
 #[derive(Default)]
 struct State {
-    /// Each key once.
+    /// The queued keys in order, each once.
     keys: VecDeque<Key>,
-    /// The deltas of exactly the keys in `line`.
+    /// The deltas of exactly the keys in `keys`.
     deltas: HashMap<Key, Deltas>,
-    /// The number of keys at the front of `line` whose deltas are popped together; 0 if there is no such group.
+    /// The number of keys at the front of `keys` whose deltas are popped together; 0 if there is no such group.
     replaced: usize,
-    /// What they take.
+    /// The size of `deltas`.
     used: QueueSize,
     initial_sync: InitialSync,
     versions: VersionTracker,
@@ -131,7 +133,7 @@ struct State {
 }
 
 impl DeltaFifo {
-    /// An empty queue.
+    /// Creates an empty queue.
     #[must_use]
     pub fn new(options: DeltaFifoOptions) -> Self {
         let DeltaFifoOptions {
@@ -152,7 +154,7 @@ impl DeltaFifo {
         }
     }
 
-    /// Returns the keys in line, in order, and then those that a resync is still to deliver.
+    /// Returns the queued keys in order, and then the keys that a resync is still to deliver.
     #[must_use]
     pub fn list_keys(&self) -> Vec<Key> {
         self.queue.inspect(|state| {
@@ -161,9 +163,9 @@ impl DeltaFifo {
         })
     }
 
-    /// Puts popped deltas back at the end of the line, as after a process function that failed and is to be asked again
-    /// (client-go: `AddIfNotPresent`, and the rule of `ErrRequeue`). Where the object was queued again meanwhile they
-    /// are dropped, which is the answer `false`: what is queued is newer.
+    /// Requeues popped deltas, for example after a process function failed (client-go: `AddIfNotPresent`, and the rule
+    /// of `ErrRequeue`). Drops them and returns false if the object was queued again in the meantime, because the
+    /// queued deltas are newer.
     ///
     /// ```
     /// # use kdelta::object::Origin;
@@ -188,7 +190,7 @@ impl DeltaFifo {
         let key = key_of(&deltas, self.preprocessor.key_func)?;
         Ok(self.queue.change(|state| {
             state.initial_sync.record_event();
-            state.put_back(&key, deltas)
+            state.requeue(&key, deltas)
         }))
     }
 
@@ -209,7 +211,7 @@ impl DeltaFifo {
 }
 
 impl State {
-    /// To be called once its delta is queued.
+    /// Records a live event. Called after its delta was queued.
     fn event(&mut self, version: ResourceVersion, origin: Origin) {
         if origin != Origin::List {
             self.initial_sync.record_event();
@@ -219,13 +221,13 @@ impl State {
         }
     }
 
-    /// Everything up to this version has been queued.
+    /// Records that everything up to this version has been queued.
     fn record_version(&mut self, version: ResourceVersion) {
         self.versions.record(version, self.keys.len());
     }
 
-    /// Whether the key was not queued, so that it is with these now.
-    fn put_back(&mut self, key: &Key, deltas: Deltas) -> bool {
+    /// Queues the deltas again unless the key is queued already. Returns true if they were queued.
+    fn requeue(&mut self, key: &Key, deltas: Deltas) -> bool {
         let is_absent = !self.deltas.contains_key(key);
         if is_absent {
             for delta in deltas {
@@ -235,7 +237,7 @@ impl State {
         is_absent
     }
 
-    /// Returns the deltas of a key that has left the line.
+    /// Removes and returns the deltas of a popped key.
     fn popped(&mut self, key: &Key) -> Deltas {
         let deltas = self.deltas.remove(key).unwrap_or_default();
         deltas.iter().for_each(|delta| self.used.subtract(delta));
@@ -252,7 +254,7 @@ impl State {
                 entry.insert(delta.into());
             }
             Entry::Occupied(mut entry) => {
-                if let Some(dropped) = entry.get_mut().put(delta) {
+                if let Some(dropped) = entry.get_mut().push_merged(delta) {
                     self.used.subtract(&dropped);
                 }
             }
@@ -336,14 +338,14 @@ impl Queue for DeltaFifo {
         let change = if self.emit_delta_type_replaced { Change::Replaced } else { Change::Sync };
         self.queue.change(|state| {
             let queued = state.keys.iter().filter_map(|key| Some((key, state.deltas.get(key)?.newest()?)));
-            let gone =
+            let tombstones =
                 self.preprocessor.tombstones(queued, objects.iter().map(|(key, _)| key.clone()), origin);
             state.keys.reserve(objects.len());
             state.deltas.reserve(objects.len());
             for (key, object) in objects {
                 state.enqueue(key, Delta { change: change(object), origin });
             }
-            for (key, tombstone) in gone {
+            for (key, tombstone) in tombstones {
                 state.enqueue(key, tombstone);
             }
             if self.atomic_replace && state.initial_sync.has_synced() {
@@ -381,9 +383,9 @@ impl Queue for DeltaFifo {
     fn try_pop_or_requeue(&self, process: &mut RequeueFunc<'_>) -> Result<bool, FifoClosedError> {
         self.queue.try_pop(process, |state, deltas, up_to| {
             for deltas in deltas {
-                // It had a key before, so it has one now.
+                // The deltas had a key when they were queued first.
                 if let Ok(key) = key_of(&deltas, self.preprocessor.key_func) {
-                    state.put_back(&key, deltas);
+                    state.requeue(&key, deltas);
                 }
             }
             state.versions.restore(up_to, state.keys.len());
@@ -440,16 +442,16 @@ mod tests {
 
     // C1
     #[test]
-    fn a_replace_after_a_queued_delete_brings_the_object_back() {
+    fn replace_after_a_queued_delete_restores_the_object() {
         let ops = [Delete("foo", 1), Replace(&[("foo", 2)])];
         assert_eq!(pops(Some(known(&[("foo", 1)])), false, &ops), ["D(foo1),S(foo2)"]);
     }
 
     // C2
     #[test]
-    fn a_replace_deletes_what_is_only_in_the_queue() {
+    fn replace_deletes_objects_that_are_only_queued() {
         const FOO: &[(&str, u32)] = &[("foo", 2)];
-        for (replaced, ops, wanted) in [
+        for (replaced, ops, expected) in [
             (false, vec![Add("foo", 2), Replace(&[])], "A(foo2),D(T(foo,foo2))"),
             (true, vec![Add("foo", 2), Replace(FOO), Replace(&[])], "A(foo2),R(foo2),D(T(foo,foo2))"),
             (false, vec![Add("foo", 2), Delete("foo", 2), Replace(&[])], "A(foo2),D(foo2)"),
@@ -466,21 +468,21 @@ mod tests {
             ),
         ] {
             for known in [Some(known(&[])), None] {
-                assert_eq!(pops(known, replaced, &ops), [wanted]);
+                assert_eq!(pops(known, replaced, &ops), [expected]);
             }
         }
     }
 
     // C3, C7, C5, C6
     #[test]
-    fn what_happens_to_one_object_is_one_pop() {
+    fn deltas_of_one_object_are_one_pop() {
         let ops = [Add("foo", 10), Update("foo", 12), Delete("foo", 15)];
         assert_eq!(pops(None, false, &ops), ["A(foo10),U(foo12),D(foo15)"]);
         assert_eq!(pops(None, false, &[Add("foo", 10), Replace(&[("foo", 15)])]), ["A(foo10),S(foo15)"]);
     }
 
     #[test]
-    fn a_delete_of_what_is_neither_known_nor_queued_is_dropped() {
+    fn delete_of_an_unknown_object_is_dropped() {
         let ops = [Add("foo", 10), Update("bar", 15), Add("qux", 17), Delete("qux", 18), Delete("baz", 20)];
         assert_eq!(pops(None, false, &ops), ["A(foo10)", "U(bar15)", "A(qux17),D(qux18)"]);
         let known = known(&[("foo", 5), ("bar", 6), ("baz", 7)]);
@@ -490,7 +492,7 @@ mod tests {
 
     // C8, C9, C10, D9
     #[test]
-    fn a_resync_repeats_what_is_stored_and_not_queued() {
+    fn resync_repeats_stored_objects_that_are_not_queued() {
         let foo = || Some(known(&[("foo", 5)]));
         assert_eq!(pops(foo(), false, &[Delete("foo", 10), Resync]), ["D(foo10)"]);
         assert_eq!(pops(foo(), false, &[Resync]), ["S(foo5)"]);
@@ -502,16 +504,16 @@ mod tests {
 
     // C11, C12, C13
     #[test]
-    fn a_replace_deletes_what_is_known_or_queued() {
+    fn replace_deletes_stored_and_queued_objects() {
         const FOO: &[(&str, u32)] = &[("foo", 5)];
         let three = || Some(known(&[("foo", 5), ("bar", 6), ("baz", 7)]));
-        let bar_gone = "D(T(bar,bar6))";
-        for (known, ops, wanted) in [
-            (three(), vec![Delete("baz", 10), Replace(FOO)], vec!["D(baz10)", "S(foo5)", bar_gone]),
+        let bar_deleted = "D(T(bar,bar6))";
+        for (known, ops, expected) in [
+            (three(), vec![Delete("baz", 10), Replace(FOO)], vec!["D(baz10)", "S(foo5)", bar_deleted]),
             (
                 three(),
                 vec![Add("baz", 10), Replace(FOO)],
-                vec!["A(baz10),D(T(baz,baz10))", "S(foo5)", bar_gone],
+                vec!["A(baz10),D(T(baz,baz10))", "S(foo5)", bar_deleted],
             ),
             (
                 three(),
@@ -525,16 +527,16 @@ mod tests {
             ),
             (None, vec![Add("baz", 10), Replace(FOO)], vec!["A(baz10),D(T(baz,baz10))", "S(foo5)"]),
         ] {
-            assert_eq!(pops(known, false, &ops), wanted);
+            assert_eq!(pops(known, false, &ops), expected);
         }
         let ops = [Delete("baz", 10), Replace(&[("foo", 6)])];
-        assert_eq!(pops(three(), true, &ops), ["D(baz10)", "R(foo6)", bar_gone]);
+        assert_eq!(pops(three(), true, &ops), ["D(baz10)", "R(foo6)", bar_deleted]);
         assert_eq!(pops(Some(known(&[("foo", 5)])), true, &[Replace(FOO)]), ["R(foo5)"]);
     }
 
-    /// Pops a list with all that was queued before it.
+    /// One pop returns a list and the deltas queued before it.
     #[test]
-    fn atomic_replace_is_one_pop_with_all_that_was_queued() {
+    fn atomic_replace_is_one_pop_with_earlier_deltas() {
         const FOO: &[(&str, u32)] = &[("foo", 5)];
         let queue_of = |known| {
             DeltaFifo::new(DeltaFifoOptions {
@@ -546,7 +548,7 @@ mod tests {
         let queue = queue_of(known(&[]));
         run(&queue, &[Replace(FOO), Replace(&[("foo", 6)])]);
         assert_eq!(pop_all(&queue), ["R(foo5),R(foo6)"], "the initial list is popped object by object");
-        for (ops, wanted) in [
+        for (ops, expected) in [
             (vec![Delete("baz", 10), Replace(FOO)], vec!["RA[D(baz10) R(foo5) D(T(bar,bar6))]"]),
             (
                 vec![Add("qux", 10), Replace(FOO), Replace(FOO)],
@@ -560,16 +562,16 @@ mod tests {
             let queue = queue_of(known(&[("foo", 5), ("bar", 6), ("baz", 7)]));
             run(&queue, &[Update("foo", 5), Pop]);
             run(&queue, &ops);
-            assert_eq!(pop_all(&queue), wanted);
+            assert_eq!(pop_all(&queue), expected);
             assert!(queue.has_room() && queue.list_keys().is_empty());
         }
     }
 
     // B5
     #[test]
-    fn the_queue_has_synced_when_the_first_list_has_been_popped() {
+    fn queue_is_synced_once_the_first_list_is_popped() {
         const TWO: &[(&str, u32)] = &[("a", 1), ("b", 2)];
-        for (ops, wanted) in [
+        for (ops, expected) in [
             (vec![], false),
             (vec![Add("a", 1)], true),
             (vec![Replace(&[])], true),
@@ -580,25 +582,25 @@ mod tests {
         ] {
             let queue = queue_of(None, true);
             run(&queue, &ops);
-            assert_eq!(queue.has_synced(), wanted);
+            assert_eq!(queue.has_synced(), expected);
         }
     }
 
     // C15
     #[test]
-    fn tombstones_of_the_first_list_belong_to_it() {
+    fn tombstones_of_the_first_list_are_part_of_it() {
         let queue = queue_of(Some(known(&[("foo", 5), ("bar", 6), ("baz", 7)])), false);
         run(&queue, &[Replace(&[("foo", 5)])]);
-        for wanted in ["S(foo5)", "D(T(bar,bar6))", "D(T(baz,baz7))"] {
+        for expected in ["S(foo5)", "D(T(bar,bar6))", "D(T(baz,baz7))"] {
             assert!(!queue.has_synced());
-            assert_eq!(pop_one(&queue), Some((wanted.to_owned(), true)));
+            assert_eq!(pop_one(&queue), Some((expected.to_owned(), true)));
         }
         assert!(queue.has_synced());
     }
 
     // B4, C16
     #[test]
-    fn nobody_jumps_the_line() {
+    fn updated_object_keeps_its_position() {
         let queue = queue_of(None, true);
         run(&queue, &[Add("foo", 10), Add("bar", 1), Add("foo", 11), Add("foo", 13), Add("zab", 30)]);
         assert_eq!(queue.list_keys().len(), 3);
@@ -608,7 +610,7 @@ mod tests {
     }
 
     #[test]
-    fn of_two_deletes_the_one_that_was_seen_stays() {
+    fn observed_delete_replaces_an_inferred_one() {
         let queue = queue_of(None, true);
         let tombstone = || {
             let object = Some(object("foo", 1));
@@ -623,7 +625,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_put_back_yields_to_what_is_newer() {
+    fn requeued_deltas_yield_to_newer_ones() {
         let queue = queue_of(None, true);
         let pop = || {
             let mut popped = None;
@@ -645,7 +647,7 @@ mod tests {
 
     // B6
     #[tokio::test]
-    async fn close_wakes_whoever_waits_and_what_is_queued_is_still_popped() {
+    async fn close_wakes_consumers_and_queued_deltas_are_still_popped() {
         let queue = Arc::new(queue_of(None, true));
         let mut waiting = tokio::task::JoinSet::new();
         for _ in 0..10 {
@@ -667,7 +669,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn room_comes_back_when_half_of_the_queue_is_free() {
+    async fn producer_is_woken_when_half_of_the_queue_is_free() {
         let queue = Arc::new(DeltaFifo::new(DeltaFifoOptions { capacity: 2, ..DeltaFifoOptions::default() }));
         run(&*queue, &[Replace(&[("a", 1), ("b", 1), ("c", 1)])]);
         assert!(!queue.has_room());
@@ -685,7 +687,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn deltas_that_always_fail_leave_the_room_they_do_not_take() {
+    async fn producer_is_woken_despite_deltas_that_always_fail() {
         let queue = Arc::new(DeltaFifo::new(DeltaFifoOptions { capacity: 4, ..DeltaFifoOptions::default() }));
         run(&*queue, &[Add("a", 1), Add("b", 1), Add("c", 1), Add("d", 1)]);
         let waiting = tokio::spawn({
@@ -704,11 +706,11 @@ mod tests {
         }
         assert!(queue.has_room());
         tokio::task::yield_now().await;
-        assert!(waiting.is_finished(), "three of four places are taken for ever");
+        assert!(waiting.is_finished(), "three of four deltas stay queued");
     }
 
     #[test]
-    fn a_queue_without_capacity_holds_one_delta() {
+    fn queue_without_capacity_holds_one_delta() {
         let queue = DeltaFifo::new(DeltaFifoOptions { capacity: 0, ..DeltaFifoOptions::default() });
         assert!(queue.has_room());
         run(&queue, &[Add("a", 1)]);
@@ -716,19 +718,19 @@ mod tests {
     }
 
     #[test]
-    fn a_version_is_told_when_what_was_queued_with_it_is_popped_whatever_came_after() {
+    fn version_is_reported_once_earlier_deltas_are_popped() {
         let queue = queue_of(None, true);
         let next = || {
-            let mut told = None;
-            let some = queue.try_pop(&mut |popped| told = popped.up_to).expect("open");
-            some.then(|| told.map(|version| version.to_string()))
+            let mut version = None;
+            let some = queue.try_pop(&mut |popped| version = popped.up_to).expect("open");
+            some.then(|| version.map(|version| version.to_string()))
         };
         run(&queue, &[Add("a", 1), Add("b", 2), Update("a", 3)]);
-        // The third went with the first, but the second has not been popped yet.
+        // The third delta was popped with the first, but the second has not been popped yet.
         assert_eq!(next(), Some(Some("1".to_owned())));
         run(&queue, &[Add("c", 4)]);
         assert_eq!(next(), Some(Some("3".to_owned())));
-        // A line that never becomes empty.
+        // A queue that never becomes empty.
         for version in 5..20 {
             run(&queue, &[Add(["c", "d"][version as usize % 2], version)]);
             assert_eq!(next(), Some(Some((version - 1).to_string())));

@@ -1,4 +1,5 @@
-//! What happens to an object on its way into a queue, and what a list makes of the objects it does not hold.
+//! The preparation of objects for a queue: keys, transformation and compression, and the tombstones that follow from a
+//! list.
 
 use std::collections::HashSet;
 use std::error::Error;
@@ -11,18 +12,21 @@ use crate::object::{
     Compressor, DeletedFinalStateUnknown, DeletedObject, Key, KeyError, KeyFunc, Object, Origin,
 };
 
-/// Changes objects before they are queued, as to strip what nobody reads (client-go: `TransformFunc`).
+/// A function that changes objects before they are queued, for example to drop unused fields (client-go:
+/// `TransformFunc`).
 ///
-/// It is called once for each state the source sends, never for a state that is already stored, and without any lock
-/// held. It must keep namespace, name, uid and version. Where it fails, panics or changes the key, the object goes on
-/// as it was, and that is reported as a warning. What is stored is told by its uid and version then: of a server that was
-/// restored from a backup, a state whose version was given before to another one is taken for that one.
+/// The queue calls it once for each state that the source sends, without holding a lock, and never for a state that is
+/// already stored. It must keep namespace, name, uid and version. If it fails, panics or changes the key, the queue
+/// logs a warning and keeps the object unchanged.
+///
+/// With a transformer, stored states are compared by uid and version only. After a server was restored from a backup, a
+/// new state whose version was used before is therefore taken for the stored one.
 ///
 /// ```
 /// # use std::sync::Arc;
 /// # use kdelta::object::{Ingest, Object};
 /// # use kdelta::queue::{DeltaFifo, DeltaFifoOptions, Item, Queue, Transformer};
-/// // Pods without their spec, which nobody here reads.
+/// // Pods without their spec.
 /// let without_spec: Transformer = Arc::new(|object| {
 ///     let mut value: serde_json::Value = object.parse()?;
 ///     value.as_object_mut().ok_or("no object")?.remove("spec");
@@ -44,15 +48,17 @@ use crate::object::{
 pub type Transformer =
     Arc<dyn Fn(Arc<Object>) -> Result<Arc<Object>, Box<dyn Error + Send + Sync>> + Send + Sync>;
 
-/// The door of a queue. It knows the store behind, so that a state that is already held is not held twice.
+/// Prepares objects for a queue. It reads the store, so that a queued state that is already stored shares its memory.
 pub(super) struct Preprocessor {
     pub(super) key_func: KeyFunc,
     known: Option<KnownObjects>,
-    /// A lock, because it may be set until the queue is in use; from then on it is only read.
+    /// A lock, because a caller may set the transformer until the queue is in use. After that it is only read.
     transformer: RwLock<Option<Transformer>>,
-    /// Compresses what waits for the end of a list. A live event is not compressed here: it is told first.
+    /// Compresses the objects that wait for the end of a list. Live events are not compressed here: handlers are
+    /// notified of them first.
     compressor: Option<Arc<Compressor>>,
-    /// Whether versions may name other states than those that are known. Relaxed: one task lists and tells of it.
+    /// Whether the current list may belong to another history than the store, so that equal versions do not prove equal
+    /// states. Relaxed: the one task that lists sets and reads it.
     may_be_unrelated: AtomicBool,
 }
 
@@ -72,12 +78,12 @@ impl Preprocessor {
         }
     }
 
-    /// Whether equal versions say from now on that two states are equal.
+    /// Sets whether equal versions may belong to different states, until the next call.
     pub(super) fn set_list_may_be_unrelated(&self, may_be_unrelated: bool) {
         self.may_be_unrelated.store(may_be_unrelated, Ordering::Relaxed);
     }
 
-    /// The object to queue and its key: the stored one where it is the same state, else the transformed one.
+    /// Returns the key and the object to queue: the stored object if it has the same state, or the transformed one.
     pub(super) fn prepare(&self, object: Arc<Object>) -> Result<(Key, Arc<Object>), KeyError> {
         let key = (self.key_func)(&object)?;
         let object = match self.stored(&key, &object) {
@@ -87,13 +93,15 @@ impl Preprocessor {
         Ok((key, object))
     }
 
-    /// The same for an object of a list that is complete, which may wait for many others: compressed.
+    /// Prepares an object of a complete list like [`Self::prepare`], and compresses it, because it may wait behind many
+    /// others.
     pub(super) fn prepare_listed(&self, object: Arc<Object>) -> Result<(Key, Arc<Object>), KeyError> {
         let (key, object) = self.prepare(object)?;
         Ok((key, self.compress(object)))
     }
 
-    /// The same for a delete. A tombstone carries what has been through here before.
+    /// Prepares a deleted object like [`Self::prepare`]. The object of a tombstone was prepared when it was queued
+    /// first.
     pub(super) fn prepare_deleted(&self, deleted: DeletedObject) -> Result<(Key, DeletedObject), KeyError> {
         match deleted {
             DeletedObject::Known(object) => {
@@ -107,8 +115,9 @@ impl Preprocessor {
         }
     }
 
-    /// An object of a list that is to come back with the whole list, as the equal one that is stored, or compressed. With
-    /// a transformer it stays what the source sent: nobody could tell later whether it has been through already.
+    /// Returns an object of a list that is passed to `replace` later: the stored object if it has the same state, or
+    /// the compressed one. With a transformer it only compresses, because `replace` could not distinguish transformed
+    /// objects from others.
     pub(super) fn prepare_deferred(&self, object: Arc<Object>) -> Arc<Object> {
         if self.transformer().is_some() {
             return self.compress(object);
@@ -124,17 +133,17 @@ impl Preprocessor {
         }
     }
 
-    /// The key of a delta that has come through here.
+    /// Returns the key of a prepared delta.
     pub(super) fn key_of(&self, delta: &Delta) -> Option<Key> {
         delta.key(self.key_func).ok()
     }
 
-    /// Every key the store behind holds.
+    /// Returns every key in the store.
     pub(super) fn known_keys(&self) -> Vec<Key> {
         self.known.as_ref().map(|known| known.list_keys()).unwrap_or_default()
     }
 
-    /// The store and its keys, for a resync; nothing if there is nothing to deliver again.
+    /// Returns the store and its keys for a resync, or `None` if the store is empty.
     pub(super) fn resync_source(&self) -> Option<(KnownObjects, Vec<Key>)> {
         let keys = self.known_keys();
         let known = self.known.clone().filter(|_| !keys.is_empty())?;
@@ -145,12 +154,12 @@ impl Preprocessor {
         self.known.as_ref()?.get_by_key(key)
     }
 
-    /// A tombstone for everything that a complete list shows to be gone: what is queued, in the order given, then
-    /// what only the store holds. Of a key whose last queued change is a delete, everything has been said.
+    /// Returns a tombstone for every object that a complete list no longer contains: queued objects in the given order,
+    /// then objects that only the store has. A key whose newest queued change is a delete needs none.
     ///
-    /// `queued` are the newest deltas of all keys queued; `kept` the keys of the list, which are not even collected
-    /// where nothing can be gone. The store and the queue must stand still: the caller holds the queue's lock, under
-    /// which every popped delta is applied.
+    /// `queued` holds the newest delta of each queued key; `kept` yields the keys of the list, and is not read if no
+    /// object can be missing. The caller holds the lock under which popped deltas are applied, so that neither store
+    /// nor queue changes.
     pub(super) fn tombstones<'a>(
         &self,
         queued: impl Iterator<Item = (&'a Key, &'a Delta)>,
@@ -163,23 +172,24 @@ impl Preprocessor {
         }
         let kept: HashSet<Key> = kept.collect();
         let mut seen = HashSet::new();
-        let mut gone = Vec::new();
+        let mut missing = Vec::new();
         for (key, newest) in queued {
             seen.insert(key);
             if !kept.contains(key) && !matches!(newest.change, Change::Deleted(_)) {
-                gone.push((key.clone(), newest.object().cloned()));
+                missing.push((key.clone(), newest.object().cloned()));
             }
         }
         for key in known {
             if !kept.contains(&key) && !seen.contains(&key) {
                 let object = self.known_object(&key);
-                gone.push((key, object));
+                missing.push((key, object));
             }
         }
         let tombstone = |key: &Key, object| {
             DeletedObject::FinalStateUnknown(DeletedFinalStateUnknown { key: key.clone(), object })
         };
-        gone.into_iter()
+        missing
+            .into_iter()
             .map(|(key, object)| {
                 let change = Change::Deleted(tombstone(&key, object));
                 (key, Delta { change, origin })
@@ -195,8 +205,8 @@ impl Preprocessor {
         self.transformer.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// The stored object where it is that state. What has been transformed can be told by its version only; else the
-    /// version does in the ordinary course, for to compare bodies is to decompress each of them.
+    /// Returns the stored object if it has the same state. Versions decide in the normal case, because comparing bodies
+    /// would decompress each of them. Transformed objects can be compared by version only.
     fn stored(&self, key: &str, object: &Object) -> Option<Arc<Object>> {
         let stored = self.known_object(key).filter(|stored| stored.same_state(object))?;
         let is_same = !self.may_be_unrelated.load(Ordering::Relaxed)
@@ -228,7 +238,7 @@ mod tests {
     use crate::object::{Ingest, TypeMeta, meta_namespace_key};
     use crate::queue::testing::cases::{Known, known};
 
-    /// An object in that state, with this text behind its metadata.
+    /// Returns an object of version 7 with `text` after its metadata.
     fn object(text: &str) -> Arc<Object> {
         let json = format!(r#"{{"metadata":{{"name":"a","resourceVersion":"7"}},{text}}}"#);
         let ingest = Ingest::of(Arc::new(TypeMeta { api_version: "v1".into(), kind: "Pod".into() }));
@@ -236,12 +246,12 @@ mod tests {
     }
 
     #[test]
-    fn a_version_says_which_state_it_is_unless_that_is_in_doubt() {
+    fn equal_versions_mean_equal_states_unless_the_list_may_be_unrelated() {
         let stored = object(r#""x":"<","y":1"#);
         let store: Arc<Known> = known(&[]);
         store.0.lock().expect("no panic").insert(Arc::clone(stored.key()), Arc::clone(&stored));
         let preprocessor = Preprocessor::new(meta_namespace_key, Some(store), None, None);
-        // With a doubt, and without.
+        // Expected results with a possibly unrelated list, and with a related one.
         for (text, taken) in [
             (r#""x":"<","y":1"#, [true, true]),
             (r#""y":1,"x":"\u003c""#, [true, true]),
@@ -259,7 +269,7 @@ mod tests {
         preprocessor.set_transformer(Arc::new(Ok));
         assert!(
             Arc::ptr_eq(&preprocessor.prepare(object(r#""x":0"#)).expect("a key").1, &stored),
-            "nobody could compare"
+            "transformed objects are compared by version"
         );
     }
 }

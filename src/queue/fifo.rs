@@ -1,4 +1,4 @@
-//! The queue that forgets: the last state of each object, and nothing of those that are gone.
+//! A FIFO that keeps only the latest state of each object.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -12,10 +12,11 @@ use super::{
 };
 use crate::object::{DeletedObject, Key, KeyError, KeyFunc, Object, Origin, ResourceVersion};
 
-/// The last state of each object, in the order in which the objects came (client-go: `FIFO`).
+/// A FIFO of the latest state of each object, in the order in which the objects were first queued (client-go: `FIFO`).
 ///
-/// An object that is added again keeps its place in line with its newer state. One that is deleted before it was
-/// popped is never popped, and no delete ever is. For a consumer that compares with the world itself.
+/// An object that is added again keeps its position with the newer state. An object that is deleted before it was
+/// popped is dropped, and a delete is never popped. Suited to a consumer that compares each object with the actual
+/// state itself.
 ///
 /// ```
 /// # use std::sync::Arc;
@@ -47,7 +48,7 @@ pub struct Fifo {
 
 #[derive(Default)]
 struct State {
-    /// Every key of `items`; and places of items that were deleted, which are passed over.
+    /// Every key of `items`, and keys of deleted items, which are skipped.
     keys: VecDeque<Key>,
     items: HashMap<Key, Delta>,
     /// The bytes of `items`.
@@ -57,13 +58,13 @@ struct State {
 }
 
 impl Fifo {
-    /// An empty queue. It has room for [`DEFAULT_CAPACITY`] objects.
+    /// Creates an empty queue with room for [`DEFAULT_CAPACITY`] objects.
     #[must_use]
     pub fn new(key_func: KeyFunc) -> Self {
         Self::with_capacity(key_func, DEFAULT_CAPACITY)
     }
 
-    /// An empty queue with room for so many objects, at least one, and for [`DEFAULT_BYTES`] of them.
+    /// Creates an empty queue with room for `capacity` objects, at least one, and [`DEFAULT_BYTES`] bytes.
     #[must_use]
     pub fn with_capacity(key_func: KeyFunc, capacity: usize) -> Self {
         Self::with_room(key_func, QueueSize { deltas: capacity, bytes: DEFAULT_BYTES })
@@ -103,7 +104,7 @@ impl State {
         Some(delta)
     }
 
-    /// Everything up to this version has been queued.
+    /// Records that everything up to this version has been queued.
     fn record_version(&mut self, version: &ResourceVersion) {
         self.versions.record(version.clone(), self.keys.len());
     }
@@ -115,7 +116,7 @@ impl QueueState for State {
         let mut item = None;
         while item.is_none() {
             let Some(key) = self.keys.pop_front() else { break };
-            // The place of one that was deleted counts too: nothing is waited for there any more.
+            // The key of a deleted item counts too: nothing is left to wait for.
             self.initial_sync.record_pop();
             self.versions.record_pops(1);
             item = self.remove(&key).map(|delta| Item::Deltas(delta.into()));
@@ -131,7 +132,8 @@ impl QueueState for State {
         Some(Popped { item: item?, is_in_initial_list, up_to })
     }
 
-    /// The places of what was deleted too, or one that comes and goes would fill the line for ever.
+    /// Counts the keys of deleted items too. Otherwise objects that are added and deleted in turn would fill `keys`
+    /// without bound.
     fn used(&self) -> QueueSize {
         QueueSize { deltas: self.keys.len(), bytes: self.bytes }
     }
@@ -150,7 +152,7 @@ impl Queue for Fifo {
         self.event(object, origin, Change::Updated)
     }
 
-    /// Forgets what is queued of the object.
+    /// Drops the queued state of the object.
     fn delete(&self, deleted: DeletedObject, _origin: Origin) -> Result<(), KeyError> {
         let key = match &deleted {
             DeletedObject::Known(object) => (self.key_func)(object)?,
@@ -163,7 +165,7 @@ impl Queue for Fifo {
         Ok(())
     }
 
-    /// Forgets what is queued and not listed.
+    /// Drops queued objects that are not in the list.
     fn replace(
         &self,
         objects: Vec<Arc<Object>>,
@@ -192,7 +194,7 @@ impl Queue for Fifo {
         Some(object)
     }
 
-    /// Does nothing: it knows only what is queued, and that will be popped.
+    /// Does nothing: the queue has no store, and its own objects will be popped anyway.
     fn resync(&self) {}
 
     fn mark(&self, _mark: Mark) {}
@@ -251,7 +253,7 @@ mod tests {
 
     // B2, B3
     #[test]
-    fn the_last_state_is_all_there_is() {
+    fn only_the_latest_state_is_popped() {
         assert_eq!(pops(&[Add("foo", 10), Update("foo", 15)]), ["U(foo15)"]);
         assert_eq!(pops(&[Add("foo", 10), Replace(&[("foo", 15)])]), ["R(foo15)"]);
         assert_eq!(pops(&[Add("foo", 10), Add("bar", 1), Delete("foo", 11)]), ["A(bar1)"]);
@@ -260,18 +262,18 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_and_goes_takes_room_until_it_is_passed_over() {
+    fn deleted_objects_use_room_until_they_are_skipped() {
         let queue = Fifo::with_capacity(meta_namespace_key, 2);
         run(&queue, &[Add("foo", 1), Delete("foo", 2), Add("foo", 3), Delete("foo", 4)]);
-        assert!(!queue.has_room(), "its places fill the line");
+        assert!(!queue.has_room(), "keys of deleted objects fill the queue");
         let mut room = waits_for_room(&queue);
         assert!(room());
         assert_eq!(pop_all(&queue), [""; 0]);
         assert!(queue.has_room());
-        assert!(!room(), "nobody told who waits for room");
+        assert!(!room(), "the producer is woken");
     }
 
-    /// Whether somebody who waits for room since this call still does.
+    /// Returns a function that reports whether a task that waits for room since this call is still waiting.
     fn waits_for_room(queue: &Fifo) -> impl FnMut() -> bool {
         let mut waiting = Box::pin(crate::queue::room(queue));
         move || {
@@ -282,7 +284,7 @@ mod tests {
 
     // B4
     #[test]
-    fn nobody_jumps_the_line() {
+    fn updated_object_keeps_its_position() {
         let queue = Fifo::new(meta_namespace_key);
         run(&queue, &[Add("foo", 10), Add("bar", 1), Add("foo", 11), Add("foo", 13), Add("zab", 30), Pop]);
         run(&queue, &[Add("foo", 14)]);
@@ -291,9 +293,9 @@ mod tests {
 
     // B5
     #[test]
-    fn the_queue_has_synced_when_the_first_list_has_been_popped() {
+    fn queue_is_synced_once_the_first_list_is_popped() {
         const TWO: &[(&str, u32)] = &[("a", 1), ("b", 2)];
-        for (ops, wanted) in [
+        for (ops, expected) in [
             (vec![], false),
             (vec![Add("a", 1)], true),
             (vec![Replace(&[])], true),
@@ -305,7 +307,7 @@ mod tests {
         ] {
             let queue = Fifo::new(meta_namespace_key);
             run(&queue, &ops);
-            assert_eq!(queue.has_synced(), wanted);
+            assert_eq!(queue.has_synced(), expected);
         }
     }
 }

@@ -1,6 +1,6 @@
-//! When the initial state has been popped.
+//! Progress of the initial list through a queue.
 
-/// Counts down the initial state. Latches: once synced, always synced.
+/// Counts the items of the initial list that are still to be popped. Once synced, it stays synced.
 #[derive(Debug, Default)]
 pub(super) struct InitialSync {
     has_started: bool,
@@ -8,13 +8,13 @@ pub(super) struct InitialSync {
 }
 
 impl InitialSync {
-    /// Something other than a list came first: there is no initial state to wait for.
+    /// Records a live event. If it precedes the first list, there is no initial list to wait for.
     pub(super) fn record_event(&mut self) {
         self.has_started = true;
     }
 
-    /// A complete list came, after which `queued` pops are to be done. Only the first one counts, except that no more
-    /// can be waited for than is queued: a queue that forgets may hold less of a later list.
+    /// Records a complete list with `queued` items to pop. Only the first list counts; a later one can only lower the
+    /// rest, because a queue that drops older states may hold fewer items of it.
     pub(super) fn record_list(&mut self, queued: usize) {
         if self.has_started {
             self.remaining = self.remaining.min(queued);
@@ -24,8 +24,8 @@ impl InitialSync {
         }
     }
 
-    /// Something was popped. Told before it is processed, so that a process function that panics does not leave the
-    /// queue unsynced for ever; the lock that is held hides the difference.
+    /// Records a popped item. Called before the item is processed, so that a process function that panics does not
+    /// leave the queue unsynced. The lock, which the caller holds, hides the difference.
     pub(super) fn record_pop(&mut self) {
         if self.has_started {
             self.remaining = self.remaining.saturating_sub(1);

@@ -1,4 +1,4 @@
-//! The two locks that every queue stands behind, and who is woken when.
+//! The two locks of every queue, and its wake-up rules.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -6,15 +6,15 @@ use super::initial_sync::InitialSync;
 use super::{Delta, Deltas, FifoClosedError, Popped, RequeueFunc, Signals};
 use crate::object::ResourceVersion;
 
-/// What is queued, as one queue orders it. Plain data: [`LockedQueue`] holds it.
+/// The contents of a queue in its own order. Plain data, protected by [`LockedQueue`].
 pub(super) trait QueueState {
-    /// Takes the next out.
+    /// Removes and returns the next item.
     fn take(&mut self) -> Option<Popped>;
 
-    /// How much is queued.
+    /// Returns the number of queued deltas and their bytes.
     fn used(&self) -> QueueSize;
 
-    /// How much of the initial state has been popped.
+    /// Returns the progress of the initial list.
     fn initial_sync(&self) -> &InitialSync;
 }
 
@@ -22,18 +22,19 @@ pub(super) trait QueueState {
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct QueueSize {
     pub(super) deltas: usize,
-    /// Of the objects in them: a few large ones are as much as many small ones.
+    /// The bytes of their objects. A separate limit, because a few large objects take as much memory as many small
+    /// ones.
     pub(super) bytes: usize,
 }
 
 impl QueueSize {
-    /// A delta takes room.
+    /// Counts a delta.
     pub(super) fn add(&mut self, delta: &Delta) {
         self.deltas += 1;
         self.bytes += delta.weight();
     }
 
-    /// It takes it no longer.
+    /// Stops counting a delta.
     pub(super) fn subtract(&mut self, delta: &Delta) {
         self.deltas -= 1;
         self.bytes -= delta.weight();
@@ -48,19 +49,21 @@ impl QueueSize {
     }
 }
 
-/// How many objects of a list that is coming in may wait until whoever pops is woken: to be woken, and to fall asleep
-/// again, costs as much as to read an object.
+/// The number of objects of a streaming list that may be queued before the consumer is woken. A wake-up costs as much
+/// as reading an object.
 const WAKEUP_BATCH: usize = 64;
 
-/// What an empty line keeps allocated, in places. A list of a million objects must not be paid for for ever.
+/// The number of entries for which an empty queue keeps memory. The memory for a list of a million objects is released
+/// after the list.
 pub(super) const RETAINED_CAPACITY: usize = 1024;
 
-/// A line under its locks.
+/// A queue protected by its locks.
 pub(super) struct LockedQueue<Q> {
-    /// A std mutex: nothing under it waits. It is held while a popped delta is applied, so that store and queue can
-    /// be compared (see [`super::Queue::try_pop`]), and is taken before `state` by whoever compares them.
+    /// A std mutex, because no code awaits while holding it. It is held while a popped delta is applied, so that store
+    /// and queue can be compared (see [`super::Queue::try_pop`]). A caller that compares them acquires it before
+    /// `state`.
     applying: Mutex<()>,
-    /// A std mutex, held for a moment: whoever only adds to the line does not wait until a delta is applied.
+    /// A std mutex that is held briefly, so that a producer does not wait while a delta is applied.
     state: Mutex<State<Q>>,
     capacity: QueueSize,
     signals: Signals,
@@ -72,8 +75,8 @@ struct State<Q> {
 }
 
 impl<Q: QueueState> LockedQueue<Q> {
-    /// At least one delta has room, whatever the capacity: where none ever had, whoever waits for room would wait for
-    /// ever.
+    /// Creates a locked queue. The capacity is raised to at least one delta and one byte, because a producer would wait
+    /// forever for room in a queue without capacity.
     pub(super) fn new(queue: Q, capacity: QueueSize) -> Self {
         let state = Mutex::new(State { queue, closed: false });
         let capacity = QueueSize { deltas: capacity.deltas.max(1), bytes: capacity.bytes.max(1) };
@@ -88,20 +91,20 @@ impl<Q: QueueState> LockedQueue<Q> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Looks at the line, or changes what nobody waits for, while nothing is between it and the store.
+    /// Reads or changes the queue while no delta is being applied. Wakes no task.
     pub(super) fn inspect<T>(&self, inspect: impl FnOnce(&mut Q) -> T) -> T {
         let _applying = self.lock_applying();
         inspect(&mut self.lock().queue)
     }
 
-    /// Adds to the line what does not depend on what is stored, and wakes whoever pops.
+    /// Adds to the queue without comparing it with the store, and wakes the consumer.
     pub(super) fn push(&self, push: impl FnOnce(&mut Q)) {
         push(&mut self.lock().queue);
         self.signals.notify_item();
     }
 
-    /// The same for one of many. Whoever pops is woken once some have gathered or there is no more room; of those that
-    /// are left, [`super::Queue::flush`] tells.
+    /// Adds one object of many. Wakes the consumer once [`WAKEUP_BATCH`] deltas are queued or the queue is full;
+    /// [`super::Queue::flush`] wakes it for the rest.
     pub(super) fn push_batched(&self, push: impl FnOnce(&mut Q)) {
         let mut state = self.lock();
         push(&mut state.queue);
@@ -112,7 +115,8 @@ impl<Q: QueueState> LockedQueue<Q> {
         }
     }
 
-    /// Changes what is queued by what is stored, and wakes whom that concerns.
+    /// Changes the queue while no delta is being applied, so that `change` may read the store. Wakes the consumer, and
+    /// the producers if the queue has shrunk.
     pub(super) fn change<T>(&self, change: impl FnOnce(&mut Q) -> T) -> T {
         let _applying = self.lock_applying();
         let mut state = self.lock();
@@ -127,16 +131,16 @@ impl<Q: QueueState> LockedQueue<Q> {
         result
     }
 
-    /// Wakes whoever waits for room, once half of it is free: to be woken for each single delta would cost more than
-    /// the delta. Where deltas are put back that half may never become free, and any room counts.
+    /// Wakes the producers that wait for room once half of the capacity is free: a wake-up for each delta would cost
+    /// more than the delta. After a requeue any free room counts, because half of the capacity may never become free.
     fn notify_room(&self, used: QueueSize, is_requeued: bool) {
         if self.capacity.is_half_free(used) || (is_requeued && self.capacity.has_room(used)) {
             self.signals.notify_room();
         }
     }
 
-    /// `requeue` puts back what `process` wants to see again, with what would have been news in it. Not into a closed
-    /// queue, which would never come to its end.
+    /// Pops one item. `requeue` adds the deltas that `process` returned, and restores the version of the popped item.
+    /// Nothing is requeued into a closed queue, which could otherwise never become empty.
     pub(super) fn try_pop(
         &self,
         process: &mut RequeueFunc<'_>,
@@ -145,7 +149,7 @@ impl<Q: QueueState> LockedQueue<Q> {
         let _applying = self.lock_applying();
         let mut state = self.lock();
         let Some(popped) = state.queue.take() else {
-            // What was passed over has made room too.
+            // Skipped entries have freed room too.
             self.notify_room(state.queue.used(), false);
             return if state.closed { Err(FifoClosedError) } else { Ok(false) };
         };
@@ -172,7 +176,7 @@ impl<Q: QueueState> LockedQueue<Q> {
     }
 
     pub(super) fn has_synced(&self) -> bool {
-        // What was popped last is not yet stored while it is applied.
+        // The last popped delta is not in the store until it has been applied.
         let _applying = self.lock_applying();
         self.lock().queue.initial_sync().has_synced()
     }
@@ -201,7 +205,7 @@ mod tests {
 
     const BYTES: usize = 100_000;
 
-    /// An object of about so many bytes.
+    /// Returns an object of about `bytes` bytes.
     fn object(name: &str, bytes: usize) -> Arc<Object> {
         let text = "x".repeat(bytes);
         let json = format!(r#"{{"metadata":{{"name":"{name}","resourceVersion":"7"}},"text":"{text}"}}"#);
@@ -221,21 +225,21 @@ mod tests {
     }
 
     #[test]
-    fn small_objects_are_bounded_by_their_number_and_large_ones_by_their_bytes() {
-        for (bytes, wanted) in [(10, 400), (BYTES / 4, 4), (10 * BYTES, 1)] {
+    fn queue_is_bounded_by_number_and_by_bytes() {
+        for (bytes, expected) in [(10, 400), (BYTES / 4, 4), (10 * BYTES, 1)] {
             for queue in queues() {
                 let mut queued = 0;
                 while queue.has_room() {
                     queue.add(object(&format!("n{queued}"), bytes), Origin::Watch).expect("a key");
                     queued += 1;
                 }
-                assert_eq!(queued, wanted, "of {bytes} bytes each");
+                assert_eq!(queued, expected, "of {bytes} bytes each");
             }
         }
     }
 
     #[test]
-    fn who_waits_for_room_is_told_when_half_of_the_bytes_are_gone() {
+    fn producer_is_woken_when_half_of_the_bytes_are_free() {
         for queue in queues() {
             for name in ["a", "b", "c", "d"] {
                 queue.add(object(name, BYTES / 4), Origin::Watch).expect("a key");
@@ -244,14 +248,14 @@ mod tests {
             let mut context = Context::from_waker(Waker::noop());
             let mut popped = 0;
             while waiting.as_mut().poll(&mut context).is_pending() {
-                assert_eq!(queue.try_pop(&mut |_| ()), Ok(true), "nobody told who waits for room");
+                assert_eq!(queue.try_pop(&mut |_| ()), Ok(true), "the producer is woken");
                 popped += 1;
             }
             assert_eq!(popped, 3, "a quarter is left");
         }
     }
 
-    /// Whether `pop` has something to do when it is woken, or is not woken.
+    /// Returns true if `act` wakes a waiting `pop`.
     fn is_woken(queue: &OrderedFifo, mut act: impl FnMut(&OrderedFifo)) -> bool {
         let mut process = |_| ();
         let mut waiting = Box::pin(pop(queue, &mut process));
@@ -262,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_list_whoever_pops_is_woken_for_many_objects_at_once() {
+    fn consumer_is_woken_once_for_a_batch_of_a_list() {
         let queue = |capacity| {
             let queue =
                 OrderedFifo::new(known(&[]) as _, OrderedFifoOptions { capacity, ..Default::default() });
@@ -292,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_adds_does_not_wait_until_a_delta_is_applied() {
+    fn producer_does_not_wait_while_a_delta_is_applied() {
         let queue = Arc::new(OrderedFifo::new(known(&[]) as _, OrderedFifoOptions::default()));
         queue.list_begin(Origin::List);
         queue.add(object("a", 10), Origin::Watch).expect("a key");
@@ -300,7 +304,7 @@ mod tests {
         let mut process = |_| {
             applied += 1;
             let queue = Arc::clone(&queue);
-            // It would wait for ever: this thread waits for it.
+            // With a single lock this would deadlock, because the popping thread joins the adding one.
             let adding = std::thread::spawn(move || {
                 queue.add(object("b", 10), Origin::Watch).expect("a key");
                 queue.update(object("b", 10), Origin::Watch).expect("a key");
@@ -315,15 +319,15 @@ mod tests {
         assert_eq!(applied, 1);
     }
 
-    /// Whatever is merged, replaced or put back on the way: an empty queue holds nothing.
+    /// Merged, replaced and requeued deltas are counted correctly: an empty queue uses no room.
     #[test]
-    fn what_has_been_popped_takes_no_room() {
+    fn popped_deltas_use_no_room() {
         for queue in queues() {
             for size in [BYTES / 10, BYTES / 3, BYTES / 20] {
                 queue.add(object("a", size), Origin::Watch).expect("a key");
                 queue.replace(vec![object("b", size)], &"9".into(), Origin::Relist).expect("keys");
-                let gone = DeletedObject::Known(object("a", size * 2));
-                queue.delete(gone, Origin::Watch).expect("a key");
+                let deleted = DeletedObject::Known(object("a", size * 2));
+                queue.delete(deleted, Origin::Watch).expect("a key");
                 let mut requeues = true;
                 let mut process = |popped: crate::queue::Popped| match popped.item {
                     crate::queue::Item::Deltas(deltas) if std::mem::take(&mut requeues) => vec![deltas],
@@ -333,7 +337,7 @@ mod tests {
             }
             assert!(queue.has_room());
             queue.add(object("b", BYTES - 1000), Origin::Watch).expect("a key");
-            assert!(queue.has_room(), "something is left of what was popped");
+            assert!(queue.has_room(), "popped deltas still count");
         }
     }
 }

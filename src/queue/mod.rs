@@ -1,12 +1,11 @@
-//! What happened, in order: deltas wait here between the reflector, which brings them, and the one task that applies
-//! them to the store.
+//! Queues of deltas between the reflector, which produces them, and the pump task, which applies them to the store.
 //!
-//! Two queues stand behind one trait. [`DeltaFifo`] groups the deltas of one object and promises order per object;
-//! [`OrderedFifo`] keeps every delta, and the marks between them, in the order received, and lets the initial list
-//! through while it is still coming in. A third, [`Fifo`], is for those who care about the last state only.
+//! The trait [`Queue`] has three implementations. [`DeltaFifo`] groups the deltas of each object and keeps the order
+//! per object only. [`OrderedFifo`] keeps every delta, and the marks between them, in the order received, and streams
+//! the initial list. [`Fifo`] keeps only the latest state of each object.
 //!
-//! Whoever pops applies what it popped while the queue is held (see [`Queue::try_pop`]). Only so can a list that
-//! comes in tell what is gone: an object is always in the queue or in the store, never between the two.
+//! A consumer applies a popped delta while the queue is locked (see [`Queue::try_pop`]). An object is therefore always
+//! in the queue or in the store, which lets a new list detect deleted objects.
 
 mod applied_version;
 mod contract;

@@ -1,4 +1,4 @@
-//! The queue that keeps the order: every delta by itself, as it was received, with the marks between them.
+//! A queue that keeps every delta, and the marks between them, in the order received.
 
 use std::collections::{HashMap, HashSet, VecDeque, hash_map};
 use std::sync::Arc;
@@ -16,21 +16,21 @@ use crate::object::{
     Compressor, DeletedObject, Key, KeyError, KeyFunc, Object, Origin, ResourceVersion, meta_namespace_key,
 };
 
-/// How an [`OrderedFifo`] is made.
+/// Options of an [`OrderedFifo`].
 #[derive(Clone)]
 pub struct OrderedFifoOptions {
-    /// How keys are found.
+    /// The key function.
     pub key_func: KeyFunc,
-    /// Whether a list that comes after the initial one is popped as one [`Item::ReplacedAll`] (client-go: `AtomicEvents`),
-    /// so that it can be applied in one step. If not, its objects are popped one by one.
+    /// Whether a list after the initial one is popped as one [`Item::ReplacedAll`] (client-go: `AtomicEvents`), so that
+    /// it can be applied in one step. If false, objects are popped one by one.
     pub atomic_replace: bool,
-    /// Changes what comes in.
+    /// The function that changes objects before they are queued.
     pub transformer: Option<Transformer>,
-    /// Compresses what waits for the end of a list, so that it takes little space meanwhile. To be that of the store behind.
+    /// Compresses objects that wait for the end of a list, to save memory. Pass the compressor of the store.
     pub compressor: Option<Arc<Compressor>>,
-    /// Deltas to hold before there is no more room; at least one.
+    /// The number of deltas at which the queue is full; at least one.
     pub capacity: usize,
-    /// Bytes of objects to hold before there is no more room; one delta always has room, whatever its size.
+    /// The bytes of objects at which the queue is full. An empty queue accepts a delta of any size.
     pub bytes: usize,
 }
 
@@ -47,15 +47,17 @@ impl Default for OrderedFifoOptions {
     }
 }
 
-/// Every delta in the order received, across all objects (client-go: `RealFIFO`, without its batch mode). One pop returns
-/// one delta; with [`OrderedFifoOptions::atomic_replace`], a list after the initial one is popped as a whole.
+/// A queue of all deltas in the order received, across all objects (client-go: `RealFIFO`, without its batch mode). One
+/// pop returns one delta; with [`OrderedFifoOptions::atomic_replace`], one pop returns a whole list after the initial
+/// one.
 ///
-/// The initial list streams: each object is queued as it arrives, bounded as events are. A list that breaks off and
-/// begins again may so have told of objects that the next one does not hold; the end of the list queues tombstones
-/// for those, and then [`Mark::Synced`]. Every later list is one step: the tombstones, the objects. The
-/// [`Mark::Gap`] comes right before it.
+/// The initial list streams: each object is queued as it arrives, limited by the capacity like live events. An initial
+/// list that breaks off and is repeated may therefore have delivered objects that the next attempt lacks; the end of
+/// the list queues tombstones for them, and then [`Mark::Synced`]. Every later list is queued in one step: first the
+/// tombstones, then the objects. Its [`Mark::Gap`] immediately precedes it.
 ///
-/// Every delete is queued, also of an object nobody was told of: whether it says anything is seen when it is applied.
+/// Every delete is queued, even of an unknown object: the consumer decides when it applies the delete whether it has an
+/// effect.
 ///
 /// ```
 /// # use std::sync::Arc;
@@ -71,7 +73,7 @@ impl Default for OrderedFifoOptions {
 /// let queue = OrderedFifo::new(Arc::new(Cache::new()), OrderedFifoOptions::default());
 /// let web = pod(r#"{"metadata":{"name":"web"}}"#);
 /// queue.list_begin(Origin::List);
-/// assert!(queue.list_item(Arc::clone(&web), Origin::List).is_none(), "it is in the queue already");
+/// assert!(queue.list_item(Arc::clone(&web), Origin::List).is_none(), "the object is queued already");
 /// queue.replace(Vec::new(), &"7".into(), Origin::List)?;
 /// queue.update(web, Origin::Watch)?;
 /// let mut items = Vec::new();
@@ -83,19 +85,19 @@ pub struct OrderedFifo {
     preprocessor: Preprocessor,
     atomic_replace: bool,
     queue: LockedQueue<State>,
-    /// Whether the initial list is complete, so that this is known of each object of a list without a lock. Relaxed: one
-    /// task lists, and it is the one that ends lists.
+    /// Whether the initial list is complete. Atomic, so that no lock is needed for each object of a list. Relaxed: the
+    /// one task that lists is the one that completes lists.
     is_initial_list_complete: AtomicBool,
 }
 
 struct State {
     key_func: KeyFunc,
     entries: VecDeque<Entry>,
-    /// The number of deltas in `line` for each key. Counted from the first delta that is put back, and from the beginning of a
-    /// resync, until the line is empty: nothing else needs it.
+    /// The number of deltas in `entries` for each key. Counted from the first requeue, or from the start of a resync,
+    /// until `entries` is empty; no other operation needs it.
     queued: Option<HashMap<Key, usize>>,
     resync: PendingResync,
-    /// What the deltas of `line` take: marks and bookmarks take no room, there is about one of them to a list.
+    /// The size of the deltas in `entries`. Marks and bookmarks are not counted: there is about one per list.
     used: QueueSize,
     initial_sync: InitialSync,
     initial_list: InitialList,
@@ -103,28 +105,28 @@ struct State {
 
 enum Entry {
     Delta(Delta),
-    /// A delta that was popped and put back behind what came after it: its version is no news any more.
+    /// A requeued delta. It is behind newer deltas, so its version is not reported again.
     Requeued(Delta),
-    /// Boxed, so that the few marks do not set the size of the many deltas.
+    /// Boxed, so that the few marks do not increase the size of every entry.
     Mark(Box<Mark>),
     /// A list that is applied in one step, and its version.
     ReplacedAll(Box<(Vec<Deltas>, ResourceVersion)>),
     Bookmark(ResourceVersion),
 }
 
-/// How the initial list is coming in.
+/// The progress of the initial list.
 enum InitialList {
-    /// It began with nothing known and nothing queued, so whatever is known or queued now is of this list. The usual
-    /// case, in which no key needs to be kept.
+    /// The list started with an empty store and queue, so all objects now in them belong to the list. The usual case;
+    /// no keys are kept.
     FromEmpty,
-    /// It may have to contradict what was said before it: these are the keys it holds so far.
+    /// The store or queue had objects before the list, which may lack some of them. Holds the keys listed so far.
     Tracked(HashSet<Key>),
-    /// It is complete. From now on a list is taken as a whole.
+    /// The initial list is complete. Later lists are queued as a whole.
     Complete,
 }
 
 impl OrderedFifo {
-    /// An empty queue before this store.
+    /// Creates an empty queue that feeds the given store.
     #[must_use]
     pub fn new(known_objects: KnownObjects, options: OrderedFifoOptions) -> Self {
         let OrderedFifoOptions { key_func, atomic_replace, transformer, compressor, capacity, bytes } =
@@ -146,24 +148,24 @@ impl OrderedFifo {
         }
     }
 
-    fn event(&self, change: Change, origin: Origin, also: impl FnOnce(&mut State)) {
+    fn event(&self, change: Change, origin: Origin, update: impl FnOnce(&mut State)) {
         self.queue.push(|state| {
             if origin != Origin::List {
                 state.initial_sync.record_event();
             }
             state.enqueue(Delta { change, origin });
-            also(state);
+            update(state);
         });
     }
 
-    /// The newest delta of every key queued, in the order in which the keys came first.
+    /// Returns the newest delta of every queued key, ordered by the first delta of the key.
     fn newest<'a>(&self, state: &'a State) -> Vec<(Key, &'a Delta)> {
-        let mut places = HashMap::new();
+        let mut positions = HashMap::new();
         let mut newest: Vec<(Key, &Delta)> = Vec::new();
         for delta in state.deltas() {
             let Some(key) = self.preprocessor.key_of(delta) else { continue };
-            let place = *places.entry(key.clone()).or_insert(newest.len());
-            match newest.get_mut(place) {
+            let position = *positions.entry(key.clone()).or_insert(newest.len());
+            match newest.get_mut(position) {
                 Some(entry) => entry.1 = delta,
                 None => newest.push((key, delta)),
             }
@@ -203,7 +205,7 @@ impl State {
         }
     }
 
-    /// Queues a whole list: the tombstones and then the objects. Of equal keys the last wins.
+    /// Queues a whole list as one entry: the tombstones, then the objects. For equal keys the last one wins.
     fn replace_all(
         &mut self,
         tombstones: Vec<(Key, Delta)>,
@@ -227,12 +229,12 @@ impl State {
         self.entries.push_back(Entry::ReplacedAll(Box::new((all, version))));
     }
 
-    /// The deltas in the line, in order.
+    /// Returns the queued deltas in order.
     fn deltas(&self) -> impl Iterator<Item = &Delta> {
         self.entries.iter().flat_map(Entry::deltas)
     }
 
-    /// Of a delta that has left the line.
+    /// Stops counting a popped delta.
     fn popped(&mut self, delta: &Delta) {
         self.used.subtract(delta);
         if let Some(queued) = &mut self.queued
@@ -246,16 +248,16 @@ impl State {
         }
     }
 
-    /// Queues a popped delta again, unless there is another of its object.
-    fn put_back(&mut self, delta: Delta) {
-        // It had a key before, so it has one now.
+    /// Requeues a popped delta, unless another delta of its object is queued.
+    fn requeue(&mut self, delta: Delta) {
+        // The delta had a key when it was queued first.
         let Ok(key) = delta.key(self.key_func) else { return };
         if !self.count_queued().contains_key(&key) {
             self.push(delta, Entry::Requeued);
         }
     }
 
-    /// Returns the number of deltas in the line for each key, which is kept up to date from now on.
+    /// Returns the number of queued deltas for each key, and keeps it up to date from now on.
     fn count_queued(&mut self) -> &HashMap<Key, usize> {
         self.queued.get_or_insert_with(|| {
             let mut queued = HashMap::new();
@@ -294,19 +296,19 @@ impl QueueState for State {
                 self.popped(&delta);
                 self.initial_sync.record_pop();
                 let version = delta.object().map(|object| object.resource_version().clone());
-                let told = version.filter(|version| delta.origin == Origin::Watch && !version.is_unset());
-                (Item::Deltas(delta.into()), told)
+                let reported = version.filter(|version| delta.origin == Origin::Watch && !version.is_unset());
+                (Item::Deltas(delta.into()), reported)
             }
             Entry::Requeued(delta) => {
                 self.popped(&delta);
                 (Item::Deltas(delta.into()), None)
             }
             Entry::Mark(mark) => {
-                let told = match &*mark {
+                let reported = match &*mark {
                     Mark::Synced { resource_version } => Some(resource_version.clone()),
                     Mark::Gap { .. } => None,
                 };
-                (Item::Mark(*mark), told)
+                (Item::Mark(*mark), reported)
             }
             Entry::ReplacedAll(replaced) => {
                 let (all, version) = *replaced;
@@ -347,7 +349,7 @@ impl Queue for OrderedFifo {
     fn delete(&self, deleted: DeletedObject, origin: Origin) -> Result<(), KeyError> {
         let (key, deleted) = self.preprocessor.prepare_deleted(deleted)?;
         self.event(Change::Deleted(deleted), origin, |state| {
-            // Listed and gone again before the list was complete.
+            // The object was listed and deleted before the list was complete.
             if let InitialList::Tracked(listed) = &mut state.initial_list {
                 listed.remove(&key);
             }
@@ -391,7 +393,7 @@ impl Queue for OrderedFifo {
             for (_, object) in objects {
                 state.enqueue(Delta { change: Change::Replaced(object), origin });
             }
-            // What was put back was popped before.
+            // Requeued deltas have been counted as popped already.
             let unpopped = state.entries.iter().filter(|entry| matches!(entry, Entry::Delta(_))).count();
             state.initial_sync.record_list(unpopped);
             if is_first {
@@ -410,10 +412,10 @@ impl Queue for OrderedFifo {
     fn list_begin(&self, _origin: Origin) {
         self.preprocessor.set_list_may_be_unrelated(false);
         self.queue.inspect(|state| {
-            let nothing_said = state.used.deltas == 0 && self.preprocessor.known_keys().is_empty();
+            let is_empty = state.used.deltas == 0 && self.preprocessor.known_keys().is_empty();
             match &mut state.initial_list {
                 InitialList::Complete => {}
-                listing if nothing_said => *listing = InitialList::FromEmpty,
+                listing if is_empty => *listing = InitialList::FromEmpty,
                 listing => *listing = InitialList::Tracked(HashSet::new()),
             }
         });
@@ -423,7 +425,7 @@ impl Queue for OrderedFifo {
         if self.is_initial_list_complete.load(Ordering::Relaxed) {
             return Some(self.preprocessor.prepare_deferred(object));
         }
-        // What has no key comes back: `replace` is there to say so.
+        // An object without a key is returned, so that `replace` reports the error.
         let Ok((key, taken)) = self.preprocessor.prepare(Arc::clone(&object)) else { return Some(object) };
         self.queue.push_batched(|state| {
             if let InitialList::Tracked(listed) = &mut state.initial_list {
@@ -453,7 +455,7 @@ impl Queue for OrderedFifo {
     fn try_pop_or_requeue(&self, process: &mut RequeueFunc<'_>) -> Result<bool, FifoClosedError> {
         self.queue.try_pop(process, |state, deltas, _| {
             for delta in deltas.into_iter().flatten() {
-                state.put_back(delta);
+                state.requeue(delta);
             }
         })
     }
@@ -506,39 +508,39 @@ mod tests {
         pop_all(&queue)
     }
 
-    /// All that is queued, marks too, applied to the store as it is popped.
-    fn tell(queue: &OrderedFifo, known: &Known) -> Vec<String> {
-        let mut told = Vec::new();
+    /// Pops all items, applies the deltas to the store, and returns the items as text, marks included.
+    fn drain_as_text(queue: &OrderedFifo, known: &Known) -> Vec<String> {
+        let mut texts = Vec::new();
         while queue
             .try_pop(&mut |popped| match popped.item {
                 Item::Deltas(deltas) => deltas.iter().for_each(|delta| {
                     known.apply(delta);
-                    told.push(format!("{} {}", text(delta), delta.origin));
+                    texts.push(format!("{} {}", text(delta), delta.origin));
                 }),
                 Item::ReplacedAll(all) => panic!("{all:?}"),
                 Item::Mark(Mark::Synced { resource_version }) => {
-                    told.push(format!("SYNCED {resource_version}"));
+                    texts.push(format!("SYNCED {resource_version}"));
                 }
-                Item::Mark(Mark::Gap { from, to, .. }) => told.push(format!("GAP {from} {to}")),
+                Item::Mark(Mark::Gap { from, to, .. }) => texts.push(format!("GAP {from} {to}")),
                 Item::Bookmark => {}
             })
             .expect("open")
         {}
-        told
+        texts
     }
 
     #[test]
-    fn what_is_put_back_while_the_initial_list_comes_in_does_not_keep_it_from_having_synced() {
+    fn requeue_during_the_initial_list_does_not_prevent_sync() {
         let queue = queue_of(&known(&[]));
         queue.list_begin(Origin::List);
         for name in ["a", "b"] {
             assert!(queue.list_item(object(name, 1), Origin::List).is_none());
         }
-        let mut put_back = |popped: Popped| match popped.item {
+        let mut requeue = |popped: Popped| match popped.item {
             Item::Deltas(deltas) => vec![deltas],
             _ => Vec::new(),
         };
-        assert_eq!(queue.try_pop_or_requeue(&mut put_back), Ok(true));
+        assert_eq!(queue.try_pop_or_requeue(&mut requeue), Ok(true));
         queue.replace(Vec::new(), &"7".into(), Origin::List).expect("keys");
         assert!(!queue.has_synced(), "b was not popped");
         assert_eq!(queue.try_pop(&mut |_| ()), Ok(true));
@@ -555,7 +557,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_put_back_is_not_compared_with_all_that_is_queued() {
+    fn requeue_cost_does_not_depend_on_the_queue_length() {
         const OBJECTS: usize = 500;
         let options = OrderedFifoOptions { key_func: counting, ..OrderedFifoOptions::default() };
         let queue = OrderedFifo::new(known(&[]) as KnownObjects, options);
@@ -576,35 +578,35 @@ mod tests {
         assert!(KEYS.get() <= 6 * OBJECTS, "{} keys", KEYS.get());
     }
 
-    /// Puts back while more comes in, which is counted as well, until the line was empty and is filled again.
+    /// Requeues while more deltas are queued, which are counted too, until the queue was empty and is filled again.
     #[test]
-    fn of_an_object_that_is_queued_nothing_older_is_put_back() {
+    fn requeued_deltas_yield_to_newer_ones() {
         let queue = queue_of(&known(&[]));
-        let put_back = || {
-            let mut back = |popped: Popped| match popped.item {
+        let requeue = || {
+            let mut requeue_all = |popped: Popped| match popped.item {
                 Item::Deltas(deltas) => vec![deltas],
                 _ => Vec::new(),
             };
-            assert_eq!(queue.try_pop_or_requeue(&mut back), Ok(true));
+            assert_eq!(queue.try_pop_or_requeue(&mut requeue_all), Ok(true));
         };
         for _ in 0..2 {
             run(&queue, &[Add("a", 1), Add("b", 2)]);
-            put_back();
+            requeue();
             run(&queue, &[Update("a", 3), Update("b", 4), Update("a", 5)]);
-            put_back();
+            requeue();
             assert_eq!(pop_one(&queue), Some(("A(a1)".into(), false)));
-            put_back();
-            put_back();
+            requeue();
+            requeue();
             assert_eq!(pop_all(&queue), ["U(a5)", "U(b4)"]);
         }
     }
 
-    /// Pops a list as a whole, in its place in the order.
+    /// One pop returns a whole list at its position in the order.
     // E1, E2
     #[test]
-    fn atomic_replace_is_one_pop_in_its_place() {
+    fn atomic_replace_is_one_pop_in_order() {
         const FOO: &[(&str, u32)] = &[("foo", 15)];
-        for (known, ops, wanted) in [
+        for (known, ops, expected) in [
             (known(&[]), vec![Add("foo", 10), Replace(FOO)], vec!["A(foo10)", "RA[R(foo15)]"]),
             (
                 known(&[("bar", 1)]),
@@ -616,7 +618,7 @@ mod tests {
                 vec![Add("a", 1), Replace(&[("a", 2), ("b", 3), ("a", 4)])],
                 vec!["A(a1)", "RA[R(a4) R(b3)]"],
             ),
-            // An object with a queued change is not part of a resync.
+            // A resync skips an object with queued deltas.
             (
                 known(&[("a", 1)]),
                 vec![Replace(FOO), Replace(FOO), Resync],
@@ -633,13 +635,13 @@ mod tests {
                 "the initial list streams"
             );
             run(&queue, &ops);
-            assert_eq!(pop_all(&queue), wanted);
+            assert_eq!(pop_all(&queue), expected);
             assert!(queue.has_room());
         }
     }
 
     #[test]
-    fn failed_list_comes_back_object_by_object() {
+    fn failed_list_is_requeued_object_by_object() {
         let options = OrderedFifoOptions { atomic_replace: true, ..OrderedFifoOptions::default() };
         let queue = OrderedFifo::new(known(&[]) as KnownObjects, options);
         run(&queue, &[Replace(&[]), Replace(&[("a", 1), ("b", 1)]), Update("b", 2)]);
@@ -654,20 +656,24 @@ mod tests {
 
     // D1, D2, D3, D5, D6, D7, D9
     #[test]
-    fn every_delta_is_a_pop_of_its_own() {
+    fn each_delta_is_one_pop() {
         const FOO: &[(&str, u32)] = &[("foo", 2)];
-        let gone = "D(T(foo,foo2))";
-        for (known, ops, wanted) in [
+        let deleted = "D(T(foo,foo2))";
+        for (known, ops, expected) in [
             (known(&[("foo", 1)]), vec![Delete("foo", 1), Replace(FOO)], vec!["D(foo1)", "R(foo2)"]),
-            (known(&[]), vec![Add("foo", 2), Replace(&[])], vec!["A(foo2)", gone]),
-            (known(&[]), vec![Add("foo", 2), Replace(FOO), Replace(&[])], vec!["A(foo2)", "R(foo2)", gone]),
+            (known(&[]), vec![Add("foo", 2), Replace(&[])], vec!["A(foo2)", deleted]),
+            (
+                known(&[]),
+                vec![Add("foo", 2), Replace(FOO), Replace(&[])],
+                vec!["A(foo2)", "R(foo2)", deleted],
+            ),
             (known(&[]), vec![Add("foo", 2), Delete("foo", 2), Replace(&[])], vec!["A(foo2)", "D(foo2)"]),
             (
                 known(&[]),
                 vec![Add("foo", 2), Replace(FOO), Replace(FOO), Replace(&[])],
-                vec!["A(foo2)", "R(foo2)", "R(foo2)", gone],
+                vec!["A(foo2)", "R(foo2)", "R(foo2)", deleted],
             ),
-            (known(&[]), vec![Add("foo", 2), Replace(&[]), Replace(&[])], vec!["A(foo2)", gone]),
+            (known(&[]), vec![Add("foo", 2), Replace(&[]), Replace(&[])], vec!["A(foo2)", deleted]),
             (
                 known(&[]),
                 vec![Add("foo", 2), Delete("foo", 2), Add("foo", 3), Replace(&[])],
@@ -684,16 +690,16 @@ mod tests {
             (known(&[("foo", 5)]), vec![Resync, Resync], vec!["S(foo5)"]),
             (known(&[("foo", 5)]), vec![Update("foo", 6), Resync], vec!["U(foo6)"]),
         ] {
-            assert_eq!(pops(&known, &ops), wanted);
+            assert_eq!(pops(&known, &ops), expected);
         }
     }
 
     // D8
     #[test]
-    fn a_replace_deletes_before_it_adds() {
+    fn replace_deletes_before_it_adds() {
         const FOO: &[(&str, u32)] = &[("foo", 5)];
         let three = || known(&[("foo", 5), ("bar", 6), ("baz", 7)]);
-        for (known, ops, wanted) in [
+        for (known, ops, expected) in [
             (three(), vec![Delete("baz", 10), Replace(FOO)], vec!["D(baz10)", "D(T(bar,bar6))", "R(foo5)"]),
             (
                 three(),
@@ -712,16 +718,16 @@ mod tests {
             ),
             (known(&[]), vec![Add("baz", 10), Replace(FOO)], vec!["A(baz10)", "D(T(baz,baz10))", "R(foo5)"]),
         ] {
-            assert_eq!(pops(&known, &ops), wanted);
+            assert_eq!(pops(&known, &ops), expected);
         }
     }
 
     // B5
     #[test]
-    fn the_queue_has_synced_when_the_first_list_has_been_popped() {
+    fn queue_is_synced_once_the_first_list_is_popped() {
         const TWO: &[(&str, u32)] = &[("a", 1), ("b", 2)];
         const SAME: &[(&str, u32)] = &[("a", 1), ("a", 2)];
-        for (ops, wanted) in [
+        for (ops, expected) in [
             (vec![], false),
             (vec![Add("a", 1)], true),
             (vec![Replace(&[])], true),
@@ -733,25 +739,25 @@ mod tests {
         ] {
             let queue = queue_of(&known(&[]));
             run(&queue, &ops);
-            assert_eq!(queue.has_synced(), wanted);
+            assert_eq!(queue.has_synced(), expected);
         }
     }
 
     // D10
     #[test]
-    fn tombstones_of_the_first_list_belong_to_it() {
+    fn tombstones_of_the_first_list_are_part_of_it() {
         let queue = queue_of(&known(&[("foo", 5), ("bar", 6), ("baz", 7)]));
         run(&queue, &[Replace(&[("foo", 5)])]);
-        for wanted in ["D(T(bar,bar6))", "D(T(baz,baz7))", "R(foo5)"] {
+        for expected in ["D(T(bar,bar6))", "D(T(baz,baz7))", "R(foo5)"] {
             assert!(!queue.has_synced());
-            assert_eq!(pop_one(&queue), Some((wanted.to_owned(), true)));
+            assert_eq!(pop_one(&queue), Some((expected.to_owned(), true)));
         }
         assert!(queue.has_synced());
     }
 
     // D11
     #[test]
-    fn the_order_is_that_of_the_source() {
+    fn deltas_keep_the_order_of_the_source() {
         let queue = queue_of(&known(&[]));
         run(&queue, &[Add("foo", 10), Add("bar", 1), Add("foo", 11), Add("foo", 13), Add("zab", 30), Pop]);
         run(&queue, &[Add("foo", 14)]);
@@ -760,7 +766,7 @@ mod tests {
 
     // D4
     #[test]
-    fn what_comes_in_is_transformed_once() {
+    fn objects_are_transformed_once() {
         let known = known(&[]);
         let transformer: Transformer = Arc::new(|given| {
             Ok(object(given.name(), given.resource_version().to_string().parse::<u32>()? + 1))
@@ -772,7 +778,7 @@ mod tests {
         queue.delete(DeletedObject::FinalStateUnknown(tombstone), Origin::Relist).expect("a key");
         run(&queue, &[Replace(&[("foo", 16)])]);
         assert_eq!(
-            tell(&queue, &known),
+            drain_as_text(&queue, &known),
             [
                 "A(foo11) watch",
                 "U(foo13) watch",
@@ -783,11 +789,11 @@ mod tests {
             ]
         );
         run(&queue, &[Resync]);
-        assert_eq!(tell(&queue, &known), ["S(foo17) resync"]);
+        assert_eq!(drain_as_text(&queue, &known), ["S(foo17) resync"]);
     }
 
     #[test]
-    fn a_transformer_that_fails_is_passed_over() {
+    fn failed_transformation_keeps_the_object() {
         let transformer: Transformer = Arc::new(|given| match given.name() {
             "foo" => Err("no foo".into()),
             "bar" => panic!("no bar"),
@@ -800,73 +806,76 @@ mod tests {
     }
 
     #[test]
-    fn the_initial_list_streams() {
+    fn initial_list_streams() {
         let (known, none) = (known(&[]), Vec::new());
         let queue = queue_of(&known);
         queue.list_begin(Origin::List);
         assert!(queue.list_item(object("a", 1), Origin::List).is_none());
-        assert_eq!(tell(&queue, &known), ["R(a1) list"]);
+        assert_eq!(drain_as_text(&queue, &known), ["R(a1) list"]);
         assert!(!queue.has_synced());
         assert!(queue.list_item(object("b", 2), Origin::List).is_none());
-        // A watch that sends the initial state may tell of changes before it is complete.
+        // A watch that sends the initial list may report changes before the list is complete.
         queue.delete(DeletedObject::Known(object("a", 3)), Origin::List).expect("a key");
         assert!(queue.list_item(object("b", 4), Origin::List).is_none());
         queue.replace(none, &"4".into(), Origin::List).expect("keys");
         assert!(!queue.has_synced());
-        assert_eq!(tell(&queue, &known), ["R(b2) list", "D(a3) list", "R(b4) list", "SYNCED 4"]);
+        assert_eq!(drain_as_text(&queue, &known), ["R(b2) list", "D(a3) list", "R(b4) list", "SYNCED 4"]);
         assert!(queue.has_synced());
     }
 
     #[test]
-    fn what_only_a_broken_list_told_of_is_deleted_at_the_end_of_the_next() {
+    fn objects_of_a_broken_list_are_deleted_after_the_next() {
         let known = known(&[]);
         let queue = queue_of(&known);
         queue.list_begin(Origin::List);
         for (name, state) in [("a", 1), ("b", 2)] {
             assert!(queue.list_item(object(name, state), Origin::List).is_none());
         }
-        assert_eq!(tell(&queue, &known), ["R(a1) list", "R(b2) list"]);
+        assert_eq!(drain_as_text(&queue, &known), ["R(a1) list", "R(b2) list"]);
         assert!(queue.list_item(object("c", 3), Origin::List).is_none());
         queue.list_begin(Origin::List);
         assert!(queue.list_item(object("b", 2), Origin::List).is_none());
         queue.replace(vec![object("d", 4)], &"9".into(), Origin::List).expect("keys");
         assert_eq!(
-            tell(&queue, &known),
+            drain_as_text(&queue, &known),
             ["R(c3) list", "R(b2) list", "D(T(c,c3)) list", "D(T(a,a1)) list", "R(d4) list", "SYNCED 9"]
         );
     }
 
     #[test]
-    fn a_later_list_is_one_step_and_shares_what_is_stored() {
+    fn later_list_is_one_step_and_shares_stored_objects() {
         let known = known(&[("a", 1), ("b", 2)]);
         let queue = queue_of(&known);
         run(&queue, &[Replace(&[("a", 1), ("b", 2)])]);
-        tell(&queue, &known);
+        drain_as_text(&queue, &known);
         queue.list_begin(Origin::Relist);
-        let back = queue.list_item(object("a", 1), Origin::Relist).expect("handed back");
+        let back = queue.list_item(object("a", 1), Origin::Relist).expect("returned");
         assert!(Arc::ptr_eq(&back, &known.0.lock().expect("no panic")["a"]));
-        let changed = queue.list_item(object("c", 7), Origin::Relist).expect("handed back");
+        let changed = queue.list_item(object("c", 7), Origin::Relist).expect("returned");
         assert_eq!(object_text(&changed), "c7");
-        assert_eq!(tell(&queue, &known), [""; 0]);
+        assert_eq!(drain_as_text(&queue, &known), [""; 0]);
         let gap = Mark::Gap { from: "1".into(), to: "9".into(), lasted: std::time::Duration::from_secs(3) };
         queue.mark(gap);
         queue.replace(vec![back, changed], &"9".into(), Origin::Relist).expect("keys");
-        assert_eq!(tell(&queue, &known), ["GAP 1 9", "D(T(b,b2)) relist", "R(a1) relist", "R(c7) relist"]);
+        assert_eq!(
+            drain_as_text(&queue, &known),
+            ["GAP 1 9", "D(T(b,b2)) relist", "R(a1) relist", "R(c7) relist"]
+        );
     }
 
     #[test]
-    fn versions_are_told_in_order() {
+    fn versions_are_reported_in_order() {
         let known = known(&[]);
         let queue = queue_of(&known);
         queue.bookmark(&"4".into());
         queue.bookmark(&"5".into());
         run(&queue, &[Add("a", 6), Delete("b", 7)]);
         queue.replace(vec![object("a", 6), object("c", 3)], &"9".into(), Origin::Relist).expect("keys");
-        let mut told = Vec::new();
-        while queue.try_pop(&mut |popped| told.push(popped.up_to.map(|version| version.to_string())))
+        let mut versions = Vec::new();
+        while queue.try_pop(&mut |popped| versions.push(popped.up_to.map(|version| version.to_string())))
             == Ok(true)
         {}
-        let told: Vec<_> = told.iter().map(|version| version.as_deref().unwrap_or("-")).collect();
-        assert_eq!(told, ["5", "6", "7", "-", "-", "9"]);
+        let versions: Vec<_> = versions.iter().map(|version| version.as_deref().unwrap_or("-")).collect();
+        assert_eq!(versions, ["5", "6", "7", "-", "-", "9"]);
     }
 }

@@ -1,12 +1,12 @@
-//! The rest of a resync: keys of stored objects that are still to be delivered again.
+//! A resync in progress: keys of stored objects that are still to be delivered again.
 
 use std::collections::{HashSet, VecDeque};
 
 use super::{Change, Delta, KnownObjects};
 use crate::object::{Key, Origin};
 
-/// A resync in progress. A queue alternates between it and its line, so that a live event waits for at most one object of a
-/// resync, however many objects the store holds.
+/// A resync in progress. A queue alternates between its own entries and the resync, so that a live event waits for at
+/// most one object of a resync, however many objects the store holds.
 ///
 /// It holds keys, not objects: the state that is delivered is the one in the store when its turn comes. Bounded by the number of
 /// stored objects.
@@ -16,7 +16,7 @@ pub(super) struct PendingResync {
     /// Keys that were queued when the resync began: they are delivered by their own deltas.
     except: HashSet<Key>,
     known: Option<KnownObjects>,
-    /// Whether the line was last, so that the resync is next.
+    /// Whether the last pop came from the queue's own entries, so that the resync is next.
     is_next: bool,
 }
 
@@ -43,8 +43,8 @@ impl PendingResync {
         self.keys.iter().filter(|key| !self.except.contains(*key))
     }
 
-    /// Takes the next delta if it is the turn of the resync: after each item of the line, and when the line is empty. Passes
-    /// over objects that have been deleted, and those that `is_queued`, whose queued state is newer.
+    /// Returns the next delta if it is the turn of the resync: after each entry of the queue, and when the queue is
+    /// empty. Skips objects that have been deleted, and those that `is_queued`, whose queued state is newer.
     pub(super) fn take_turn(
         &mut self,
         is_queue_empty: bool,
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn resync_and_line_alternate() {
+    fn resync_and_queue_alternate() {
         for queue in queues(&["a", "b", "c"]) {
             queue.resync();
             for name in ["x", "y"] {
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn object_with_queued_deltas_is_passed_over() {
+    fn resync_skips_objects_with_queued_deltas() {
         for queue in queues(&["a", "b"]) {
             queue.resync();
             queue.add(object("x", 2), Origin::Watch).expect("a key");
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn deleted_object_is_passed_over() {
+    fn resync_skips_deleted_objects() {
         let store = known(&[("a", 1), ("b", 1)]);
         let queue = OrderedFifo::new(Arc::clone(&store) as _, OrderedFifoOptions::default());
         queue.resync();

@@ -1,10 +1,10 @@
-//! Waiting for a queue: for something to pop, and for room. Nothing else of a queue waits.
+//! Asynchronous waiting for items in a queue and for room. All other operations of a queue are synchronous.
 
 use tokio::sync::Notify;
 
 use super::{FifoClosedError, PopProcessFunc, Queue, RequeueFunc};
 
-/// Takes the next out and has it processed while the queue is held; waits for it where there is nothing.
+/// Removes the next item and calls `process` with it while the queue is locked. Waits while the queue is empty.
 ///
 /// ```
 /// # use std::sync::Arc;
@@ -21,7 +21,7 @@ use super::{FifoClosedError, PopProcessFunc, Queue, RequeueFunc};
 ///     let queue = Arc::clone(&queue);
 ///     async move {
 ///         let mut popped = 0;
-///         // Waits for the next, until the queue is closed and empty.
+///         // Waits for the next item until the queue is closed and empty.
 ///         while pop(&*queue, &mut |_| popped += 1).await.is_ok() {}
 ///         popped
 ///     }
@@ -46,7 +46,7 @@ pub async fn pop<Q: Queue + ?Sized>(
     .await
 }
 
-/// As [`pop`], with [`Queue::try_pop_or_requeue`].
+/// Pops like [`pop`], and requeues the deltas that `process` returns, as [`Queue::try_pop_or_requeue`] does.
 ///
 /// ```
 /// # use kdelta::object::{Origin, meta_namespace_key};
@@ -89,7 +89,7 @@ pub async fn pop_or_requeue<Q: Queue + ?Sized>(
     }
 }
 
-/// Waits until the queue has room for another delta. Nobody is promised that room.
+/// Waits until the queue has room for another delta. The room is not reserved: another producer may use it first.
 ///
 /// ```
 /// # use kdelta::object::{Origin, meta_namespace_key};
@@ -119,11 +119,11 @@ pub async fn room<Q: Queue + ?Sized>(queue: &Q) {
     }
 }
 
-/// The two things that can be waited for. Each queue has its own, and says in it what changed, after the change; a
-/// word too many costs whoever waits a look and nothing else.
+/// The two wake-up signals of a queue: an item is available, or room is. A queue notifies after each change. A
+/// superfluous notification costs a waiting task one check.
 ///
-/// No wake-up is lost: the future of a [`Notify`] hears every `notify_waiters` from the moment it is made, and it is
-/// made before the lock is taken to look; a change after the look so finds it waiting.
+/// No wake-up is lost: the future of a [`Notify`] receives every `notify_waiters` since its creation, and a waiting
+/// task creates it before it checks the queue. A change after the check therefore wakes the task.
 #[derive(Debug, Default)]
 pub struct Signals {
     pub(super) item: Notify,
@@ -131,17 +131,17 @@ pub struct Signals {
 }
 
 impl Signals {
-    /// Something was queued: whoever waits in [`pop`] looks again.
+    /// Wakes the tasks that wait in [`pop`], after an item was queued.
     pub fn notify_item(&self) {
         self.item.notify_waiters();
     }
 
-    /// There is room again: whoever waits in [`room`] looks again.
+    /// Wakes the tasks that wait in [`room`], after room was freed.
     pub fn notify_room(&self) {
         self.room.notify_waiters();
     }
 
-    /// The queue was closed: nobody waits any more.
+    /// Wakes all waiting tasks, after the queue was closed.
     pub fn notify_closed(&self) {
         self.notify_item();
         self.notify_room();

@@ -1,4 +1,4 @@
-//! The store everybody uses: a key function over a [`ThreadSafeStore`].
+//! The default store: a key function and a [`ThreadSafeStore`].
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use crate::object::{
     Compressor, Key, KeyError, KeyFunc, KeyGetter, KeyLister, Object, ResourceVersion, meta_namespace_key,
 };
 
-/// Objects under the keys a key function makes, with named indices (client-go: `cache`, made by `NewStore` and
+/// A store that derives keys with a key function, with named indices (client-go: `cache`, created by `NewStore` and
 /// `NewIndexer`).
 ///
 /// ```
@@ -34,32 +34,32 @@ pub struct Cache {
 }
 
 impl Cache {
-    /// An empty store under `namespace/name` without an index.
+    /// Creates an empty store with keys `namespace/name` and without indices.
     #[must_use]
     pub fn new() -> Self {
         Self::with_indexers(Indexers::new())
     }
 
-    /// An empty store under `namespace/name` with these indices.
+    /// Creates an empty store with keys `namespace/name` and these indices.
     #[must_use]
     pub fn with_indexers(indexers: Indexers) -> Self {
         Self::with_key_func(meta_namespace_key, indexers)
     }
 
-    /// An empty store under keys of one's own, with these indices. The function must give every state of an object
-    /// the same key.
+    /// Creates an empty store with a key function and indices. The function must return the same key for every state of
+    /// an object.
     #[must_use]
     pub fn with_key_func(key_func: KeyFunc, indexers: Indexers) -> Self {
         Self { key_func, store: ThreadSafeStore::new(indexers) }
     }
 
-    /// The same, which compresses the bodies of what is put into it, as [`ThreadSafeStore::with_compressor`].
+    /// Returns this store with a compressor for object bodies, as [`ThreadSafeStore::with_compressor`] does.
     #[must_use]
     pub fn with_compressor(self, compressor: Arc<Compressor>) -> Self {
         Self { store: self.store.with_compressor(compressor), ..self }
     }
 
-    /// A copy of all indices, as [`ThreadSafeStore::indices`].
+    /// Returns a copy of all indices, as [`ThreadSafeStore::indices`] does.
     #[must_use]
     pub fn indices(&self) -> Indices {
         self.store.indices()
@@ -208,7 +208,7 @@ mod tests {
 
     // A5
     #[test]
-    fn a_store_gives_back_what_was_put_last() {
+    fn store_returns_the_last_state() {
         let store = Cache::new();
         let seen =
             |name: &str| store.get(&pod(name, "", "")).expect("a key").map(|object| values_of(&object));
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn of_equal_keys_the_last_of_a_replace_wins() {
+    fn replace_keeps_the_last_of_equal_keys() {
         let store = Cache::with_indexers([("values".to_owned(), by_values())].into());
         store.replace(vec![pod("a", "1", "old"), pod("a", "2", "new")], &"2".into()).expect("replaced");
         assert_eq!(store.index_counts("values"), Ok(vec![("new".into(), 1)]));
@@ -239,7 +239,7 @@ mod tests {
 
     // A1
     #[test]
-    fn a_replace_with_an_object_without_a_key_changes_nothing() {
+    fn replace_with_a_keyless_object_changes_nothing() {
         let store = Cache::with_key_func(refusing_odd, Indexers::new());
         store.add(pod("one", "1", "")).expect("added");
         let refused = store.replace(vec![pod("two", "2", ""), pod("three", "3", "")], &"3".into());
@@ -250,16 +250,16 @@ mod tests {
 
     // A6
     #[test]
-    fn index_finds_what_shares_a_value_with_the_object_asked_about() {
+    fn index_finds_objects_that_share_a_value() {
         let store = Cache::with_indexers([("by_val".to_owned(), by_values())].into());
         for (name, value) in [("a", "b"), ("c", "b"), ("e", "f"), ("g", "h")] {
             store.add(pod(name, "1", value)).expect("added");
         }
-        for (value, wanted) in
+        for (value, expected) in
             [("b", &["a", "c"][..]), ("f", &["e"]), ("h", &["g"]), ("", &[]), ("b,b,h", &["a", "c", "g"])]
         {
             let found = store.index("by_val", &pod("other", "", value)).expect("an index");
-            assert_eq!(names(&found), wanted, "{value}");
+            assert_eq!(names(&found), expected, "{value}");
         }
         let refused = store.index("by_val", &pod("other", "", "bad")).expect_err("a refusal");
         assert_eq!(refused.to_string(), "index by_val: a bad value");
@@ -267,7 +267,7 @@ mod tests {
 
     // A15
     #[test]
-    fn a_transaction_tells_what_it_did_when_some_objects_have_no_key() {
+    fn transaction_reports_applied_changes_and_keyless_objects() {
         let run = |words: &[&str]| {
             let changes = words.iter().map(|name| Transaction::Add(pod(name, "1", ""))).collect();
             Cache::with_key_func(refusing_odd, Indexers::new()).transaction(changes)
@@ -288,7 +288,7 @@ mod tests {
 
     // A12
     #[test]
-    fn a_transaction_ends_at_the_version_of_its_last_change() {
+    fn transaction_sets_the_version_of_its_last_change() {
         let store = Cache::with_indexers([("values".to_owned(), by_values())].into());
         let (first, second) = (pod("a", "40", "x"), pod("a", "30", "y"));
         store.add(first.clone()).expect("added");

@@ -1,4 +1,4 @@
-//! Objects for the tests of this room.
+//! Test objects of the store.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use super::IndexFunc;
 use super::index::IndexFuncError;
 use crate::object::{Ingest, Object, TypeMeta};
 
-/// A pod of this name and version whose `spec.values` are the parts of `values` between commas.
+/// Returns a pod with this name and version whose `spec.values` are the comma-separated parts of `values`.
 pub(super) fn pod(name: &str, version: &str, values: &str) -> Arc<Object> {
     let values: Vec<&str> = values.split(',').filter(|value| !value.is_empty()).collect();
     let json = serde_json::json!({
@@ -21,7 +21,7 @@ pub(super) fn from_json(json: &serde_json::Value) -> Arc<Object> {
     Arc::new(Object::from_json(json.to_string().as_bytes(), &ingest).expect("an object"))
 }
 
-/// The values [`pod`] was given; refuses an object that has the value `bad`.
+/// Indexes by the values passed to [`pod`]; refuses an object with the value `bad`.
 pub(super) fn by_values() -> IndexFunc {
     IndexFunc::returning(|object| {
         let values = values_of(object);

@@ -1,5 +1,5 @@
-//! The four words of an index: `IndexFunc` (object → values), `Index` (value → keys), `Indexers` (name → function)
-//! and `Indices` (name → index).
+//! The types of an index: `IndexFunc` (from an object to values), `Index` (from a value to keys), `Indexers` (functions
+//! by name) and `Indices` (indices by name).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crate::object::{Key, Object, ObjectError};
 
-/// Why an index function refused an object, in words for the user.
+/// The reason why an index function refused an object, as text for the user.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct IndexFuncError(pub String);
@@ -21,11 +21,11 @@ impl From<ObjectError> for IndexFuncError {
 
 type Visit = dyn Fn(&Object, &mut dyn FnMut(&str)) -> Result<(), IndexFuncError> + Send + Sync;
 
-/// Object → the values it is found under; none, one or many, and the same one twice does no harm. The empty text is
-/// a value like any other.
+/// A function from an object to any number of values under which the index finds it. Duplicate values count once; the
+/// empty text is a valid value.
 ///
-/// An index function is pure: it runs once for each state of an object that comes into a store, and its values are
-/// kept. It may read any store but write to none that it indexes. One that panics has refused the object.
+/// An index function must be pure: it is called once for each stored state of an object, and the store keeps the
+/// values. It may read any store, but must not write to a store that it indexes. A panic counts as a refusal.
 ///
 /// ```
 /// # use std::sync::Arc;
@@ -49,13 +49,13 @@ type Visit = dyn Fn(&Object, &mut dyn FnMut(&str)) -> Result<(), IndexFuncError>
 #[derive(Clone)]
 pub struct IndexFunc(Arc<Visit>);
 
-/// The indices a store is asked to keep: name → function.
+/// Index functions by name.
 pub type Indexers = BTreeMap<String, IndexFunc>;
 
-/// A copy of one index as it was at a moment: value → keys, both sorted. A value that no object has is not there.
+/// A copy of one index: sorted keys by sorted value. Contains only values that an object has.
 pub type Index = BTreeMap<String, BTreeSet<Key>>;
 
-/// A copy of all indices of a store as they were at one moment: name → index.
+/// A consistent copy of all indices of a store, by name.
 ///
 /// ```
 /// # use kdelta::store::{Cache, Store, index_funcs};
@@ -70,8 +70,7 @@ pub type Index = BTreeMap<String, BTreeSet<Key>>;
 pub type Indices = BTreeMap<String, Index>;
 
 impl IndexFunc {
-    /// An index function that hands each value to the visitor it is given, so that a value needs no allocation of
-    /// its own.
+    /// Creates an index function that passes each value to a visitor, so that a value needs no allocation.
     pub fn new<F>(visit: F) -> Self
     where
         F: Fn(&Object, &mut dyn FnMut(&str)) -> Result<(), IndexFuncError> + Send + Sync + 'static,
@@ -79,7 +78,7 @@ impl IndexFunc {
         Self(Arc::new(visit))
     }
 
-    /// An index function that returns its values.
+    /// Creates an index function that returns its values.
     pub fn returning<F>(values: F) -> Self
     where
         F: Fn(&Object) -> Result<Vec<String>, IndexFuncError> + Send + Sync + 'static,
@@ -90,17 +89,17 @@ impl IndexFunc {
         })
     }
 
-    /// Hands each value of the object to `visit`.
+    /// Passes each value of the object to `visit`.
     ///
     /// # Errors
-    /// [`IndexFuncError`] when the function refuses the object, or panics; the values visited before then mean nothing.
+    /// [`IndexFuncError`] if the function refuses the object or panics; the values visited before are invalid.
     pub fn visit(&self, object: &Object, visit: &mut dyn FnMut(&str)) -> Result<(), IndexFuncError> {
-        // What a function leaves behind when it panics is its own; of ours there is only the visitor, which is done with.
+        // Unwind safe: only the visitor is shared with the function, and its result is dropped after a panic.
         catch_unwind(AssertUnwindSafe(|| (self.0)(object, visit)))
             .unwrap_or_else(|_| Err(IndexFuncError("the index function panicked".into())))
     }
 
-    /// The values of the object, in the order the function finds them.
+    /// Returns the values of the object in the order in which the function finds them.
     ///
     /// # Errors
     /// As [`IndexFunc::visit`].

@@ -1,4 +1,4 @@
-//! The index functions everybody needs.
+//! Commonly used index functions.
 //!
 //! ```
 //! # use kdelta::object::FieldPath;
@@ -34,10 +34,10 @@ use serde::Deserialize;
 use super::{IndexFunc, IndexFuncError};
 use crate::object::{FieldPath, ObjectError};
 
-/// The name under which listers look for an index by namespace.
+/// The name of the namespace index that listers use.
 pub const NAMESPACE_INDEX: &str = "namespace";
 
-/// By namespace; a cluster-scoped object stands under the empty text.
+/// Indexes by namespace; a cluster-scoped object has the empty text.
 #[must_use]
 pub fn namespace() -> IndexFunc {
     IndexFunc::new(|object, visit| {
@@ -46,7 +46,7 @@ pub fn namespace() -> IndexFunc {
     })
 }
 
-/// By name.
+/// Indexes by name.
 #[must_use]
 pub fn name() -> IndexFunc {
     IndexFunc::new(|object, visit| {
@@ -55,20 +55,20 @@ pub fn name() -> IndexFunc {
     })
 }
 
-/// By the value of one label.
+/// Indexes by the value of one label.
 #[must_use]
 pub fn label(key: &str) -> IndexFunc {
     field(FieldPath::of_names(["metadata", "labels", key]))
 }
 
-/// By the value of one annotation.
+/// Indexes by the value of one annotation.
 #[must_use]
 pub fn annotation(key: &str) -> IndexFunc {
     field(FieldPath::of_names(["metadata", "annotations", key]))
 }
 
-/// By each owner reference, under `Kind/name` and under the owner's uid. `Kind/name` is short to type and the same
-/// for an owner and a later one of its name; the uid tells them apart.
+/// Indexes by each owner reference, as `Kind/name` and as the owner's uid. `Kind/name` is short to type and the same
+/// for an owner and its later namesake; the uid distinguishes them.
 #[must_use]
 pub fn owner() -> IndexFunc {
     let owners = FieldPath::of_names(["metadata", "ownerReferences"]);
@@ -79,13 +79,13 @@ pub fn owner() -> IndexFunc {
     })
 }
 
-/// By the node a pod is bound to.
+/// Indexes by the node to which a pod is bound.
 #[must_use]
 pub fn node() -> IndexFunc {
     field(FieldPath::of_names(["spec", "nodeName"]))
 }
 
-/// By the image of each container and init container of a pod.
+/// Indexes by the image of each container and init container of a pod.
 #[must_use]
 pub fn image() -> IndexFunc {
     let paths = ["containers", "initContainers"].map(|list| FieldPath::of_names(["spec", list, "image"]));
@@ -97,7 +97,7 @@ pub fn image() -> IndexFunc {
     })
 }
 
-/// By what stands at a path; arrays on the way fan out.
+/// Indexes by the values at a path; an array on the path contributes each element.
 #[must_use]
 pub fn field(path: FieldPath) -> IndexFunc {
     IndexFunc::new(move |object, visit| Ok(path.values_of(object, visit)?))
@@ -156,8 +156,8 @@ mod tests {
     }
 
     #[test]
-    fn an_object_is_found_under_what_it_says() {
-        for (func, wanted) in [
+    fn index_functions_return_the_object_values() {
+        for (func, expected) in [
             (namespace(), &["shop"][..]),
             (name(), &["web-1"]),
             (label("app.kubernetes.io/name"), &["web"]),
@@ -170,12 +170,12 @@ mod tests {
             (field(path("status.phase")), &["Running"]),
             (field(path("spec.containers[*].image")), &["web:1", "proxy:2"]),
         ] {
-            assert_eq!(func.values(&web()).expect("values"), wanted);
+            assert_eq!(func.values(&web()).expect("values"), expected);
         }
     }
 
     #[test]
-    fn an_object_without_a_body_has_its_names_only() {
+    fn object_without_a_body_has_only_its_names() {
         let type_meta = Arc::new(TypeMeta { api_version: "v1".into(), kind: "Node".into() });
         let object = Object::named(type_meta, "", "node-1");
         for func in [label("a"), annotation("a"), owner(), node(), image(), field(path("status.phase"))] {
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn owners_of_the_wrong_shape_are_refused() {
+    fn malformed_owners_are_refused() {
         let odd =
             from_json(&serde_json::json!({"metadata": {"name": "a", "ownerReferences": [{"kind": 7}]}}));
         assert!(owner().values(&odd).is_err());

@@ -1,4 +1,4 @@
-//! How a store keeps an index: values → slots of objects, and the values of each slot.
+//! An index of a store: from a value to slots of objects, and from a slot to its values.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::mem;
@@ -11,17 +11,17 @@ use super::slots::Slot;
 use super::{IndexFunc, IndexFuncError};
 use crate::object::Object;
 
-/// The indices a store keeps: name → index.
+/// The indices of a store by name.
 pub(super) type IndexTables = BTreeMap<String, IndexTable>;
 
-/// The values one index has of one object. The texts are those of the index's sets, so a million objects in one
-/// namespace share one.
+/// The values of one object in one index. The texts are shared with the keys of the index, so a million objects in one
+/// namespace share one text.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub(super) enum Values {
     #[default]
     None,
     One(Arc<str>),
-    /// Sorted, each once, at least two.
+    /// At least two values, sorted and unique.
     Many(Box<[Arc<str>]>),
     /// The index function refused the object.
     Refused,
@@ -41,10 +41,11 @@ impl Values {
     }
 }
 
-/// What a slot takes in a set, about: a node of the tree holds eleven, and is about three quarters full.
+/// The estimated bytes of a slot in a set: a node of the tree has room for eleven and is about three quarters full.
 const SLOT_IN_A_SET: usize = 8;
 
-/// The slots under one value. Most values of a unique field have one object, and a set would cost more than it.
+/// The slots of one value. A single slot needs no set: most values of a unique field have one object, and a set would
+/// be larger than the slot.
 enum SlotSet {
     One(Slot),
     Many(BTreeSet<Slot>),
@@ -61,7 +62,7 @@ impl SlotSet {
         }
     }
 
-    /// Takes the slot out and tells whether nothing is left.
+    /// Removes the slot. Returns true if the set is empty now.
     fn remove(&mut self, slot: Slot) -> bool {
         match self {
             Self::One(first) => *first == slot,
@@ -88,12 +89,12 @@ impl SlotSet {
     }
 }
 
-/// Value → the objects that have it, with the function that says so, and the values of each object. Kept values make
-/// an update cheap: the function never sees the old object again.
+/// An index function, the objects by value, and the values of each object. With the stored values, an update does not
+/// call the function for the old object.
 pub(super) struct IndexTable {
     func: IndexFunc,
     sets: HashMap<Arc<str>, SlotSet>,
-    /// By slot; a slot beyond the end has no values.
+    /// The values by slot; a slot beyond the end has none.
     values: Vec<Values>,
     refused: usize,
 }
@@ -107,7 +108,7 @@ impl IndexTable {
         &self.func
     }
 
-    /// Runs the function; the store does not change.
+    /// Calls the index function and returns the values. Does not change the index.
     pub(super) fn compute(&self, object: &Object) -> Result<Values, IndexFuncError> {
         let mut values: SmallVec<[Arc<str>; 4]> = SmallVec::new();
         self.func.visit(object, &mut |text| {
@@ -128,8 +129,8 @@ impl IndexTable {
         self.values.get(slot as usize).unwrap_or(&Values::None)
     }
 
-    /// Gives the object in this slot these values, and tells whether it was left out by that. A set that becomes
-    /// empty goes, or short-lived values would fill the index for ever.
+    /// Sets the values of the object in this slot. Returns true if the object is newly refused. An empty set is
+    /// removed, because short-lived values would otherwise accumulate.
     pub(super) fn set(&mut self, slot: Slot, new: Values) -> bool {
         let at = slot as usize;
         if self.values.len() <= at {
@@ -175,28 +176,28 @@ impl IndexTable {
         self.sets.shrink_to_fit();
     }
 
-    /// The slots under a value, in order.
+    /// Returns the slots of a value, in order.
     pub(super) fn slots(&self, value: &str) -> impl Iterator<Item = Slot> {
         self.sets.get(value).into_iter().flat_map(SlotSet::iter)
     }
 
-    /// Every value with the slots under it, in no order.
+    /// Returns every value with its slots, in no particular order.
     pub(super) fn sets(&self) -> impl Iterator<Item = (&str, impl Iterator<Item = Slot>)> {
         self.sets.iter().map(|(value, slots)| (&**value, slots.iter()))
     }
 
-    /// Every value with the number of objects under it, in no order.
+    /// Returns every value with its number of objects, in no particular order.
     pub(super) fn counts(&self) -> impl ExactSizeIterator<Item = (&str, usize)> {
         self.sets.iter().map(|(value, slots)| (&**value, slots.len()))
     }
 
-    /// What it takes, about: the texts of the values once, the sets that hold slots, and the values of each slot.
+    /// Returns the estimated bytes of the index: each text once, the sets of slots, and the values of each slot.
     pub(super) fn bytes(&self) -> usize {
         let of_value = |(value, slots): (&Arc<str>, &SlotSet)| {
             value.len() + ALLOCATION + if slots.len() == 1 { 0 } else { slots.len() * SLOT_IN_A_SET }
         };
-        let places = self.sets.capacity() * size_of::<(Arc<str>, SlotSet)>();
-        places + self.sets.iter().map(of_value).sum::<usize>() + self.values.capacity() * size_of::<Values>()
+        let entries = self.sets.capacity() * size_of::<(Arc<str>, SlotSet)>();
+        entries + self.sets.iter().map(of_value).sum::<usize>() + self.values.capacity() * size_of::<Values>()
     }
 
     pub(super) fn refused(&self) -> usize {

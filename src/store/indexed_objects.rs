@@ -1,4 +1,4 @@
-//! Objects and the indices over them, always in step. No lock: [`super::ThreadSafeStore`] holds it.
+//! Objects and their indices, always consistent. [`super::ThreadSafeStore`] adds the locks.
 
 use std::sync::Arc;
 
@@ -10,15 +10,15 @@ use super::slots::{Item, ObjectSlots, Slot};
 use super::{Index, IndexFuncError, Indexers, Indices, StoreError};
 use crate::object::{Footprint, Key, Object, ResourceVersion};
 
-/// One thing to do to a store.
+/// A change of a store.
 pub(super) enum Change {
     Put(Key, Arc<Object>),
-    /// The version is that of the deletion, if it is known.
+    /// The version of the deletion, if known.
     Remove(Key, Option<ResourceVersion>),
     Bookmark(ResourceVersion),
 }
 
-/// All that a store holds.
+/// The contents of a store.
 #[derive(Default)]
 pub(super) struct IndexedObjects {
     pub(super) items: ObjectSlots,
@@ -29,10 +29,10 @@ pub(super) struct IndexedObjects {
 /// The values of one object in each index, in the order of the indices.
 pub(super) type IndexValues = SmallVec<[Result<Values, IndexFuncError>; 4]>;
 
-/// Changes with the index values that they bring.
+/// Changes and the index values of their objects.
 pub(super) type PreparedChanges = SmallVec<[(Change, IndexValues); 1]>;
 
-/// A refusal to be reported when no lock is held.
+/// A refusal by an index function, reported after all locks are released.
 pub(super) struct Refusal {
     index: String,
     key: Key,
@@ -40,7 +40,7 @@ pub(super) struct Refusal {
 }
 
 impl IndexedObjects {
-    /// No objects, and these indices over none.
+    /// Creates an empty store with these indices.
     pub(super) fn empty(indexers: Indexers) -> Self {
         Self { indices: empty_indices(indexers), ..Self::default() }
     }
@@ -49,7 +49,7 @@ impl IndexedObjects {
         self.indices.get(name).ok_or_else(|| StoreError::NoSuchIndex(name.to_owned()))
     }
 
-    /// A copy of all indices.
+    /// Returns a copy of all indices.
     pub(super) fn copy_indices(&self) -> Indices {
         let keys = |slot| self.items.at(slot).map(|item| Arc::clone(&item.key));
         let copy = |index: &IndexTable| -> Index {
@@ -58,7 +58,7 @@ impl IndexedObjects {
         self.indices.iter().map(|(name, index)| (name.clone(), copy(index))).collect()
     }
 
-    /// The objects with this value in an index, by slot.
+    /// Returns the objects with this value in an index, by slot.
     pub(super) fn with_value(
         &self,
         index: &str,
@@ -68,7 +68,7 @@ impl IndexedObjects {
         Ok(slots.filter_map(|slot| self.items.at(slot).map(|item| (slot, item))))
     }
 
-    /// Runs the index functions on what a change brings; nothing changes yet.
+    /// Calls the index functions for the object of a change. Does not change the store.
     pub(super) fn prepare(&self, change: Change) -> (Change, IndexValues) {
         let computed = match &change {
             Change::Put(key, object) => self.compute(&self.indices, key, object),
@@ -77,13 +77,14 @@ impl IndexedObjects {
         (change, computed)
     }
 
-    /// The values the object has in `indices`, which are these or are being built to take their place. What is
-    /// stored already is not asked again, and a refusal that follows a refusal is not told again.
+    /// Returns the values of the object in `indices`, which are those of the store or their replacements. A stored
+    /// object keeps its values without a call of the functions. A refusal that follows a refusal is not reported again.
     fn compute(&self, indices: &IndexTables, key: &str, object: &Arc<Object>) -> IndexValues {
         let slot = self.items.slot_of(key);
         let stored = slot.and_then(|slot| self.items.at(slot));
         let same = stored.is_some_and(|stored| Arc::ptr_eq(&stored.object, object));
-        // One function that wants the text of a compressed body decompresses it itself, several would do it several times.
+        // Decompressed once here for several functions; a single function decompresses the body only if it reads the
+        // text.
         let decompressed = if same || indices.len() < 2 { None } else { object.decompressed() };
         let object = decompressed.as_ref().unwrap_or(object);
         let values = indices.values().zip(self.indices.values()).map(|(index, stored)| {
@@ -99,7 +100,7 @@ impl IndexedObjects {
         values.collect()
     }
 
-    /// Applies all changes in order, or none if there might be too few numbers for the new objects.
+    /// Applies all changes in order, or none if the new objects might not all have slots.
     pub(super) fn apply(
         &mut self,
         changes: PreparedChanges,
@@ -122,7 +123,7 @@ impl IndexedObjects {
         Ok(())
     }
 
-    /// What the objects and indices take.
+    /// Returns the memory usage of objects and indices.
     pub(super) fn memory(&self) -> Memory {
         let bodies: Footprint = self.items.iter().map(|(_, item)| &*item.object).collect();
         let keys: usize = self.items.keys().map(|key| key.len() + ALLOCATION).sum();
@@ -165,14 +166,14 @@ impl IndexedObjects {
         self.record_version(version.unwrap_or_default());
     }
 
-    /// An object without a version (a Table row without metadata) says nothing about the store's.
+    /// Sets the version of the store, unless the object has none, like a Table row without metadata.
     fn record_version(&mut self, version: ResourceVersion) {
         if !version.is_unset() {
             self.version = version;
         }
     }
 
-    /// What this becomes when these are all its objects.
+    /// Returns a store of these objects with the same indices.
     pub(super) fn rebuild(
         &self,
         items: Vec<(Key, Arc<Object>)>,
@@ -191,7 +192,7 @@ impl IndexedObjects {
         Ok(fresh)
     }
 
-    /// These indices over what is stored.
+    /// Builds these indices for the stored objects.
     pub(super) fn index_all(
         &self,
         indexers: Indexers,
@@ -223,7 +224,7 @@ fn empty_indices(indexers: Indexers) -> IndexTables {
     indexers.into_iter().map(|(name, func)| (name, IndexTable::new(func))).collect()
 }
 
-/// Tells of refusals; to be called when no lock is held.
+/// Logs refusals. Called after all locks are released.
 pub(super) fn report(refusals: Vec<Refusal>) {
     for Refusal { index, key, reason } in refusals {
         tracing::warn!(%index, %key, %reason, "an object is left out of an index");

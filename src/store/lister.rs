@@ -1,4 +1,4 @@
-//! Queries by label selector over a store, by the namespace index where one is asked for.
+//! Label selector queries of a store, with the namespace index where a namespace is given.
 
 use std::sync::Arc;
 
@@ -6,8 +6,8 @@ use super::index_funcs::NAMESPACE_INDEX;
 use super::{Indexer, Store};
 use crate::object::{LabelSelector, Object};
 
-/// Hands every stored object that the selector selects to `f`, in no particular order. Labels are read only when the
-/// selector asks for some.
+/// Calls `f` with every stored object that matches the selector, in no particular order. Labels are read only if the
+/// selector requires any.
 ///
 /// ```
 /// # use kdelta::object::LabelSelector;
@@ -29,8 +29,8 @@ pub fn list_all<S: Store + ?Sized>(store: &S, selector: &LabelSelector, f: impl 
     }
 }
 
-/// As [`list_all`] over the objects of one namespace; the empty one means all. A store without a namespace index is
-/// searched through, which is said in a warning of `tracing`.
+/// Same as [`list_all`] for the objects of one namespace; an empty namespace means all. Without a namespace index, the
+/// function scans the store and logs a `tracing` warning.
 ///
 /// ```
 /// # use kdelta::object::LabelSelector;
@@ -75,8 +75,7 @@ fn visit_selected(objects: Vec<Arc<Object>>, selector: &LabelSelector, f: impl F
     objects.into_iter().filter(|object| selector.matches(object)).for_each(f);
 }
 
-/// Questions to an [`Indexer`] that holds the objects of one resource under `namespace/name` (client-go:
-/// `GenericLister`).
+/// Read access to an [`Indexer`] of one resource with keys `namespace/name` (client-go: `GenericLister`).
 ///
 /// ```
 /// # use std::sync::Arc;
@@ -105,17 +104,17 @@ pub struct Lister {
     resource: Arc<str>,
 }
 
-/// A lister holds no object of that name.
+/// The error for an object that a lister does not have.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{resource} {name:?} not found")]
 pub struct NotFound {
-    /// What was looked for, as the server's messages name it: `pods`, `deployments.apps`.
+    /// The resource as in the server's messages: `pods`, `deployments.apps`.
     pub resource: String,
-    /// The name that is not there.
+    /// The name of the object.
     pub name: String,
 }
 
-/// The same for one namespace (client-go: `GenericNamespaceLister`).
+/// A [`Lister`] of one namespace (client-go: `GenericNamespaceLister`).
 #[derive(Clone)]
 pub struct NamespaceLister {
     lister: Lister,
@@ -123,13 +122,13 @@ pub struct NamespaceLister {
 }
 
 impl Lister {
-    /// A lister over this store. `resource` is what [`NotFound`] names, as
-    /// [`crate::object::ApiResource::group_resource`] gives it.
+    /// Creates a lister of this store. `resource` is the name for [`NotFound`], as returned by
+    /// [`crate::object::ApiResource::group_resource`].
     pub fn new(indexer: Arc<dyn Indexer>, resource: impl Into<Arc<str>>) -> Self {
         Self { indexer, resource: resource.into() }
     }
 
-    /// The objects of all namespaces that the selector selects, in no particular order.
+    /// Returns the objects of all namespaces that match the selector, in no particular order.
     #[must_use]
     pub fn list(&self, selector: &LabelSelector) -> Vec<Arc<Object>> {
         let mut objects = Vec::new();
@@ -137,7 +136,7 @@ impl Lister {
         objects
     }
 
-    /// The cluster-scoped object of that name.
+    /// Returns the cluster-scoped object with this name.
     ///
     /// # Errors
     /// [`NotFound`].
@@ -145,7 +144,7 @@ impl Lister {
         self.get_by_key(name, name)
     }
 
-    /// A lister of one namespace.
+    /// Returns a lister of one namespace.
     #[must_use]
     pub fn by_namespace(&self, namespace: &str) -> NamespaceLister {
         NamespaceLister { lister: self.clone(), namespace: namespace.into() }
@@ -158,7 +157,7 @@ impl Lister {
 }
 
 impl NamespaceLister {
-    /// The objects of the namespace that the selector selects, in no particular order.
+    /// Returns the objects of the namespace that match the selector, in no particular order.
     #[must_use]
     pub fn list(&self, selector: &LabelSelector) -> Vec<Arc<Object>> {
         let mut objects = Vec::new();
@@ -167,7 +166,7 @@ impl NamespaceLister {
         objects
     }
 
-    /// The object of that name in the namespace.
+    /// Returns the object with this name in the namespace.
     ///
     /// # Errors
     /// [`NotFound`].
@@ -205,7 +204,7 @@ mod tests {
 
     // A17
     #[test]
-    fn a_list_holds_what_the_selector_selects() {
+    fn list_returns_the_selected_objects() {
         let store = filled(Indexers::new(), 1000);
         let count = |selector: &LabelSelector| {
             let mut count = 0;
@@ -219,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn a_namespace_is_listed_with_its_index_and_without() {
+    fn namespace_is_listed_with_and_without_its_index() {
         for indexers in [by_namespace(), Indexers::new()] {
             let lister = Lister::new(Arc::new(filled(indexers, 20)), "pods");
             assert_eq!(names(&lister.by_namespace("shop").list(&selector("match=true"))), ["p0", "p10"]);
@@ -232,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_lister_does_not_hold_is_not_found() {
+    fn missing_object_is_not_found() {
         let lister = Lister::new(Arc::new(filled(by_namespace(), 2)), "pods");
         assert_eq!(lister.by_namespace("shop").get("p0").expect("an object").name(), "p0");
         let missing = lister.by_namespace("bank").get("p0").expect_err("an error");

@@ -1,15 +1,14 @@
-//! What a store costs.
+//! The memory usage of a store.
 
 use std::fmt;
 use std::ops::AddAssign;
 
 use crate::object::Footprint;
 
-/// What an allocation takes besides what it is asked for, about: the allocator's own note, and for what is shared the
-/// two counts.
+/// The approximate overhead of an allocation: the allocator's header, and the two reference counts of an `Arc`.
 pub(super) const ALLOCATION: usize = 24;
 
-/// What a store takes: the bodies to the byte, the rest as far as it can be told without asking the allocator.
+/// The memory usage of a store. Exact for object bodies, estimated for the rest.
 ///
 /// ```
 /// # use kdelta::store::{Cache, Indexer, Store};
@@ -25,13 +24,13 @@ pub(super) const ALLOCATION: usize = 24;
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct Memory {
-    /// The bodies.
+    /// The bodies of the objects.
     pub bodies: Footprint,
-    /// Keys and what else is held of each object, about.
+    /// The estimated bytes of keys and object metadata.
     pub object_bytes: usize,
-    /// The places of the objects.
+    /// The bytes of the tables of objects.
     pub slot_bytes: usize,
-    /// The indices, about.
+    /// The estimated bytes of the indices.
     pub index_bytes: usize,
 }
 
@@ -45,20 +44,20 @@ impl AddAssign for Memory {
 }
 
 impl Memory {
-    /// All of it.
+    /// Returns the total in bytes.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.bodies.stored_bytes() + self.object_bytes + self.slot_bytes + self.index_bytes
     }
 }
 
-/// One line for people.
+/// Formats the usage as one line.
 impl fmt::Display for Memory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let bodies = &self.bodies;
         write!(
             f,
-            "{} objects, {} compressed; bodies {} bytes as text, {} held ({} bases of {}, dictionaries {}); objects {}, places {}, indices {}",
+            "{} objects, {} compressed; bodies {} bytes as text, {} held ({} bases of {}, dictionaries {}); objects {}, slots {}, indices {}",
             bodies.objects,
             bodies.compressed,
             bodies.text_bytes,

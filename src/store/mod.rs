@@ -1,4 +1,4 @@
-//! What is so: the objects known now, under their keys and under any number of named indices.
+//! The local store: current objects by key and by any number of named indices.
 
 mod cache;
 #[cfg(test)]
@@ -26,9 +26,9 @@ use std::sync::Arc;
 
 use crate::object::{KeyError, KeyListerGetter, Object, ResourceVersion};
 
-/// What anything that holds objects can do (client-go: `Store`).
+/// A store of objects (client-go: `Store`).
 ///
-/// Everything read is shared and never changes. A missing key is never an error.
+/// Returned objects are shared and immutable. A missing key is never an error.
 ///
 /// ```
 /// # use kdelta::object::KeyGetter;
@@ -41,106 +41,106 @@ use crate::object::{KeyError, KeyListerGetter, Object, ResourceVersion};
 /// store.add(web.clone())?;
 /// assert_eq!(store.get(&web)?.map(|stored| stored.key().clone()), Some("shop/web".into()));
 /// assert_eq!(store.last_store_sync_resource_version(), "2".into());
-/// // A list takes the place of all there was, in one step.
+/// // A list replaces all objects in one step.
 /// store.replace(Vec::new(), &"7".into())?;
 /// assert!(store.list().is_empty() && store.get_by_key("shop/web").is_none());
 /// # Ok::<(), kdelta::store::StoreError>(())
 /// ```
 pub trait Store: KeyListerGetter + 'static {
-    /// Puts the object under its key, replacing what was there.
+    /// Stores the object under its key, replacing any previous object.
     ///
     /// # Errors
-    /// [`StoreError::Key`] when the key function refuses the object; nothing changed.
+    /// [`StoreError::Key`] if the key function refuses the object; the store is unchanged.
     fn add(&self, object: Arc<Object>) -> Result<(), StoreError>;
 
-    /// The same as [`Store::add`]: a store does not care what was there.
+    /// Same as [`Store::add`]: a store does not distinguish new objects from changed ones.
     ///
     /// # Errors
     /// As [`Store::add`].
     fn update(&self, object: Arc<Object>) -> Result<(), StoreError>;
 
-    /// Takes the object of that object's key out, if there is one. The version of the given object, which is that
-    /// of the deletion, becomes the store's.
+    /// Removes the stored object with the key of `object`, if there is one. The version of `object`, which is the
+    /// version of the deletion, becomes the version of the store.
     ///
     /// # Errors
     /// As [`Store::add`].
     fn delete(&self, object: &Object) -> Result<(), StoreError>;
 
-    /// Takes out what is under a key: all that a tombstone allows. The store's version stays.
+    /// Removes the object under `key`, for example for a tombstone. The version of the store does not change.
     fn delete_by_key(&self, key: &str);
 
-    /// Every object, in no particular order.
+    /// Returns every object, in no particular order.
     fn list(&self) -> Vec<Arc<Object>>;
 
-    /// The stored object of that object's key.
+    /// Returns the stored object with the key of `object`.
     ///
     /// # Errors
     /// As [`Store::add`].
     fn get(&self, object: &Object) -> Result<Option<Arc<Object>>, StoreError>;
 
-    /// Replaces all at once: no reader sees a part of it. Of equal keys the last wins.
+    /// Replaces all objects in one step: no reader sees a partial list. For equal keys the last one wins.
     ///
     /// # Errors
     /// As [`Store::add`]; nothing changed.
     fn replace(&self, objects: Vec<Arc<Object>>, version: &ResourceVersion) -> Result<(), StoreError>;
 
-    /// Applies changes in their order. Those whose object has no key are left out. A store that can applies them in one
-    /// step, so that no reader sees a part of them, as [`Cache`] does; others apply one after the other.
+    /// Applies changes in order, and skips those whose object has no key. [`Cache`] applies them in one step, so that
+    /// no reader sees a part of them; the default implementation applies them one after the other.
     ///
     /// # Errors
-    /// [`StoreError::Transaction`] says which were applied when some were left out. After any other error of a store that
-    /// applies them in one step, nothing changed.
+    /// [`StoreError::Transaction`] lists the applied changes if some were skipped. After any other error of a store
+    /// that applies changes in one step, the store is unchanged.
     fn transaction(&self, changes: Vec<Transaction>) -> Result<(), StoreError> {
         transaction::one_by_one(self, changes)
     }
 
-    /// Sends everything again to whom it may concern. A plain store concerns nobody.
+    /// Delivers every object again, if the store has recipients. Does nothing by default.
     fn resync(&self) {}
 
-    /// The source told everything up to this version.
+    /// Sets the version: the source has delivered every change up to it.
     fn bookmark(&self, version: &ResourceVersion);
 
-    /// The version last applied. "Last", not "greatest": versions are opaque, and while the objects of the
-    /// initial list are applied one by one, each with its own version, it says nothing about the others. An informer
-    /// itself says up to which version everything is stored.
+    /// Returns the version last applied, which need not be the greatest: versions are opaque. While the objects of the
+    /// initial list are applied one by one, each with its own version, it says nothing about the other objects. An
+    /// informer reports the version up to which everything is stored.
     fn last_store_sync_resource_version(&self) -> ResourceVersion;
 }
 
-/// Why a store refused.
+/// An error of a store.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
     /// The key function refused the object.
     #[error(transparent)]
     Key(#[from] KeyError),
-    /// There is no index of that name.
+    /// No index has this name.
     #[error("Index with name {0} does not exist")]
     NoSuchIndex(String),
-    /// An index of that name is already there; nothing was added.
+    /// An index with this name exists already; no index was added.
     #[error("indexer conflict: {0}")]
     IndexerConflict(String),
-    /// An index function refused the object that was asked about.
+    /// An index function refused the queried object.
     #[error("index {index}: {reason}")]
     Index {
-        /// The index.
+        /// The name of the index.
         index: String,
-        /// What its function said.
+        /// The error of its function.
         reason: String,
     },
-    /// A store numbers its objects with 32 bits, and all numbers are taken.
+    /// The store has no free slot: slots are numbered with 32 bits.
     #[error("the store is full")]
     Full,
-    /// Some changes of a transaction were refused; the others are done.
+    /// Some changes of a transaction were refused; the others were applied.
     #[error(
         "failed to execute ({}/{total}) transactions failed due to: {}",
         .errors.len(), .errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
     )]
     Transaction {
-        /// The positions of the changes that are done.
+        /// The positions of the applied changes.
         successful: Vec<usize>,
-        /// How many changes there were.
+        /// The number of changes.
         total: usize,
-        /// Why each of the others was refused.
+        /// The error of each refused change.
         errors: Vec<KeyError>,
     },
 }

@@ -1,4 +1,4 @@
-//! The objects of a store: each under its key and in a numbered slot.
+//! The objects of a store, by key and by slot number.
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
@@ -8,26 +8,27 @@ use hashbrown::HashTable;
 use super::StoreError;
 use crate::object::{Key, Object};
 
-/// The number an object goes by inside a store. Index sets hold these four bytes instead of the key: a store may hold
-/// a million objects in several indices, and an object is then found without hashing its key again.
+/// The number of an object inside a store. Indices hold these four bytes instead of the key: a store may have a million
+/// objects in several indices, and an object is then found without hashing its key.
 pub(super) type Slot = u32;
 
-/// An object with the key it is stored under, which a key function of the caller may have made.
+/// An object and its key, which may come from the caller's key function.
 pub(super) struct Item {
     pub(super) key: Key,
     pub(super) object: Arc<Object>,
 }
 
-/// The number of slots below which a sparse table is kept: its size does not matter.
+/// The number of slots up to which a sparse table is not compacted, because its size does not matter.
 const SMALL: usize = 1024;
 
-/// The slots per object above which a table is sparse. Compaction then costs a constant for each removal that led to it.
+/// The number of slots per object above which a table is sparse. Compaction then costs a constant time per earlier
+/// removal.
 const SPARSE: usize = 4;
 
-/// A map of objects. A freed slot is used again; [`ObjectSlots::compact`] releases them where most are free.
+/// A map of objects. Freed slots are reused; [`ObjectSlots::compact`] releases them when most are free.
 #[derive(Default)]
 pub(super) struct ObjectSlots {
-    /// The slots by the keys in them. A table of slots takes five bytes for each place, a map with the keys 25.
+    /// The slots by key. A table of slots takes five bytes per entry, a map with keys 25.
     by_key: HashTable<Slot>,
     hasher: RandomState,
     slots: Vec<Option<Item>>,
@@ -71,10 +72,10 @@ impl ObjectSlots {
         (0..).zip(&self.slots).filter_map(|(slot, item)| item.as_ref().map(|item| (slot, item)))
     }
 
-    /// Puts the object under the key, in the slot the key has or in a free one.
+    /// Stores the object under the key, in the slot of the key or in a free one.
     pub(super) fn put(&mut self, key: Key, object: Arc<Object>) -> Result<Slot, StoreError> {
         if let Some(slot) = self.slot_of(&key) {
-            // The old key goes with the old object: kept, it would be a second copy of the text beside the new one's.
+            // Replaces the key too: the old one would be a second copy of the text, next to the new object's.
             self.slots[slot as usize] = Some(Item { key, object });
             return Ok(slot);
         }
@@ -91,7 +92,7 @@ impl ObjectSlots {
         Ok(slot)
     }
 
-    /// Returns true if there are numbers for this many new objects.
+    /// Returns true if this many new objects have slots.
     pub(super) fn has_slots_for(&self, objects: usize) -> bool {
         Slot::try_from(self.slots.len() - self.free.len() + objects).is_ok()
     }
@@ -102,7 +103,7 @@ impl ObjectSlots {
         Ok(slot)
     }
 
-    /// Takes out what is under the key and tells which slot it had.
+    /// Removes the object under the key and returns its slot.
     pub(super) fn remove(&mut self, key: &str) -> Option<Slot> {
         let Self { by_key, hasher, slots, free } = self;
         let has_key = |slot: &Slot| slots[*slot as usize].as_ref().is_some_and(|item| &*item.key == key);
@@ -135,7 +136,7 @@ impl ObjectSlots {
         old
     }
 
-    /// The bytes allocated for places, without what the keys and objects in them take.
+    /// Returns the bytes allocated for the tables, without the keys and objects.
     pub(super) fn slot_bytes(&self) -> usize {
         self.by_key.allocation_size()
             + self.slots.capacity() * size_of::<Option<Item>>()

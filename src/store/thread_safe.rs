@@ -1,4 +1,4 @@
-//! Objects and indices under one lock.
+//! A thread-safe store of objects and indices.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -8,10 +8,10 @@ use super::indexed_objects::{Change, IndexedObjects, PreparedChanges, report};
 use super::{Indexers, Indices, Memory, StoreError};
 use crate::object::{Compressor, Key, Object, ResourceVersion};
 
-/// A map of objects with any number of indices over it, which are always those of exactly the objects in it.
+/// A map of objects with any number of indices, which always match the stored objects.
 ///
-/// An index function that refuses an object leaves it stored but out of that index; this is reported (a warning of
-/// `tracing`) once for each index and object, as long as the object stays out.
+/// If an index function refuses an object, the object is stored but missing from that index. A `tracing` warning
+/// reports this once for each index and object while the refusal lasts.
 ///
 /// ```
 /// # use std::sync::Arc;
@@ -32,18 +32,18 @@ use crate::object::{Compressor, Key, Object, ResourceVersion};
 /// ```
 #[derive(Default)]
 pub struct ThreadSafeStore {
-    /// Held by a writer from before it runs the index functions until it is done, so that what it computed from
-    /// `state` is still so when it writes. Only other writers wait for it; it is free again when the call ends.
+    /// Held by a writer from before it calls the index functions until it has written, so that `state` does not change
+    /// between. Only other writers wait for it; released when the call returns.
     writer: Mutex<()>,
-    /// Readers share it, for questions come from many sides at once. It is held for plain map work only, with one
-    /// exception: a writer runs index functions under the read lock, so that readers go on meanwhile. Nobody waits
-    /// for the write lock but the one writer, so a function may itself read.
+    /// A read-write lock, because many tasks read. Held only for map operations, with one exception: a writer calls the
+    /// index functions with the read lock, so that readers can proceed. Only the one writer ever waits for the write
+    /// lock, so an index function may read the store.
     state: RwLock<IndexedObjects>,
     compressor: Option<Arc<Compressor>>,
 }
 
 impl ThreadSafeStore {
-    /// An empty store with these indices.
+    /// Creates an empty store with these indices.
     #[must_use]
     pub fn new(indexers: Indexers) -> Self {
         Self {
@@ -53,8 +53,8 @@ impl ThreadSafeStore {
         }
     }
 
-    /// The same, which compresses the bodies of what is put into it, after the index functions have seen them. What is got
-    /// out is then not the very object that was put in, but reads the same.
+    /// Returns this store with a compressor, which compresses object bodies after the index functions have read them. A
+    /// read then returns an equal object instead of the stored one.
     #[must_use]
     pub fn with_compressor(self, compressor: Arc<Compressor>) -> Self {
         Self { compressor: Some(compressor), ..self }
@@ -67,8 +67,8 @@ impl ThreadSafeStore {
         }
     }
 
-    /// Puts the object under the key, replacing what was there. The object's version, if it has one, becomes the
-    /// store's.
+    /// Stores the object under the key, replacing any previous object. The object's version, if it has one, becomes the
+    /// version of the store.
     ///
     /// # Errors
     /// [`StoreError::Full`]; nothing changed.
@@ -76,7 +76,7 @@ impl ThreadSafeStore {
         self.apply([Change::Put(key, object)])
     }
 
-    /// The same as [`ThreadSafeStore::add`].
+    /// Same as [`ThreadSafeStore::add`].
     ///
     /// # Errors
     /// As [`ThreadSafeStore::add`].
@@ -84,19 +84,19 @@ impl ThreadSafeStore {
         self.add(key, object)
     }
 
-    /// Takes out what is under the key. The store's version stays.
+    /// Removes the object under the key. The version of the store does not change.
     pub fn delete(&self, key: &str) {
         self.remove(Change::Remove(key.into(), None));
     }
 
-    /// Takes out what is under the key; the version of `object`, if it has one, becomes the store's also when there
-    /// is nothing under the key.
+    /// Removes the object under the key. The version of `object`, if it has one, becomes the version of the store, even
+    /// if there is nothing under the key.
     pub fn delete_with_object(&self, key: Key, object: &Object) {
         self.remove(Change::Remove(key, Some(object.resource_version().clone())));
     }
 
     fn remove(&self, change: Change) {
-        // Only what is put can find the store full.
+        // Only adding an object can fail.
         let _result = self.apply([change]);
     }
 
@@ -122,8 +122,8 @@ impl ThreadSafeStore {
         done
     }
 
-    /// Replaces all at once, and the version with it: no reader sees a part. Of equal keys the last wins. What is
-    /// the very object already stored keeps its index values.
+    /// Replaces all objects and the version in one step: no reader sees a partial list. For equal keys the last one
+    /// wins. An object that is already stored keeps its index values.
     ///
     /// # Errors
     /// [`StoreError::Full`]; nothing changed.
@@ -137,16 +137,16 @@ impl ThreadSafeStore {
         let fresh = self.read().rebuild(items, version, |object| self.compress(object), &mut refusals)?;
         let old = std::mem::replace(&mut *self.write(), fresh);
         drop(writer);
-        // Freeing a million objects takes a while: no reader waits for it.
+        // Dropped after the lock is released: freeing a million objects takes a while.
         drop(old);
         report(refusals);
         Ok(())
     }
 
-    /// Adds indices over what is stored and what will be. Readers go on while the functions run.
+    /// Adds indices over stored and future objects. Readers proceed while the index functions run.
     ///
     /// # Errors
-    /// [`StoreError::IndexerConflict`] when an index of one of these names is there already; none was added.
+    /// [`StoreError::IndexerConflict`] if an index with one of these names exists; none was added.
     pub fn add_indexers(&self, indexers: Indexers) -> Result<(), StoreError> {
         let writer = self.lock_writer();
         let mut refusals = Vec::new();
@@ -157,19 +157,19 @@ impl ThreadSafeStore {
         Ok(())
     }
 
-    /// The object under the key.
+    /// Returns the object under the key.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<Arc<Object>> {
         self.read().items.get(key).cloned()
     }
 
-    /// Every object, in no particular order.
+    /// Returns every object, in no particular order.
     #[must_use]
     pub fn list(&self) -> Vec<Arc<Object>> {
         self.read().items.iter().map(|(_, item)| Arc::clone(&item.object)).collect()
     }
 
-    /// Every key, in no particular order.
+    /// Returns every key, in no particular order.
     #[must_use]
     pub fn list_keys(&self) -> Vec<Key> {
         self.read().items.keys().cloned().collect()
@@ -237,8 +237,7 @@ impl ThreadSafeStore {
         Ok(counts)
     }
 
-    /// A copy of all indices, taken at one moment: for tests and for looking into a store. Its size is that of the
-    /// indices.
+    /// Returns a consistent copy of all indices, for tests and debugging. It is as large as the indices.
     #[must_use]
     pub fn indices(&self) -> Indices {
         self.read().copy_indices()
@@ -262,13 +261,13 @@ impl ThreadSafeStore {
         self.read().memory()
     }
 
-    /// Sets the version and nothing else.
+    /// Sets the version only.
     pub fn bookmark(&self, version: &ResourceVersion) {
         let _writer = self.lock_writer();
         self.write().version = version.clone();
     }
 
-    /// The version last written, which need not be the greatest.
+    /// Returns the version last written, which need not be the greatest.
     #[must_use]
     pub fn last_store_sync_resource_version(&self) -> ResourceVersion {
         self.read().version.clone()
@@ -313,7 +312,7 @@ mod tests {
 
     // A7
     #[test]
-    fn the_values_of_an_index_are_those_that_some_object_has() {
+    fn index_values_are_those_of_stored_objects() {
         let store = store();
         for (name, values) in [("one", "bar"), ("two", "bar"), ("three", "biz")] {
             add(&store, name, "1", values);
@@ -326,18 +325,18 @@ mod tests {
 
     // A8
     #[test]
-    fn an_object_stands_under_each_of_its_values() {
+    fn object_is_found_by_each_of_its_values() {
         let store = store();
         for (name, values) in [("one", "ernie,bert"), ("two", "bert,oscar"), ("tre", "ernie,elmo")] {
             add(&store, name, "1", values);
         }
-        let wanted = |pairs: [(&str, &[&str]); 5]| {
-            for (value, wanted) in pairs {
-                assert_eq!(names(&store.by_index("values", value).expect("an index")), wanted, "{value}");
+        let expected = |pairs: [(&str, &[&str]); 5]| {
+            for (value, expected) in pairs {
+                assert_eq!(names(&store.by_index("values", value).expect("an index")), expected, "{value}");
             }
         };
         let (one, two, tre) = ("one", "two", "tre");
-        wanted([
+        expected([
             ("ernie", &[one, tre]),
             ("bert", &[one, two]),
             ("elmo", &[tre]),
@@ -345,26 +344,32 @@ mod tests {
             ("elmo1", &[]),
         ]);
         store.delete(tre);
-        wanted([("ernie", &[one]), ("bert", &[one, two]), ("elmo", &[]), ("oscar", &[two]), ("elmo1", &[])]);
+        expected([
+            ("ernie", &[one]),
+            ("bert", &[one, two]),
+            ("elmo", &[]),
+            ("oscar", &[two]),
+            ("elmo1", &[]),
+        ]);
         add(&store, two, "2", "oscar");
-        wanted([("ernie", &[one]), ("bert", &[one]), ("elmo", &[]), ("oscar", &[two]), ("elmo1", &[])]);
+        expected([("ernie", &[one]), ("bert", &[one]), ("elmo", &[]), ("oscar", &[two]), ("elmo1", &[])]);
     }
 
     #[test]
-    fn values_are_those_said_each_once_however_many() {
+    fn repeated_values_count_once() {
         let store = store();
         for values in ["a", "a,a", "b,a,b", "f,e,d,c,b,a", "f,f,f,f,f,f", "", "a,b"] {
             add(&store, "one", "1", values);
-            let wanted: BTreeSet<String> =
+            let expected: BTreeSet<String> =
                 values.split(',').filter(|v| !v.is_empty()).map(str::to_owned).collect();
-            let counts: Vec<_> = wanted.into_iter().map(|value| (value, 1)).collect();
+            let counts: Vec<_> = expected.into_iter().map(|value| (value, 1)).collect();
             assert_eq!(store.index_counts("values"), Ok(counts), "{values}");
         }
     }
 
     // A9
     #[test]
-    fn a_value_goes_with_its_last_object() {
+    fn value_is_removed_with_its_last_object() {
         let store = store();
         add(&store, "a", "1", "x");
         store.delete("a");
@@ -374,7 +379,7 @@ mod tests {
 
     // A10
     #[test]
-    fn a_value_stays_while_another_object_has_it() {
+    fn value_stays_while_another_object_has_it() {
         let store = store();
         add(&store, "a", "1", "x");
         add(&store, "b", "1", "x");
@@ -385,14 +390,14 @@ mod tests {
 
     // A11
     #[test]
-    fn an_update_moves_an_object_between_its_old_and_new_values() {
+    fn update_moves_an_object_between_values() {
         let store = store();
-        let step = |name: &str, values: Option<&str>, wanted: [&str; 3]| {
+        let step = |name: &str, values: Option<&str>, expected: [&str; 3]| {
             match values {
                 Some(values) => add(&store, name, "1", values),
                 None => store.delete(name),
             }
-            assert_eq!([keys(&store, "foo"), keys(&store, "bar"), keys(&store, "baz")], wanted);
+            assert_eq!([keys(&store, "foo"), keys(&store, "bar"), keys(&store, "baz")], expected);
         };
         add(&store, "key1", "1", "foo");
         step("key2", Some("bar"), ["key1", "key2", ""]);
@@ -407,7 +412,7 @@ mod tests {
 
     // A12, A14
     #[test]
-    fn the_version_is_the_one_last_written() {
+    fn version_is_the_one_last_written() {
         let store = ThreadSafeStore::default();
         let version = || store.last_store_sync_resource_version().to_string();
         assert_eq!(version(), "");
@@ -432,7 +437,7 @@ mod tests {
 
     // A13
     #[test]
-    fn a_replace_sets_the_version_it_is_given() {
+    fn replace_sets_the_given_version() {
         let store = store();
         add(&store, "key1", "10", "");
         let items = [("key3", "40"), ("key2", "30")];
@@ -441,9 +446,9 @@ mod tests {
         assert_eq!(store.last_store_sync_resource_version(), "50".into());
     }
 
-    // A16, without the informer around it
+    // A16, without an informer
     #[test]
-    fn an_index_added_late_covers_what_is_there_and_what_comes() {
+    fn late_index_covers_stored_and_future_objects() {
         let store = store();
         add(&store, "pod1", "1", "a,b");
         add(&store, "pod3", "2", "a");
@@ -465,20 +470,20 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_index_is_an_error_except_for_its_values() {
+    fn unknown_index_is_an_error_except_for_its_values() {
         let store = store();
-        let wanted = StoreError::NoSuchIndex("nope".into());
-        assert_eq!(wanted.to_string(), "Index with name nope does not exist");
-        assert_eq!(store.by_index("nope", "x").expect_err("an error"), wanted);
-        assert_eq!(store.index_keys("nope", "x").expect_err("an error"), wanted);
-        assert_eq!(store.index("nope", &pod("a", "1", "")).expect_err("an error"), wanted);
-        assert_eq!(store.index_counts("nope").expect_err("an error"), wanted);
+        let expected = StoreError::NoSuchIndex("nope".into());
+        assert_eq!(expected.to_string(), "Index with name nope does not exist");
+        assert_eq!(store.by_index("nope", "x").expect_err("an error"), expected);
+        assert_eq!(store.index_keys("nope", "x").expect_err("an error"), expected);
+        assert_eq!(store.index("nope", &pod("a", "1", "")).expect_err("an error"), expected);
+        assert_eq!(store.index_counts("nope").expect_err("an error"), expected);
         assert!(store.list_index_func_values("nope").is_empty());
         assert_eq!(store.index_errors("nope"), 0);
     }
 
     #[test]
-    fn what_an_index_function_refuses_is_stored_but_not_in_the_index() {
+    fn refused_object_is_stored_but_not_indexed() {
         let store = store();
         let out = || (store.index_errors("values"), store.get("a").is_some(), keys(&store, "x"));
         add(&store, "a", "1", "x");
@@ -494,7 +499,7 @@ mod tests {
     }
 
     #[test]
-    fn an_index_function_runs_once_for_each_state_of_an_object() {
+    fn index_function_runs_once_for_each_state() {
         let runs = Arc::new(AtomicUsize::new(0));
         let counted = Arc::clone(&runs);
         let func = IndexFunc::returning(move |object| {
@@ -515,7 +520,7 @@ mod tests {
     }
 
     #[test]
-    fn index_functions_see_a_text_before_it_is_packed_and_never_again() {
+    fn index_functions_read_a_body_once_before_compression() {
         let runs = Arc::new(AtomicUsize::new(0));
         let counted = Arc::clone(&runs);
         let func = IndexFunc::returning(move |object| {
@@ -533,7 +538,7 @@ mod tests {
             .replace(vec![("p1".into(), stored), ("p2".into(), random_pod(2, &[3]))], &"2".into())
             .expect("ok");
         assert_eq!((runs.load(Ordering::Relaxed), store.index_errors("counted")), (4, 0));
-        // One that comes later has each body decompressed once for all functions, and what comes compressed too.
+        // For an index that is added later, each body is decompressed once for all functions.
         let late = || {
             IndexFunc::returning(
                 |object| if object.is_compressed() { panic!() } else { Ok(values_of(object)) },
@@ -547,7 +552,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_store_takes_is_told_to_the_byte_for_its_bodies() {
+    fn memory_of_bodies_is_exact() {
         let store = store().with_compressor(Arc::default());
         let text: usize = (0..50).map(|name| random_pod(name, &[1]).json_len()).sum();
         for name in 0..50 {
@@ -563,7 +568,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_goes_with_the_object_it_came_with() {
+    fn key_is_replaced_with_its_object() {
         let store = store();
         let (old, new) = (pod("a", "1", "x"), pod("a", "2", "x"));
         store.add(Arc::clone(old.key()), Arc::clone(&old)).expect("added");
@@ -574,7 +579,7 @@ mod tests {
     }
 
     #[test]
-    fn an_index_function_may_read_the_store_and_its_panic_is_a_refusal() {
+    fn index_function_may_read_the_store_and_its_panic_is_a_refusal() {
         let store = Arc::new(store());
         let inner = Arc::downgrade(&store);
         let func = IndexFunc::returning(move |object| {
@@ -589,11 +594,11 @@ mod tests {
         assert_eq!(store.index_counts("reads"), Ok(vec![("0".into(), 1), ("2".into(), 1)]));
         assert_eq!(store.index_errors("reads"), 1);
         assert_eq!(keys(&store, "x"), "a b panics");
-        let asked = store.index("reads", &pod("panics", "", "")).expect_err("a refusal");
-        assert_eq!(asked.to_string(), "index reads: the index function panicked");
+        let refused = store.index("reads", &pod("panics", "", "")).expect_err("a refusal");
+        assert_eq!(refused.to_string(), "index reads: the index function panicked");
     }
 
-    /// Counts the events of `tracing` on its thread.
+    /// Counts the `tracing` events of its thread.
     struct Events(Arc<AtomicUsize>);
 
     impl tracing::Subscriber for Events {
@@ -619,7 +624,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_is_reported_once_as_long_as_it_lasts() {
+    fn refusal_is_reported_once_while_it_lasts() {
         let events = Arc::new(AtomicUsize::new(0));
         tracing::subscriber::with_default(Events(Arc::clone(&events)), || {
             let store = store();
@@ -637,7 +642,7 @@ mod tests {
     }
 
     #[test]
-    fn no_reader_sees_a_part_of_a_replace() {
+    fn replace_is_atomic_for_readers() {
         let store = store();
         let sets = ["x", "y"].map(|value| {
             let names = (0..20).map(|number| format!("{value}{number}"));
@@ -659,7 +664,7 @@ mod tests {
     }
 
     #[test]
-    fn a_store_releases_its_tables_when_most_objects_are_deleted() {
+    fn store_releases_its_tables_when_most_objects_are_deleted() {
         let store = store();
         let mut model = BTreeMap::<Key, Arc<Object>>::new();
         let add_all = |model: &mut BTreeMap<Key, Arc<Object>>| {
@@ -715,17 +720,17 @@ mod tests {
         proptest::collection::vec(step, 0..40)
     }
 
-    /// Value 0 is the one that index functions refuse.
+    /// Index functions refuse value 0.
     fn random_pod(name: u8, values: &[u8]) -> Arc<Object> {
-        let words = ["bad", "v1", "v2", "v3", "v4"];
-        let values: Vec<_> = values.iter().map(|value| words[usize::from(*value)]).collect();
+        let texts = ["bad", "v1", "v2", "v3", "v4"];
+        let values: Vec<_> = values.iter().map(|value| texts[usize::from(*value)]).collect();
         from_json(&serde_json::json!({
             "metadata": {"name": format!("p{name}"), "resourceVersion": "1", "labels": {"first": values.first()}},
             "spec": {"values": values, "template": "large enough that it pays to compress it ".repeat(20)},
         }))
     }
 
-    /// What an index over these objects must be, worked out anew: value → keys, and the number left out.
+    /// Computes the expected index from scratch: the keys of each value, and the number of refused objects.
     fn recomputed(model: &BTreeMap<Key, Arc<Object>>) -> (BTreeMap<String, BTreeSet<Key>>, usize) {
         let (mut index, mut refused) = (BTreeMap::<String, BTreeSet<Key>>::new(), 0);
         for (key, object) in model {
@@ -770,7 +775,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_index_is_always_what_its_function_says_of_the_objects(steps in steps(), compresses: bool) {
+        fn indices_always_match_the_objects(steps in steps(), compresses: bool) {
             let store = if compresses { store().with_compressor(Arc::default()) } else { store() };
             let mut model = BTreeMap::<Key, Arc<Object>>::new();
             for step in steps {

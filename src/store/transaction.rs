@@ -1,11 +1,11 @@
-//! The changes of a transaction.
+//! Changes of a transaction.
 
 use std::sync::Arc;
 
 use super::{Store, StoreError};
 use crate::object::{Key, Object, ResourceVersion};
 
-/// One change of [`Store::transaction`] (client-go: `Transaction`).
+/// A change of [`Store::transaction`] (client-go: `Transaction`).
 #[derive(Debug, Clone)]
 pub enum Transaction {
     /// As [`Store::add`].
@@ -20,7 +20,7 @@ pub enum Transaction {
     Bookmark(ResourceVersion),
 }
 
-/// Applies changes one after the other, for a store without transactions of its own.
+/// Applies changes one after the other, for a store that cannot apply them in one step.
 pub(super) fn one_by_one<S: Store + ?Sized>(store: &S, changes: Vec<Transaction>) -> Result<(), StoreError> {
     let total = changes.len();
     let (mut successful, mut errors) = (Vec::new(), Vec::new());

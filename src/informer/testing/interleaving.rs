@@ -13,7 +13,7 @@ use crate::informer::listener::{Inbox, ProcessorListener, channel, coalescing};
 use crate::informer::processor::SharedProcessor;
 use crate::informer::pump::Pump;
 use crate::object::{DeletedObject, Origin};
-use crate::queue::testing::schedule::{Overtaken, Schedule, step};
+use crate::queue::testing::schedule::{Preemptible, Schedule, step};
 use crate::queue::{DeltaFifo, DeltaFifoOptions, KnownObjects, OrderedFifo, OrderedFifoOptions, Queue, room};
 use crate::store::{Cache, Indexer};
 
@@ -25,12 +25,12 @@ fn pump(ordered: bool, capacity: usize) -> Arc<Pump> {
     let known: KnownObjects = Arc::clone(&store) as _;
     let queue: Arc<dyn Queue> = if ordered {
         let options = OrderedFifoOptions { atomic_replace: true, capacity, ..OrderedFifoOptions::default() };
-        Arc::new(Overtaken(OrderedFifo::new(known, options)))
+        Arc::new(Preemptible(OrderedFifo::new(known, options)))
     } else {
         let known_objects = Some(known);
         let options =
             DeltaFifoOptions { known_objects, atomic_replace: true, capacity, ..DeltaFifoOptions::default() };
-        Arc::new(Overtaken(DeltaFifo::new(options)))
+        Arc::new(Preemptible(DeltaFifo::new(options)))
     };
     Arc::new(Pump::new(queue, store, Arc::new(SharedProcessor::new(None, None)), None))
 }

@@ -1,6 +1,7 @@
-//! What the tests of both queues share: small objects, a fixed store, and deltas as text.
+//! Shared test support of the queues: small objects, a store with fixed contents, and deltas as text.
 //!
-//! `A U D R S` are the kinds of change, `foo10` is the object `foo` in state 10, `T(..)` a tombstone, `RA[..]` a whole list.
+//! `A U D R S` are the kinds of change, `foo10` is the object `foo` at version 10, `T(..)` a tombstone, `RA[..]` a
+//! whole list.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -8,14 +9,14 @@ use std::sync::{Arc, Mutex};
 use crate::object::{DeletedObject, Ingest, Key, KeyGetter, KeyLister, Object, Origin, TypeMeta};
 use crate::queue::{Change, Delta, Item, Popped, Queue};
 
-/// An object whose version is its state.
+/// Returns an object with version `state`.
 pub(in crate::queue) fn object(name: &str, state: u32) -> Arc<Object> {
     let json = format!(r#"{{"metadata":{{"name":"{name}","resourceVersion":"{state}"}}}}"#);
     let ingest = Ingest::of(Arc::new(TypeMeta { api_version: "v1".into(), kind: "Pod".into() }));
     Arc::new(Object::from_json(json.as_bytes(), &ingest).expect("an object"))
 }
 
-/// A store that says what it is told to.
+/// A store with the given contents.
 #[derive(Default)]
 pub(in crate::queue) struct Known(pub(in crate::queue) Mutex<BTreeMap<Key, Arc<Object>>>);
 
@@ -37,7 +38,7 @@ impl KeyGetter for Known {
 }
 
 impl Known {
-    /// What applying a delta to a store is.
+    /// Applies a delta as an informer's store would.
     pub(in crate::queue) fn apply(&self, delta: &Delta) {
         let mut map = self.0.lock().expect("no panic");
         match &delta.change {
@@ -73,7 +74,7 @@ pub(in crate::queue) fn text(delta: &Delta) -> String {
     }
 }
 
-/// The deltas of the next pop that has any.
+/// Pops until an item has deltas, and returns them as text with the flag `is_in_initial_list`.
 pub(in crate::queue) fn pop_one(queue: &dyn Queue) -> Option<(String, bool)> {
     loop {
         let mut popped: Option<Popped> = None;
@@ -104,12 +105,12 @@ fn deltas_text(deltas: &[Delta]) -> String {
     texts.join(",")
 }
 
-/// All that is queued, one pop after the other.
+/// Pops all items and returns one text per pop.
 pub(in crate::queue) fn pop_all(queue: &dyn Queue) -> Vec<String> {
     std::iter::from_fn(|| pop_one(queue)).map(|(deltas, _)| deltas).collect()
 }
 
-/// One call to a queue, as the catalogue of cases writes them.
+/// One call of a queue in a test case.
 #[derive(Clone)]
 pub(in crate::queue) enum Op {
     Add(&'static str, u32),

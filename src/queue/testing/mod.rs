@@ -1,4 +1,5 @@
-//! What tests the queues as a whole: the catalogue of cases, a model, and schedules, which test whoever uses a queue too.
+//! Tests of all queues: the shared test cases, a reference model, and seeded task schedules, which the tests of other
+//! modules use too.
 
 pub(super) mod cases;
 mod model;

@@ -1,4 +1,4 @@
-//! Both queues against the plainest model there is: the map that the source holds.
+//! Property tests that compare both queues with a simple model: a map of the source's objects.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -17,15 +17,15 @@ const NAMES: [&str; 4] = ["a", "b", "c", "d"];
 
 #[derive(Debug, Clone)]
 enum Step {
-    /// The source puts an object there and says so.
+    /// The source adds or changes an object and reports it.
     Put(usize),
-    /// The source takes an object away and says so.
+    /// The source deletes an object and reports it.
     Remove(usize),
-    /// The source changes silently, as while a watch is down.
+    /// The source changes without an event, as while a watch is down.
     Miss(usize, bool),
-    /// A list of all the source holds.
+    /// A complete list of the source.
     List,
-    /// A list that breaks off after so many objects.
+    /// A list that breaks off after this number of objects.
     BrokenList(usize),
     Resync,
     Pop,
@@ -45,20 +45,20 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     proptest::collection::vec(step, 0..60)
 }
 
-/// The source, what a queue makes of it, and what a reader of the deltas believes.
-struct World {
+/// The source, a queue and its store, and a replica that replays the deltas.
+struct Simulation {
     queue: Box<dyn Queue>,
     store: Arc<Known>,
     source: BTreeMap<&'static str, u32>,
     version: u32,
-    /// The reader's map: deltas replayed over nothing.
+    /// The replica: all deltas replayed on an empty map.
     replayed: BTreeMap<String, u32>,
     listed: bool,
-    /// Whether something changed that no event told of.
+    /// Whether the source changed without an event since the last list.
     missed: bool,
 }
 
-impl World {
+impl Simulation {
     fn new(queue: Box<dyn Queue>, store: Arc<Known>) -> Self {
         Self {
             queue,
@@ -83,7 +83,7 @@ impl World {
 
     fn step(&mut self, step: &Step) {
         match *step {
-            // Before the first list there is no watch, so a change is a missed one.
+            // Before the first list there is no watch, so no event reports the change.
             Step::Put(name) | Step::Remove(name) if !self.listed => {
                 self.change(NAMES[name], matches!(step, Step::Put(_)));
             }
@@ -100,8 +100,8 @@ impl World {
             }
             Step::Remove(name) => {
                 let state = self.change(NAMES[name], false);
-                let gone = DeletedObject::Known(object(NAMES[name], state));
-                self.queue.delete(gone, Origin::Watch).expect("a key");
+                let deleted = DeletedObject::Known(object(NAMES[name], state));
+                self.queue.delete(deleted, Origin::Watch).expect("a key");
             }
             Step::Miss(name, put) => {
                 self.change(NAMES[name], put);
@@ -159,7 +159,7 @@ impl World {
         queue.try_pop(process).expect("open")
     }
 
-    /// After all pops, and a last list where something was missed, store and reader hold what the source holds.
+    /// Pops everything, after a final list if a change was missed, and checks that store and replica equal the source.
     fn settle(&mut self) -> Result<(), TestCaseError> {
         if self.missed || !self.listed {
             self.list(usize::MAX);
@@ -186,7 +186,7 @@ impl World {
 
 proptest! {
     #[test]
-    fn deltas_replayed_over_nothing_are_the_source(
+    fn replayed_deltas_equal_the_source(
         steps in steps(),
         ordered in any::<bool>(),
         atomic_replace in any::<bool>(),
@@ -204,38 +204,38 @@ proptest! {
                 ..DeltaFifoOptions::default()
             }))
         };
-        let mut world = World::new(queue, store);
+        let mut simulation = Simulation::new(queue, store);
         for step in &steps {
-            world.step(step);
+            simulation.step(step);
         }
-        world.settle()?;
+        simulation.settle()?;
     }
 }
 
-/// A `DeltaFIFO` without any cleverness: a list of keys with their deltas, searched from the front.
+/// A naive `DeltaFIFO`: a list of keys with their deltas, searched from the front.
 #[derive(Default)]
 struct Naive {
-    line: Vec<(String, Vec<Naked>)>,
+    entries: Vec<(String, Vec<PlainDelta>)>,
     atomic_replace: bool,
-    /// How many entries of `line` are popped together.
+    /// The number of entries of `entries` that are popped together.
     replaced: usize,
     is_populated: bool,
     initial_left: usize,
     store: BTreeMap<String, u32>,
     /// The keys of a resync that are still to be delivered.
     pending: Vec<String>,
-    /// Those that were queued when it began.
+    /// The keys that were queued when the resync started.
     except: Vec<String>,
     resync_is_next: bool,
 }
 
-/// Kind, state; `T` is a tombstone.
-type Naked = (char, u32);
+/// The kind and the version of a change; `T` is a tombstone.
+type PlainDelta = (char, u32);
 
 impl Naive {
-    fn queue(&mut self, key: &str, delta: Naked) {
-        let Some((_, deltas)) = self.line.iter_mut().find(|(queued, _)| queued == key) else {
-            self.line.push((key.to_owned(), vec![delta]));
+    fn queue(&mut self, key: &str, delta: PlainDelta) {
+        let Some((_, deltas)) = self.entries.iter_mut().find(|(queued, _)| queued == key) else {
+            self.entries.push((key.to_owned(), vec![delta]));
             return;
         };
         match (deltas.last(), delta.0) {
@@ -249,7 +249,7 @@ impl Naive {
     }
 
     fn is_queued(&self, key: &str) -> bool {
-        self.line.iter().any(|(queued, _)| queued == key)
+        self.entries.iter().any(|(queued, _)| queued == key)
     }
 
     fn call(&mut self, call: &Call) {
@@ -271,7 +271,7 @@ impl Naive {
                     self.queue(NAMES[*name], ('R', *state));
                 }
                 let listed = |key: &str| objects.iter().any(|(name, _)| NAMES[*name] == key);
-                for (key, deltas) in self.line.clone() {
+                for (key, deltas) in self.entries.clone() {
                     if !listed(&key) {
                         self.queue(&key, ('T', deltas[deltas.len() - 1].1));
                     }
@@ -282,9 +282,9 @@ impl Naive {
                     }
                 }
                 if self.atomic_replace && had_synced {
-                    self.replaced = self.line.len();
+                    self.replaced = self.entries.len();
                 } else if !self.is_populated {
-                    self.initial_left = self.line.len();
+                    self.initial_left = self.entries.len();
                 }
                 self.is_populated = true;
             }
@@ -295,15 +295,15 @@ impl Naive {
                 let new: Vec<_> =
                     self.store.keys().filter(|key| !self.pending.contains(*key)).cloned().collect();
                 self.pending.extend(new);
-                self.except.extend(self.line.iter().map(|(key, _)| key.clone()));
+                self.except.extend(self.entries.iter().map(|(key, _)| key.clone()));
             }
             Call::Pop => unreachable!("popping is compared"),
         }
     }
 
-    /// The next object of a resync, if it is its turn.
+    /// Returns the next object of a resync if it is the turn of the resync.
     fn pop_resync(&mut self) -> Option<String> {
-        if self.pending.is_empty() || (!self.resync_is_next && !self.line.is_empty()) {
+        if self.pending.is_empty() || (!self.resync_is_next && !self.entries.is_empty()) {
             self.resync_is_next = !self.pending.is_empty();
             return None;
         }
@@ -323,7 +323,7 @@ impl Naive {
         if let Some(text) = self.pop_resync() {
             return Some(text);
         }
-        if self.line.is_empty() {
+        if self.entries.is_empty() {
             return None;
         }
         if self.replaced > 0 {
@@ -334,7 +334,7 @@ impl Naive {
     }
 
     fn pop_entry(&mut self) -> String {
-        let (key, deltas) = self.line.remove(0);
+        let (key, deltas) = self.entries.remove(0);
         self.initial_left = self.initial_left.saturating_sub(1);
         for (kind, state) in &deltas {
             if matches!(kind, 'D' | 'T') {
@@ -376,7 +376,7 @@ fn calls() -> impl Strategy<Value = Vec<Call>> {
 
 proptest! {
     #[test]
-    fn a_delta_fifo_is_a_list_of_keys_with_their_deltas(calls in calls(), atomic_replace in any::<bool>()) {
+    fn delta_fifo_equals_a_list_of_keys_with_deltas(calls in calls(), atomic_replace in any::<bool>()) {
         let store = known(&[]);
         let queue = DeltaFifo::new(DeltaFifoOptions {
             known_objects: Some(Arc::clone(&store) as KnownObjects),
@@ -433,9 +433,10 @@ proptest! {
 }
 
 proptest! {
-    /// What `up_to` promises: nothing up to that version is left in the queue, and in the end all is told.
+    /// `up_to` is reported only after every delta up to that version was popped, and finally the newest version is
+    /// reported.
     #[test]
-    fn a_version_is_told_only_when_all_up_to_it_has_been_popped(
+    fn version_is_reported_only_after_all_earlier_deltas(
         steps in proptest::collection::vec((0..NAMES.len(), 0..5_u8), 0..60),
         ordered in any::<bool>(),
     ) {
@@ -447,9 +448,9 @@ proptest! {
             let known_objects = Some(known_objects);
             Box::new(DeltaFifo::new(DeltaFifoOptions { known_objects, ..DeltaFifoOptions::default() }))
         };
-        // The newest version queued of each name that is in the queue, and what was told.
+        // The versions queued for each name, and the newest version reported.
         let queued = Mutex::new(BTreeMap::<String, Vec<u32>>::new());
-        let told = AtomicU32::new(0);
+        let reported = AtomicU32::new(0);
         let pop = || {
             let process = &mut |popped: Popped| {
                 if let Item::Deltas(deltas) = &popped.item {
@@ -461,42 +462,42 @@ proptest! {
                 }
                 if let Some(version) = popped.up_to {
                     let version: u32 = version.to_string().parse().expect("a number");
-                    assert!(told.load(Ordering::Relaxed) <= version, "{version} after {told:?}");
+                    assert!(reported.load(Ordering::Relaxed) <= version, "{version} after {reported:?}");
                     let left = queued.lock().expect("no panic").values().flatten().copied().min();
-                    assert!(left.is_none_or(|left| version < left), "{version} told, but {left:?} is queued");
-                    told.store(version, Ordering::Relaxed);
+                    assert!(left.is_none_or(|left| version < left), "{version} reported, but {left:?} is queued");
+                    reported.store(version, Ordering::Relaxed);
                 }
             };
             queue.try_pop(process).expect("open")
         };
         let mut version = 0;
-        for (name, what) in steps {
+        for (name, action) in steps {
             let name = NAMES[name];
-            if what >= 3 {
+            if action >= 3 {
                 pop();
                 continue;
             }
             version += 1;
             let object = object(name, version);
-            let is_there = queued.lock().expect("no panic").get(name).is_some_and(|versions| !versions.is_empty())
+            let exists = queued.lock().expect("no panic").get(name).is_some_and(|versions| !versions.is_empty())
                 || store.0.lock().expect("no panic").contains_key(name);
-            if what != 2 || is_there || ordered {
+            if action != 2 || exists || ordered {
                 queued.lock().expect("no panic").entry(name.to_owned()).or_default().push(version);
             }
-            match what {
+            match action {
                 2 => queue.delete(DeletedObject::Known(object), Origin::Watch),
                 _ => queue.update(object, Origin::Watch),
             }
             .expect("a key");
         }
         while pop() {}
-        prop_assert_eq!(told.load(Ordering::Relaxed), version);
+        prop_assert_eq!(reported.load(Ordering::Relaxed), version);
     }
 }
 
 // B1
 #[tokio::test]
-async fn every_producer_keeps_its_order() {
+async fn deltas_of_each_producer_keep_their_order() {
     let ordered = OrderedFifo::new(known(&[]) as KnownObjects, OrderedFifoOptions::default());
     let queues: [Arc<dyn Queue>; 2] =
         [Arc::new(ordered), Arc::new(DeltaFifo::new(DeltaFifoOptions::default()))];

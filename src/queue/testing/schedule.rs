@@ -1,9 +1,9 @@
-//! Interleavings drawn by a seed: tasks polled by hand in any order, and overtaken in the middle of a poll.
+//! Seeded schedules: tasks are polled by hand in random order, and preempted in the middle of a poll.
 //!
-//! A task that is polled by a runtime may be preempted by another thread between any two of its steps. Here one that
-//! calls an [`Overtaken`] queue may be: before and after each call other tasks that are ready are polled first, and
-//! those may be overtaken in turn. So the moment between a look at the queue and the wait for its signal is one in which
-//! anything may happen. Whoever is never woken again makes the schedule stand still, which is said, with the seed.
+//! A task on a runtime may be preempted by another thread at any point. Here a task that calls a [`Preemptible`] queue
+//! may be: before and after each call, other ready tasks may be polled first, and these may be preempted in turn. Other
+//! tasks can therefore run between a check of the queue and the wait for its signal. If a task is never woken again,
+//! the run fails and names the task.
 
 use std::cell::RefCell;
 use std::future::Future;
@@ -16,7 +16,7 @@ use std::task::{Context, Wake, Waker};
 use crate::object::{DeletedObject, KeyError, Object, Origin, ResourceVersion};
 use crate::queue::{FifoClosedError, Mark, PopProcessFunc, Queue, RequeueFunc, Signals, Transformer};
 
-/// How many tasks may stand in the middle of a poll.
+/// The maximum number of tasks in the middle of a poll.
 const DEPTH: usize = 4;
 
 thread_local! {
@@ -36,12 +36,12 @@ type Polled = Pin<Box<dyn Future<Output = ()>>>;
 struct Task {
     name: String,
     woken: Arc<Woken>,
-    /// Nothing while it is being polled.
+    /// `None` while the task is being polled.
     future: Option<Polled>,
     ended: bool,
 }
 
-/// Tasks of one thread, and the chance by which one of them goes on.
+/// The tasks of one thread, and the random generator that selects the next one.
 pub(crate) struct Schedule {
     tasks: RefCell<Vec<Task>>,
     random: RefCell<fastrand::Rng>,
@@ -54,7 +54,7 @@ impl Schedule {
         Rc::new(Self { tasks: RefCell::default(), random, depth: RefCell::default() })
     }
 
-    /// A number below that, drawn by the seed.
+    /// Returns a random number below `end`.
     pub(crate) fn below(&self, end: usize) -> usize {
         self.random.borrow_mut().usize(..end)
     }
@@ -68,7 +68,7 @@ impl Schedule {
     /// Polls until every task has ended.
     ///
     /// # Panics
-    /// Where all that are left wait for each other, naming them.
+    /// Panics if every remaining task waits, and names these tasks.
     pub(crate) fn run(self: &Rc<Self>) {
         CURRENT.set(Some(Rc::clone(self)));
         while self.poll_one() {}
@@ -78,7 +78,7 @@ impl Schedule {
         assert!(stuck.is_empty(), "never woken again: {stuck:?}");
     }
 
-    /// Polls one of those that are ready; `false` when there is none.
+    /// Polls one of the ready tasks. Returns false if there is none.
     fn poll_one(&self) -> bool {
         let ready: Vec<usize> = {
             let tasks = self.tasks.borrow();
@@ -104,20 +104,20 @@ impl Schedule {
         true
     }
 
-    fn overtake(&self) {
+    fn preempt(&self) {
         while *self.depth.borrow() < DEPTH && self.below(3) == 0 && self.poll_one() {}
     }
 }
 
-/// Others may come first here.
-pub(crate) fn overtaken() {
+/// A point at which other tasks may run.
+pub(crate) fn preemption_point() {
     let current = CURRENT.with_borrow(Clone::clone);
     if let Some(schedule) = current {
-        schedule.overtake();
+        schedule.preempt();
     }
 }
 
-/// Ends the poll and is ready again.
+/// Yields once: ends the poll and wakes its task at once.
 pub(crate) async fn step() {
     let mut is_first = true;
     std::future::poll_fn(|context| {
@@ -130,19 +130,19 @@ pub(crate) async fn step() {
     .await;
 }
 
-/// A queue whose caller may be overtaken before and after each call.
-pub(crate) struct Overtaken<Q>(pub(crate) Q);
+/// A queue whose caller may be preempted before and after each call.
+pub(crate) struct Preemptible<Q>(pub(crate) Q);
 
-impl<Q: Queue> Overtaken<Q> {
+impl<Q: Queue> Preemptible<Q> {
     fn call<T>(&self, call: impl FnOnce(&Q) -> T) -> T {
-        overtaken();
-        let answer = call(&self.0);
-        overtaken();
-        answer
+        preemption_point();
+        let result = call(&self.0);
+        preemption_point();
+        result
     }
 }
 
-impl<Q: Queue> Queue for Overtaken<Q> {
+impl<Q: Queue> Queue for Preemptible<Q> {
     fn add(&self, object: Arc<Object>, origin: Origin) -> Result<(), KeyError> {
         self.call(|queue| queue.add(object, origin))
     }
@@ -247,13 +247,13 @@ mod tests {
         let delta = DeltaFifo::new(DeltaFifoOptions { capacity, bytes, ..DeltaFifoOptions::default() });
         let options = OrderedFifoOptions { capacity, bytes, ..OrderedFifoOptions::default() };
         [
-            Arc::new(Overtaken(delta)),
-            Arc::new(Overtaken(OrderedFifo::new(known(&[]) as _, options))),
-            Arc::new(Overtaken(Fifo::with_room(meta_namespace_key, QueueSize { deltas: capacity, bytes }))),
+            Arc::new(Preemptible(delta)),
+            Arc::new(Preemptible(OrderedFifo::new(known(&[]) as _, options))),
+            Arc::new(Preemptible(Fifo::with_room(meta_namespace_key, QueueSize { deltas: capacity, bytes }))),
         ]
     }
 
-    /// What a producer says: three objects of its own come, change and go.
+    /// Adds, changes and deletes three objects of its own at random.
     async fn produce(queue: Arc<dyn Queue>, schedule: Rc<Schedule>, producer: usize) {
         for at in 0..EVENTS {
             room(&*queue).await;
@@ -268,10 +268,10 @@ mod tests {
         }
     }
 
-    /// The newest version popped of each object.
+    /// The newest version popped for each object.
     type Seen = Arc<Mutex<HashMap<String, u64>>>;
 
-    /// Pops to the end; the first deltas fail, and come again.
+    /// Pops until the queue is closed and empty; requeues the first `failures` deltas.
     async fn consume(queue: Arc<dyn Queue>, seen: Seen, mut failures: usize, in_order: bool) {
         let mut process = |popped: crate::queue::Popped| {
             let Item::Deltas(deltas) = popped.item else { return Vec::new() };
@@ -294,11 +294,11 @@ mod tests {
     }
 
     #[test]
-    fn however_producers_and_consumers_overtake_each_other_nobody_waits_for_ever() {
+    fn no_task_waits_forever_under_any_schedule() {
         for seed in 0..SCHEDULES {
             for at in 0..3 {
                 let schedule = Schedule::new(seed);
-                // Of so many bytes that a second object, or a third, has no room.
+                // With 1 or 400 bytes a second or third object has no room.
                 let bytes = [usize::MAX, 1, 400][schedule.below(3)];
                 let queue = queues(1 + schedule.below(4), bytes).into_iter().nth(at).expect("three");
                 let (seen, left) = (Seen::default(), Rc::new(Cell::new(PRODUCERS)));
@@ -314,7 +314,7 @@ mod tests {
                     });
                 }
                 let failures = schedule.below(5);
-                // What was put back comes after what an ordered queue held.
+                // An ordered queue requeues deltas behind newer ones.
                 let in_order = at != 1 || failures == 0;
                 for _ in 0..=schedule.below(2) {
                     let consumed = consume(Arc::clone(&queue), Arc::clone(&seen), failures, in_order);
@@ -325,14 +325,14 @@ mod tests {
         }
     }
 
-    /// A task that looks before it listens is found: what this is for, it can do.
+    /// The schedules detect the error they exist for: a task that checks the queue before it registers for a wake-up.
     #[test]
-    fn a_look_before_the_wait_is_made_ready_is_found_out() {
-        let stands_still = |seed| {
+    fn check_before_registering_is_detected() {
+        let is_stuck = |seed| {
             let schedule = Schedule::new(seed);
             let [queue, ..] = queues(1, usize::MAX);
             let waiting = Arc::clone(&queue);
-            schedule.spawn("looks first", async move {
+            schedule.spawn("checks first", async move {
                 while !waiting.try_pop(&mut |_| ()).expect("open") {
                     waiting.signals().item.notified().await;
                 }
@@ -344,7 +344,7 @@ mod tests {
             let run = std::panic::AssertUnwindSafe(|| schedule.run());
             std::panic::catch_unwind(run).is_err()
         };
-        let found = (0..100).filter(|seed| stands_still(*seed)).count();
-        assert!(found > 0, "no schedule stood still");
+        let found = (0..100).filter(|seed| is_stuck(*seed)).count();
+        assert!(found > 0, "no schedule got stuck");
     }
 }
