@@ -52,13 +52,13 @@ fn one_shot_commands_work_on_the_demo() {
 #[test]
 fn mutation_detector_is_enabled_by_its_variable() {
     let env = TestEnv::new();
-    for (value, requests) in [("true", true), ("false", false)] {
+    for (value, expected) in [("true", true), ("false", false)] {
         for command in ["index pods --by namespace", "watch pods --count 1"] {
             let arguments: Vec<&str> = command.split(' ').chain(["--demo", "-v=6"]).collect();
             let ended = env.kdelta(&arguments).env("KUBE_CACHE_MUTATION_DETECTOR", value).finish();
             assert_eq!(ended.code, 0, "{}", ended.stderr);
-            let watched_over = ended.stderr.contains("cached objects are compared with what they were");
-            assert_eq!(watched_over, requests, "{command}: {}", ended.stderr);
+            let is_enabled = ended.stderr.contains("cached objects are compared with what they were");
+            assert_eq!(is_enabled, expected, "{command}: {}", ended.stderr);
         }
     }
 }
@@ -113,11 +113,11 @@ fn large_lists_do_not_block_other_requests() {
     let demo = DemoServer::start(&env, &["--objects", "100000"]);
     let api = Api::open(&demo.url);
     // Decided by lines rather than time, on a machine that may stall. If the list completed before the first request,
-    // nothing is shown yet.
-    eventually("an answer while the list is on its way", || {
+    // the attempt proves nothing.
+    eventually("a response while the list is being sent", || {
         let watch = ["watch", "pods", "-A", "--server", &demo.url, "-o", "name"];
         let lines = &env.kdelta(&watch).start().stdout;
-        let (mut seen, mut is_shown) = (0, false);
+        let (mut seen, mut is_proven) = (0, false);
         while seen < 100_000 {
             for _ in 0..1_000.min(100_000 - seen) {
                 assert!(lines.within(PATIENCE).is_some(), "ended after {seen}");
@@ -126,12 +126,15 @@ fn large_lists_do_not_block_other_requests() {
             seen += lines.at_hand().len();
             let is_early = seen < 50_000;
             api.get("/api/v1/namespaces/default");
-            let meanwhile = lines.at_hand().len();
-            assert!(meanwhile < 50_000, "{meanwhile} objects were listed before another client was answered");
-            seen += meanwhile;
-            is_shown |= is_early;
+            let listed_meanwhile = lines.at_hand().len();
+            assert!(
+                listed_meanwhile < 50_000,
+                "{listed_meanwhile} objects were listed before another client got a response"
+            );
+            seen += listed_meanwhile;
+            is_proven |= is_early;
         }
-        is_shown.then_some(())
+        is_proven.then_some(())
     });
 }
 
@@ -146,9 +149,9 @@ fn kubectl_rolls_back_drains_and_gets_an_error_for_logs() {
         Kdelta::other(command).env("HOME", env.home()).finish()
     };
     let kubectl = |arguments: &[&str]| {
-        let done = run(arguments);
-        assert_eq!(done.code, 0, "kubectl {arguments:?}: {}", done.stderr);
-        done.stdout
+        let ended = run(arguments);
+        assert_eq!(ended.code, 0, "kubectl {arguments:?}: {}", ended.stderr);
+        ended.stdout
     };
     let image =
         || kubectl(&["get", "deploy", "r", "-o", "jsonpath={.spec.template.spec.containers[0].image}"]);
@@ -160,8 +163,8 @@ fn kubectl_rolls_back_drains_and_gets_an_error_for_logs() {
     kubectl(&["rollout", "status", "deployment/r", "--timeout=40s"]);
     assert_eq!(image(), "one");
     assert!(kubectl(&["rollout", "history", "deployment/r"]).contains("\n3 "), "a third revision");
-    // A pod that was rolled back may still be terminating and be gone at the next request.
-    let logs = eventually("a pod that stays is asked for its log", || {
+    // The selected pod may be a terminating one of the previous revision, which is deleted before the request.
+    let logs = eventually("the log of a remaining pod is requested", || {
         let printed = run(&["logs", "deployment/r"]).failure(1);
         (!printed.contains("(NotFound)")).then_some(printed)
     });
@@ -175,8 +178,9 @@ fn kubectl_rolls_back_drains_and_gets_an_error_for_logs() {
         "--timeout=50s",
     ]);
     assert!(kubectl(&["get", "node", "worker-1", "--no-headers"]).contains("SchedulingDisabled"));
-    let left = kubectl(&["get", "pods", "-A", "--field-selector", "spec.nodeName=worker-1", "--no-headers"]);
-    assert!(left.lines().all(|pod| pod.contains("node-agent")), "{left}");
+    let remaining =
+        kubectl(&["get", "pods", "-A", "--field-selector", "spec.nodeName=worker-1", "--no-headers"]);
+    assert!(remaining.lines().all(|pod| pod.contains("node-agent")), "{remaining}");
     assert!(kubectl(&["explain", "pods.spec.containers.image"]).contains("FIELD: image <string>"));
 }
 
@@ -189,9 +193,9 @@ fn kubectl_creates_changes_scales_and_deletes() {
     let kubectl = |arguments: &[&str]| {
         let mut command = Command::new("kubectl");
         command.args(["--server", &demo.url]).args(arguments);
-        let done = Kdelta::other(command).env("HOME", env.home()).finish();
-        assert_eq!(done.code, 0, "kubectl {arguments:?}: {}", done.stderr);
-        done.stdout
+        let ended = Kdelta::other(command).env("HOME", env.home()).finish();
+        assert_eq!(ended.code, 0, "kubectl {arguments:?}: {}", ended.stderr);
+        ended.stdout
     };
     for (arguments, expected) in [
         (&["create", "namespace", "play"][..], "namespace/play created\n"),
@@ -235,7 +239,7 @@ fn replaced_demo_is_relisted() {
     let second =
         eventually("the same port is free again", || DemoServer::try_start(&env, &["--port", &port]));
     let lines = running.stdout.json_until("GAP", |line| line["type"] == "GAP");
-    assert_eq!(lines.len(), 1, "nothing of the second is told as if it were the first: {lines:#?}");
+    assert_eq!(lines.len(), 1, "no change of the second demo is reported as one of the first: {lines:#?}");
     let version = |field: &str| lines[0][field].as_str().and_then(|text| text.parse::<u64>().ok());
     assert!(version("from") < version("to"), "{lines:#?}");
     drop(second);
@@ -243,9 +247,9 @@ fn replaced_demo_is_relisted() {
 
 /// Sends a request and returns the code and the message of the response.
 fn response(api: &Api, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> (u16, String) {
-    let answer = api.ask(method, path, headers, body);
-    let status: Value = serde_json::from_str(&answer.text).expect("JSON");
-    (answer.code, status["message"].as_str().unwrap_or_default().to_owned())
+    let response = api.ask(method, path, headers, body);
+    let status: Value = serde_json::from_str(&response.text).expect("JSON");
+    (response.code, status["message"].as_str().unwrap_or_default().to_owned())
 }
 
 #[test]

@@ -17,7 +17,7 @@ impl DemoServer {
         Self::try_start(env, flags).expect("the address")
     }
 
-    /// Starts a demo that may exit at once, as it does when its port is taken; returns `None` then.
+    /// Starts a demo, or returns `None` if it exits at once, as it does when its port is in use.
     pub(crate) fn try_start(env: &TestEnv, flags: &[&str]) -> Option<Self> {
         let running = env.kdelta(&[&["demo"], flags].concat()).env("KDELTA_DEMO_SEED", "5").start();
         let line = running.stdout.within(PATIENCE)?;

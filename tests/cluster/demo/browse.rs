@@ -19,22 +19,22 @@ pub(super) fn kubeconfig(env: &TestEnv, demo: &DemoServer) -> String {
 fn interactive_browser_gets_equal_responses() {
     let OnServer { env, testbed, .. } = TestEnv::on_server();
     let demo = DemoServer::start(&env, &[]);
-    let own = kubeconfig(&env, &demo);
-    let [expected, is] = [testbed.kubeconfig(), &own].map(|kubeconfig| {
+    let demo_kubeconfig = kubeconfig(&env, &demo);
+    let [expected, actual] = [testbed.kubeconfig(), &demo_kubeconfig].map(|kubeconfig| {
         let mut browser = tool();
-        let done = browser.args(["browse", "--kubeconfig", kubeconfig, "-n", "browsed"]).output();
-        let done = done.expect("the testbed starts");
-        let reported = String::from_utf8_lossy(&done.stdout).into_owned();
-        assert!(done.status.success(), "{}{reported}", String::from_utf8_lossy(&done.stderr));
+        let output = browser.args(["browse", "--kubeconfig", kubeconfig, "-n", "browsed"]).output();
+        let output = output.expect("the testbed starts");
+        let reported = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(output.status.success(), "{}{reported}", String::from_utf8_lossy(&output.stderr));
         reported
     });
     assert!(expected.lines().count() > 200, "{expected}");
     let differences: Vec<_> = expected
         .lines()
-        .zip(is.lines())
-        .filter(|(expected, is)| expected != is)
-        .map(|(expected, is)| format!("real {expected}\ndemo {is}"))
+        .zip(actual.lines())
+        .filter(|(expected, actual)| expected != actual)
+        .map(|(expected, actual)| format!("real {expected}\ndemo {actual}"))
         .collect();
     assert!(differences.is_empty(), "{}:\n{}", differences.len(), differences.join("\n"));
-    assert_eq!(expected.lines().count(), is.lines().count(), "one was told more");
+    assert_eq!(expected.lines().count(), actual.lines().count(), "the numbers of responses differ");
 }

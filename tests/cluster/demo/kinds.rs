@@ -195,7 +195,7 @@ fn comparable(object: &Value) -> Value {
 fn remove_ports(object: &mut Value) {
     for port in object["spec"]["ports"].as_array_mut().into_iter().flatten() {
         if port["nodePort"].is_number() {
-            port["nodePort"] = "drawn".into();
+            port["nodePort"] = "generated".into();
         }
     }
 }
@@ -207,7 +207,7 @@ fn cells(table: &Value) -> Value {
         Some(text) if text.strip_suffix('s').is_some_and(|age| age.parse::<u32>().is_ok()) => "age".into(),
         Some(text) if text.ends_with('Z') && text.starts_with("20") => "time".into(),
         Some(text) if text.starts_with("10.") => "address".into(),
-        Some(text) if text.contains("controller-uid=") => "drawn".into(),
+        Some(text) if text.contains("controller-uid=") => "generated".into(),
         Some(text) if text.starts_with("80:3") => "80:3".into(),
         _ => cell.clone(),
     });
@@ -219,8 +219,8 @@ fn cells(table: &Value) -> Value {
 fn defaults_and_rows_of_each_kind_are_equal() {
     let OnServer { env, api: real, .. } = TestEnv::on_server();
     let demo = DemoServer::start(&env, &[]);
-    let own = Api::open(&demo.url);
-    let both = [&real, &own];
+    let demo_api = Api::open(&demo.url);
+    let both = [&real, &demo_api];
     for api in both {
         api.ask("POST", "/api/v1/namespaces", &[("Content-Type", JSON)], r#"{"metadata":{"name":"kinds"}}"#);
     }
@@ -231,21 +231,22 @@ fn defaults_and_rows_of_each_kind_are_equal() {
             object["metadata"]["namespace"] = "kinds".into();
         }
         let body = object.to_string();
-        let answers = both.map(|api| {
+        let responses = both.map(|api| {
             let send = |path: &str, accept| {
                 let headers = [("Accept", accept), ("Content-Type", JSON)];
-                let answer = api.ask("POST", path, &headers, &body);
-                serde_json::from_str::<Value>(&answer.text).expect("JSON")
+                let response = api.ask("POST", path, &headers, &body);
+                serde_json::from_str::<Value>(&response.text).expect("JSON")
             };
             let whole = send(&format!("{path}?dryRun=All"), JSON);
             let table = send(path, TABLE);
             let message = &table["message"];
             json!({"object": comparable(&whole), "columns": columns(&table), "cells": cells(&table), "message": message})
         });
-        let [expected, is] = answers;
+        let [expected, actual] = responses;
         for part in ["object", "columns", "cells", "message"] {
-            if expected[part] != is[part] {
-                differences.push(format!("{path} {part}\n  real {}\n  demo {}", expected[part], is[part]));
+            if expected[part] != actual[part] {
+                differences
+                    .push(format!("{path} {part}\n  real {}\n  demo {}", expected[part], actual[part]));
             }
         }
     }

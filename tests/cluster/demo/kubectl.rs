@@ -92,8 +92,8 @@ fn run(env: &TestEnv, home: &Path, server: &[&str], command: &str, files: &[(&st
         kubectl.arg(if is_schedule { argument.replace('_', " ") } else { argument });
     }
     // Each server has its own HOME, where kubectl caches discovery.
-    let done = Kdelta::other(kubectl).env("HOME", home).finish();
-    let printed = format!("{}: {}{}", done.code, done.stdout, done.stderr);
+    let ended = Kdelta::other(kubectl).env("HOME", home).finish();
+    let printed = format!("{}: {}{}", ended.code, ended.stdout, ended.stderr);
     printed.replace(&env.home().display().to_string(), "")
 }
 
@@ -112,16 +112,16 @@ fn kubectl_output_is_equal_on_both_servers() {
         std::fs::create_dir_all(home).expect("a folder");
     }
     let mut table = Vec::new();
-    let mut differ = 0;
+    let mut differences = 0;
     for command in COMMANDS {
         let expected = run(&env, &real_home, &["--kubeconfig", testbed.kubeconfig()], command, &files);
-        let is = run(&env, &demo_home, &["--server", &demo.url], command, &files);
-        if expected == is {
+        let actual = run(&env, &demo_home, &["--server", &demo.url], command, &files);
+        if expected == actual {
             table.push(format!("same    kubectl {command}"));
         } else {
-            differ += 1;
-            table.push(format!("DIFFERS kubectl {command}\n  real {expected}\n  demo {is}"));
+            differences += 1;
+            table.push(format!("DIFFERS kubectl {command}\n  real {expected}\n  demo {actual}"));
         }
     }
-    assert!(differ == 0, "{differ} of {} differ:\n{}", COMMANDS.len(), table.join("\n"));
+    assert!(differences == 0, "{differences} of {} differ:\n{}", COMMANDS.len(), table.join("\n"));
 }

@@ -1,9 +1,9 @@
 //! The demo compared with the real server: the same requests to both, with responses of equal code, kind and shape.
 
 mod browse;
+mod errors;
 mod kinds;
 mod kubectl;
-mod refusals;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -198,15 +198,15 @@ const DEPLOYMENT: &str = r#"{"metadata":{"name":"d"},"spec":{"replicas":0,"selec
     "template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i"}]}}}}"#;
 
 /// Returns the compared part of a response.
-fn digest(answer: &Response, how: Compare) -> Value {
-    let mut parts = Vec::new();
-    for line in answer.text.lines().filter(|line| is_stream(&answer.text) && !is_mere_bookmark(line)) {
-        parts.push(part(line, how));
+fn digest(response: &Response, comparison: Compare) -> Value {
+    let mut objects = Vec::new();
+    for line in response.text.lines().filter(|line| is_stream(&response.text) && !is_plain_bookmark(line)) {
+        objects.push(object_digest(line, comparison));
     }
-    if parts.is_empty() {
-        parts.push(part(&answer.text, how));
+    if objects.is_empty() {
+        objects.push(object_digest(&response.text, comparison));
     }
-    json!({"code": answer.code, "type": answer.content_type, "parts": parts})
+    json!({"code": response.code, "type": response.content_type, "objects": objects})
 }
 
 fn is_stream(text: &str) -> bool {
@@ -214,20 +214,20 @@ fn is_stream(text: &str) -> bool {
 }
 
 /// Returns whether the line is a bookmark with only a version: the servers send these at different times.
-fn is_mere_bookmark(line: &str) -> bool {
+fn is_plain_bookmark(line: &str) -> bool {
     line.starts_with("{\"type\":\"BOOKMARK\"") && !line.contains("k8s.io/initial-events-end")
 }
 
-fn part(text: &str, how: Compare) -> Value {
+fn object_digest(text: &str, comparison: Compare) -> Value {
     let Ok(value) = serde_json::from_str::<Value>(text) else { return text.trim().into() };
     let object =
         if value["object"].is_object() && value["type"].is_string() { &value["object"] } else { &value };
     let mut digest = json!({"type": value["type"], "kind": object["kind"], "reason": object["reason"]});
-    if how != Kind {
+    if comparison != Kind {
         digest["shape"] = shape(&value);
         digest["columns"] = columns(object);
     }
-    if how == Words {
+    if comparison == Words {
         let message = object["message"].as_str().unwrap_or_default();
         digest["message"] =
             message.split(|c: char| c.is_ascii_digit()).filter(|word| !word.is_empty()).collect();
@@ -250,12 +250,12 @@ fn columns(table: &Value) -> Value {
 
 /// Returns the fields of an object and their types, recursively except in fields that differ by kind.
 fn shape(value: &Value) -> Value {
-    const OWN: [&str; 6] = ["managedFields", "spec", "status", "labels", "annotations", "data"];
+    const KIND_SPECIFIC: [&str; 6] = ["managedFields", "spec", "status", "labels", "annotations", "data"];
     match value {
         Value::Object(map) => {
             let members = map.iter().filter(|(key, _)| *key != "managedFields").map(|(key, value)| {
-                let is_own = OWN.contains(&key.as_str()) && value.is_object();
-                (key.clone(), if is_own { "…".into() } else { shape(value) })
+                let is_specific = KIND_SPECIFIC.contains(&key.as_str()) && value.is_object();
+                (key.clone(), if is_specific { "…".into() } else { shape(value) })
             });
             members.collect::<BTreeMap<_, _>>().into_iter().collect()
         }
@@ -276,7 +276,7 @@ fn shape(value: &Value) -> Value {
 /// second may pass before a server starts.
 const WATCH_SECONDS: [&str; 2] = ["timeoutSeconds=1", "timeoutSeconds=10"];
 
-fn ask(api: &Api, (method, path, accept, (content_type, body), _): &Step, seconds: &str) -> Response {
+fn send(api: &Api, (method, path, accept, (content_type, body), _): &Step, seconds: &str) -> Response {
     let path = path.replacen('~', MAPS, 1).replace(WATCH_SECONDS[0], seconds);
     let mut headers = vec![("Accept", *accept)];
     if !content_type.is_empty() {
@@ -290,27 +290,28 @@ fn ask(api: &Api, (method, path, accept, (content_type, body), _): &Step, second
 fn demo_responses_equal_those_of_the_real_server() {
     let OnServer { env, api: real, .. } = TestEnv::on_server();
     let demo = DemoServer::start(&env, &[]);
-    let own = Api::open(&demo.url);
-    compare(&real, &own, &SCRIPT[..1]);
+    let demo_api = Api::open(&demo.url);
+    compare(&real, &demo_api, &SCRIPT[..1]);
     // A cluster with controllers creates this in each new namespace; the testbed runs none.
     let certificate = format!("{MAPS}/kube-root-ca.crt");
-    eventually("the namespace has its certificate", || own.find(&certificate));
-    own.delete(&certificate);
-    compare(&real, &own, &SCRIPT[1..]);
+    eventually("the namespace has its certificate", || demo_api.find(&certificate));
+    demo_api.delete(&certificate);
+    compare(&real, &demo_api, &SCRIPT[1..]);
 }
 
 /// Sends the script to both servers and fails the test if their responses differ.
 fn compare(real: &Api, demo: &Api, script: &[Step]) {
     let mut differences = Vec::new();
-    let both = |step, seconds| [real, demo].map(|api| digest(&ask(api, step, seconds), step.4));
+    let both = |step, seconds| [real, demo].map(|api| digest(&send(api, step, seconds), step.4));
     for step in script {
-        let [mut expected, mut is] = both(step, WATCH_SECONDS[0]);
-        if expected != is && step.0 == "GET" {
-            [expected, is] = both(step, WATCH_SECONDS[1]);
+        let [mut expected, mut actual] = both(step, WATCH_SECONDS[0]);
+        if expected != actual && step.0 == "GET" {
+            [expected, actual] = both(step, WATCH_SECONDS[1]);
         }
-        if expected != is {
+        if expected != actual {
             let (method, path, accept, body, _) = step;
-            differences.push(format!("{method} {path} {accept} {}\n  real {expected}\n  demo {is}", body.1));
+            differences
+                .push(format!("{method} {path} {accept} {}\n  real {expected}\n  demo {actual}", body.1));
         }
     }
     assert!(differences.is_empty(), "{} of {}:\n{}", differences.len(), script.len(), differences.join("\n"));
@@ -350,16 +351,16 @@ fn both_servers_continue_pages_and_serve_a_new_kind() {
         let object = json!({"apiVersion": "demo.kdelta.test/v1", "kind": "Same", "metadata": {"name": "s"}, "spec": {"size": 3}});
         let created = api.create(&path, &object);
         let strategic = [("Content-Type", "application/strategic-merge-patch+json")];
-        let refused = api.ask("PATCH", &format!("{path}/s"), &strategic, "{}");
+        let rejected = api.ask("PATCH", &format!("{path}/s"), &strategic, "{}");
         let table = api.ask("GET", &path, &[("Accept", TABLE)], "");
         let table: Value = serde_json::from_str(&table.text).expect("a Table");
         let list = api.get(&path);
         api.delete("/apis/apiextensions.k8s.io/v1/customresourcedefinitions/sames.demo.kdelta.test");
-        eventually("the kind goes with its definition", || {
+        eventually("the kind is removed with its definition", || {
             (api.find(&path).is_none() && api.find("/apis/demo.kdelta.test").is_none()).then_some(())
         });
         json!([
-            shape(&first), shape(&second), shape(&created), shape(&list), refused.code,
+            shape(&first), shape(&second), shape(&created), shape(&list), rejected.code,
             columns(&table), table["rows"][0]["cells"],
         ])
     });
@@ -373,12 +374,12 @@ fn client_go_informer_follows_the_demo() {
     let OnServer { env, .. } = TestEnv::on_server();
     let demo = DemoServer::start(&env, &["--speed", "5"]);
     let file = browse::kubeconfig(&env, &demo);
-    for how in [&["--watch-list=true"][..], &["--watch-list=false"], &["--mode", "typed"]] {
+    for flags in [&["--watch-list=true"][..], &["--watch-list=false"], &["--mode", "typed"]] {
         let mut informer = tool();
-        informer.arg("informer").arg("--kubeconfig").arg(&file).args(["-n", "default"]).args(how);
+        informer.arg("informer").arg("--kubeconfig").arg(&file).args(["-n", "default"]).args(flags);
         let running = crate::support::Kdelta::other(informer).start();
         let lines = running.stdout.json_until("the sync", |line| line["type"] == "SYNCED");
-        assert!(lines.iter().filter(|line| line["type"] == "ADDED").count() >= 20, "{how:?}");
+        assert!(lines.iter().filter(|line| line["type"] == "ADDED").count() >= 20, "{flags:?}");
         running.stdout.json_until("an update", |line| line["type"] == "MODIFIED");
         running.stdout.json_until("a deletion", |line| line["type"] == "DELETED");
     }

@@ -7,23 +7,23 @@ use crate::support::{Api, DemoServer, OnServer, TestEnv};
 const STRATEGIC: &str = "application/strategic-merge-patch+json";
 const APPLY: &str = "application/apply-patch+yaml";
 
-const DEPLOYMENTS: &str = "/apis/apps/v1/namespaces/refused/deployments";
-const STRICT: &str = "/apis/apps/v1/namespaces/refused/deployments?fieldValidation=Strict";
-const DEPLOYMENT: &str = "/apis/apps/v1/namespaces/refused/deployments/d";
-const DEPLOYMENT_STRICT: &str = "/apis/apps/v1/namespaces/refused/deployments/d?fieldValidation=Strict";
-const APPLIED: &str = "/apis/apps/v1/namespaces/refused/deployments/d?fieldManager=f";
-const SCALE: &str = "/apis/apps/v1/namespaces/refused/deployments/d/scale";
-const PODS: &str = "/api/v1/namespaces/refused/pods";
-const POD: &str = "/api/v1/namespaces/refused/pods/p";
+const DEPLOYMENTS: &str = "/apis/apps/v1/namespaces/rejected/deployments";
+const STRICT: &str = "/apis/apps/v1/namespaces/rejected/deployments?fieldValidation=Strict";
+const DEPLOYMENT: &str = "/apis/apps/v1/namespaces/rejected/deployments/d";
+const DEPLOYMENT_STRICT: &str = "/apis/apps/v1/namespaces/rejected/deployments/d?fieldValidation=Strict";
+const APPLIED: &str = "/apis/apps/v1/namespaces/rejected/deployments/d?fieldManager=f";
+const SCALE: &str = "/apis/apps/v1/namespaces/rejected/deployments/d/scale";
+const PODS: &str = "/api/v1/namespaces/rejected/pods";
+const POD: &str = "/api/v1/namespaces/rejected/pods/p";
 
 const SCRIPT: &[Step] = &[
-    ("POST", "/api/v1/namespaces", JSON, (JSON, r#"{"metadata":{"name":"refused"}}"#), Shape),
+    ("POST", "/api/v1/namespaces", JSON, (JSON, r#"{"metadata":{"name":"rejected"}}"#), Shape),
     // Unknown fields and wrong types.
     ("POST", STRICT, JSON, (JSON, r#"{"metadata":{"name":"d","foo":1},"spec":{"bar":1}}"#), Words),
     ("POST", STRICT, JSON, (JSON, r#"{"metadata":{"name":"d"},"spec":{"replicas":"x"}}"#), Words),
     (
         "POST",
-        "/api/v1/namespaces/refused/configmaps",
+        "/api/v1/namespaces/rejected/configmaps",
         JSON,
         (JSON, r#"{"metadata":{"name":"c"},"data":{"a":1}}"#),
         Words,
@@ -44,14 +44,14 @@ const SCRIPT: &[Step] = &[
     ("POST", PODS, JSON, (JSON, r#"{"metadata":{"name":"p"},"spec":{"containers":[{"name":"c"}]}}"#), Words),
     (
         "POST",
-        "/api/v1/namespaces/refused/services",
+        "/api/v1/namespaces/rejected/services",
         JSON,
         (JSON, r#"{"metadata":{"name":"s"},"spec":{}}"#),
         Words,
     ),
     (
         "POST",
-        "/apis/batch/v1/namespaces/refused/jobs",
+        "/apis/batch/v1/namespaces/rejected/jobs",
         JSON,
         (
             JSON,
@@ -61,7 +61,7 @@ const SCRIPT: &[Step] = &[
     ),
     (
         "POST",
-        "/apis/batch/v1/namespaces/refused/cronjobs",
+        "/apis/batch/v1/namespaces/rejected/cronjobs",
         JSON,
         (JSON, r#"{"metadata":{"name":"j"},"spec":{"schedule":"* * * * *"}}"#),
         Words,
@@ -108,7 +108,7 @@ const SCRIPT: &[Step] = &[
     ),
     (
         "PATCH",
-        "/apis/apps/v1/namespaces/refused/deployments/d?fieldManager=first",
+        "/apis/apps/v1/namespaces/rejected/deployments/d?fieldManager=first",
         JSON,
         (
             APPLY,
