@@ -1,4 +1,4 @@
-//! Applies deltas to the store and derives the notifications from what it held (client-go: `processDeltas`,
+//! Applies deltas to the store and derives the notifications from its previous contents (client-go: `processDeltas`,
 //! `processReplacedAllInfo`).
 //!
 //! The type of a delta does not decide the notification: an object that the store held is updated, whatever the event said,
@@ -14,22 +14,22 @@ use crate::store::{Store, StoreError, Transaction};
 
 use super::Notification;
 
-/// A notification and its recipients.
+/// A notification with its class of recipients.
 pub(super) enum Dispatch {
     /// To every handler.
     All(Notification),
-    /// Nothing changed: only to those due a resync.
+    /// Only to handlers that are due for a resync: nothing changed.
     ResyncDue(Notification),
 }
 
-/// What a delta does: at most one change of the store, and the notifications that follow from it.
+/// The effect of a delta: at most one change of the store, and the resulting notifications.
 struct Effect {
     change: Option<Transaction>,
     dispatches: SmallVec<[Dispatch; 2]>,
 }
 
-/// Applies a delta to the store, then passes on the notifications. If the store refuses the object, that is logged, and
-/// nothing changes.
+/// Applies a delta to the store, then passes the notifications to `dispatch`. If the store rejects the object, the error is
+/// logged and nothing changes.
 pub(super) fn apply<S: Store + ?Sized>(
     store: &S,
     delta: Delta,
@@ -45,14 +45,15 @@ pub(super) fn apply<S: Store + ?Sized>(
     });
     match applied {
         Ok(dispatches) => dispatches.into_iter().for_each(dispatch),
-        Err(error) => tracing::error!(%error, "the store refused an object"),
+        Err(error) => tracing::error!(%error, "the store rejected an object"),
     }
 }
 
-/// Applies a whole list in one transaction of the store, with its version if it is known, then passes on the notifications.
-/// Objects that did not change are passed on only if `is_resync_due`.
+/// Applies a whole list in one transaction of the store, with its version if it is known, then passes the notifications to
+/// `dispatch`: those of unchanged objects only if `is_resync_due`.
 ///
-/// An object without a key is logged and left out. If the store refuses the transaction, that is logged, and nothing changes.
+/// An object without a key is logged and skipped. If the store rejects the transaction, the error is logged and nothing
+/// changes.
 pub(super) fn apply_all<S: Store + ?Sized>(
     store: &S,
     all: Vec<Deltas>,
@@ -72,13 +73,13 @@ pub(super) fn apply_all<S: Store + ?Sized>(
                         .filter(|dispatch| is_resync_due || matches!(dispatch, Dispatch::All(_))),
                 );
             }
-            Err(error) => tracing::error!(%error, "the store refused an object"),
+            Err(error) => tracing::error!(%error, "the store rejected an object"),
         }
     }
     changes.extend(version.cloned().map(Transaction::Bookmark));
     match store.transaction(changes) {
         Ok(()) => dispatches.into_iter().for_each(dispatch),
-        Err(error) => tracing::error!(%error, "the store refused a list"),
+        Err(error) => tracing::error!(%error, "the store rejected a list"),
     }
 }
 
@@ -159,7 +160,7 @@ fn put(
         return Effect { change: None, dispatches: smallvec![Dispatch::ResyncDue(unchanged)] };
     }
     let change = Some(Transaction::Update(Arc::clone(&object)));
-    let dispatches = if is_other(&old, &object) {
+    let dispatches = if is_recreated(&old, &object) {
         // The object was deleted and created again under the same name, and the delete was missed.
         let tombstone = DeletedFinalStateUnknown { key: old.key().clone(), object: Some(old) };
         let gone = DeletedObject::FinalStateUnknown(tombstone);
@@ -170,20 +171,20 @@ fn put(
     Effect { change, dispatches }
 }
 
-/// Returns true if the two are the same state. The version of a listed object is no proof: a server that was restored from
-/// a backup assigns its versions a second time.
+/// Returns true if both are the same state. Equal versions do not prove that for a listed object: a server that was restored
+/// from a backup assigns its versions a second time.
 fn is_unchanged(old: &Arc<Object>, new: &Arc<Object>, origin: Origin) -> bool {
     Arc::ptr_eq(old, new) || (old.same_state(new) && (origin != Origin::Relist || old.same_content(new)))
 }
 
-/// Returns true if the two have different uids. In a representation without uids, equal names mean the same object.
-fn is_other(old: &Object, new: &Object) -> bool {
+/// Returns true if the objects have different uids. In a representation without uids, equal names mean the same object.
+fn is_recreated(old: &Object, new: &Object) -> bool {
     !old.uid().is_empty() && !new.uid().is_empty() && old.uid() != new.uid()
 }
 
 fn delete(stored: Option<&Arc<Object>>, deleted: DeletedObject, origin: Origin) -> Effect {
     let (change, object) = match deleted {
-        // Also if the object is not stored: the version of the deletion becomes the store's.
+        // Also if the object is not stored: the store takes over the version of the deletion.
         DeletedObject::Known(object) => {
             (Transaction::Delete(Arc::clone(&object)), DeletedObject::Known(object))
         }
@@ -213,28 +214,28 @@ mod tests {
 
     // F1, one at a time
     #[test]
-    fn nobody_is_told_of_what_the_store_refused() {
+    fn a_rejected_object_causes_no_notification() {
         let store = Cache::with_key_func(refusing_odd, Indexers::new());
-        let mut told = Vec::new();
+        let mut dispatched = Vec::new();
         for (name, change) in
             [("a", Change::Added as fn(_) -> _), ("odd", Change::Added), ("b", Change::Updated)]
         {
             let delta = Delta { change: change(pod(name, 1)), origin: Origin::Watch };
-            apply(&store, delta, false, &mut |dispatch| told.push(dispatch));
+            apply(&store, delta, false, &mut |dispatch| dispatched.push(dispatch));
         }
-        let told: Vec<_> = told
+        let lines: Vec<_> = dispatched
             .iter()
             .map(|dispatch| match dispatch {
                 Dispatch::All(notification) | Dispatch::ResyncDue(notification) => notification.to_string(),
             })
             .collect();
-        assert_eq!(told, ["+a@1 watch", "+b@1 watch"]);
+        assert_eq!(lines, ["+a@1 watch", "+b@1 watch"]);
         assert_eq!(store.list().len(), 2);
     }
 
     // F4
     #[test]
-    fn the_version_of_the_store_is_that_of_the_event_also_after_a_delete() {
+    fn the_store_has_the_version_of_each_event_including_deletes() {
         let store = Cache::new();
         let changes = [
             Change::Added(pod("a", 1)),

@@ -1,4 +1,4 @@
-//! How an informer is made.
+//! The builder of shared informers.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,29 +17,29 @@ use crate::queue::{
 use crate::reflector::{Reflector, ReflectorOptions};
 use crate::store::{Cache, Indexer, Indexers};
 
-/// Which queue stands between the reflector and the store.
+/// The kind of queue between the reflector and the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum QueueKind {
-    /// A [`DeltaFifo`]: order per object, the initial state as a whole.
+    /// A [`DeltaFifo`]: ordered per object; the initial state arrives as a whole.
     #[default]
     Delta,
-    /// An [`OrderedFifo`]: the order of the source, marks, the initial state as it arrives.
+    /// An [`OrderedFifo`]: ordered as the source, with marks; the initial state is queued as it arrives.
     Ordered,
 }
 
 /// How an informer holds the bodies of objects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum BodyStorage {
-    /// Compressed, once the index functions have seen them: a twentieth of the space where objects are alike. Who asks an
-    /// object from the store for its JSON has it decompressed, in some microseconds each time; what is told live comes with
-    /// its text at hand, unless it had to wait for a handler that coalesces.
+    /// Compressed, after the index functions have run: a twentieth of the space if objects are alike. Reading the JSON of an
+    /// object from the store decompresses it each time, in some microseconds. Objects in live notifications are
+    /// uncompressed, except for those that waited for a coalescing handler.
     #[default]
     Compressed,
-    /// As text, for a store whose objects are read over and over.
+    /// As text, for stores whose objects are read often.
     Text,
 }
 
-/// An informer to be. Made by [`SharedIndexInformer::builder`].
+/// A builder of a [`SharedIndexInformer`], created by [`SharedIndexInformer::builder`].
 #[must_use]
 pub struct Builder<L> {
     source: L,
@@ -72,26 +72,26 @@ impl<L: ListerWatcher> Builder<L> {
         }
     }
 
-    /// The indices of the store. More can be added later.
+    /// Sets the indices of the store. More can be added later.
     pub fn indexers(mut self, indexers: Indexers) -> Self {
         self.indexers = indexers;
         self
     }
 
-    /// Which queue; [`QueueKind::Delta`] unless told otherwise.
+    /// Sets the kind of queue; the default is [`QueueKind::Delta`].
     pub fn queue(mut self, kind: QueueKind) -> Self {
         self.queue = kind;
         self
     }
 
-    /// How many deltas wait in the queue before the reflector waits: at least one, 1024 unless told otherwise.
+    /// Sets the number of queued deltas, at least one, at which the reflector waits; the default is 1024.
     pub fn queue_capacity(mut self, capacity: usize) -> Self {
         self.queue_capacity = capacity;
         self
     }
 
-    /// How many bytes of objects wait in the queue before the reflector waits; 16 MiB unless told otherwise. One delta is
-    /// always let in, whatever its size.
+    /// Sets the size of queued objects in bytes at which the reflector waits; the default is 16 MiB. One delta is
+    /// always accepted, whatever its size.
     pub fn queue_bytes(mut self, bytes: usize) -> Self {
         self.queue_bytes = bytes;
         self
@@ -103,39 +103,39 @@ impl<L: ListerWatcher> Builder<L> {
         self
     }
 
-    /// How to list and watch. Its observer is told of errors (client-go: `SetWatchErrorHandler`); its resync period and
-    /// its hook are the informer's: see [`Builder::resync_check_period`].
+    /// Sets the options for listing and watching. Their observer receives errors (client-go: `SetWatchErrorHandler`). The
+    /// informer replaces their resync period and resync hook: see [`Builder::resync_check_period`].
     pub fn reflector(mut self, options: ReflectorOptions) -> Self {
         self.reflector = options;
         self
     }
 
-    /// How often to look whether a handler is due a resync; also the period of handlers that ask for none of their
-    /// own. `None`, the default, is never: then no handler can have one.
+    /// Sets the period at which the informer checks which handlers are due for a resync. It is also the default resync
+    /// period of handlers. `None`, the default, disables resyncs for all handlers.
     pub fn resync_check_period(mut self, period: Option<Duration>) -> Self {
         self.resync_check_period = period;
         self
     }
 
-    /// Changes objects before they are queued and stored (client-go: `SetTransform`).
+    /// Sets a transformer that changes objects before they are queued and stored (client-go: `SetTransform`).
     pub fn transform(mut self, transformer: Transformer) -> Self {
         self.transformer = Some(transformer);
         self
     }
 
-    /// Is told of handlers that panic, beside the log.
+    /// Sets a hook that is called when a handler panics, in addition to the log entry.
     pub fn on_handler_panic(mut self, hook: HandlerPanicHook) -> Self {
         self.on_handler_panic = Some(hook);
         self
     }
 
-    /// Has every object that is stored watched for changes. For tests and doubts: see [`MutationDetector`].
+    /// Sets a detector that checks all stored objects for changes. For tests and debugging: see [`MutationDetector`].
     pub fn mutation_detector(mut self, detector: MutationDetector) -> Self {
         self.mutation_detector = Some(detector);
         self
     }
 
-    /// The informer. It does nothing until it is run.
+    /// Builds the informer. It does nothing until it is run.
     #[must_use]
     pub fn build(self) -> SharedIndexInformer {
         let Self { source, reflector, resync_check_period, on_handler_panic, mutation_detector, .. } = self;
@@ -171,7 +171,7 @@ impl<L: ListerWatcher> Builder<L> {
             }
         };
         let clock = Arc::clone(&reflector.clock);
-        // The type of the source ends here: an informer is the same type whatever it watches.
+        // Erases the type of the source: an informer has one type for all sources.
         let start_reflector: StartReflector = Box::new(move |start| {
             let ReflectorStart { queue_sink, resync_period, should_resync, observer, stop } = start;
             let observer = observer.or_else(|| reflector.observer.clone());

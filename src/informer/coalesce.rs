@@ -1,4 +1,4 @@
-//! The way to a handler that need not hear of every state: what waits for it is merged per object.
+//! The buffer of a coalescing handler: unread notifications are merged per object.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,26 +10,26 @@ use super::progress::Progress;
 use crate::object::{Compressor, DeletedObject, Key, Object, Origin};
 use crate::queue::Mark;
 
-/// What the store held when the handler came; see [`Pending::replay`].
+/// The store's objects at the registration of the handler; see [`Pending::replay`].
 pub(super) type Snapshot = (Vec<Arc<Object>>, Option<Mark>);
 
-/// What waits for one handler. At most two notifications for each object, a delete and what came after it, and one mark
-/// of each kind: so it is bounded by the objects there are, and nobody ever waits to put something in.
+/// The unread notifications of one handler: at most two for each object, a delete and the notification after it, and one
+/// mark of each kind. The buffer is therefore bounded by the number of objects, and a sender never waits.
 ///
-/// What comes out is what a handler could have been told had it looked later: replayed over nothing it gives the same
-/// state, each object is added once, updated from the state told before, and deleted. An object keeps its position in line.
+/// The merged notifications keep the promises of the module: replayed from an empty state they yield the same state, and
+/// each object is added once, updated from the previously delivered state, and deleted. An object keeps its position.
 #[derive(Default)]
 pub(super) struct Pending {
-    /// A std mutex: nothing under it waits.
+    /// A std mutex: it is never held across an `.await`.
     state: Mutex<State>,
-    /// The bytes of what was put in since nothing waited. Relaxed: a rough measure of how far behind the reader is.
+    /// The bytes that were put in since the buffer was last empty. Relaxed: a rough measure of how far behind the reader is.
     bytes_since_empty: AtomicUsize,
-    /// Compresses what waits for a reader that is far behind: the objects may be as many as those of the store, and are to
-    /// take no more space than there.
+    /// Compresses objects for a reader that is far behind: there may be as many as in the store, and they must not take more
+    /// space than there.
     compressor: Option<Arc<Compressor>>,
 }
 
-/// Bytes that wait with their texts at hand.
+/// The bytes that are buffered uncompressed.
 const UNCOMPRESSED_BYTES: usize = 8 * 1024 * 1024;
 
 #[derive(Default)]
@@ -38,14 +38,14 @@ struct State {
     next_position: u64,
     order: BTreeMap<u64, Slot>,
     objects: HashMap<Key, PendingObject>,
-    /// Where the mark of a gap waits.
+    /// The position of the gap mark.
     gap_position: Option<u64>,
-    /// The one reader, where it found nothing. It stands here since that very look, under the same lock, so that nothing
-    /// is put in between the two.
+    /// The waker of the reader, if it found nothing. Registered under the same lock as the check, so that no wake-up is
+    /// lost.
     reader: Option<Waker>,
-    /// Nothing more comes.
+    /// The sender is gone.
     closed: bool,
-    /// Nobody reads.
+    /// The reader is gone.
     abandoned: bool,
 }
 
@@ -54,29 +54,29 @@ enum Slot {
     Mark(Mark),
 }
 
-/// What waits for one object: first that one is delete, then how it is latest.
+/// The notifications of one object: first `delete`, then `latest`.
 struct PendingObject {
     position: u64,
     delete: Option<Notification>,
     latest: Option<Notification>,
 }
 
-/// What came of one more notification.
+/// The effect of merging one notification.
 #[derive(Default)]
 struct MergeResult {
-    /// How many notifications will not be told.
+    /// The number of notifications that will not be delivered.
     coalesced: u64,
-    /// Whether one of them was initial.
+    /// Set if one of them was initial.
     removed_initial: bool,
 }
 
-/// What is to be read next.
+/// The next item for the reader.
 pub(super) enum Next {
     Snapshot(Snapshot),
     One(Notification),
-    /// Nothing yet.
+    /// Nothing to read now.
     Empty,
-    /// Nothing any more.
+    /// The sender is gone and everything was read.
     End,
 }
 
@@ -89,12 +89,12 @@ impl Pending {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Puts what the store holds before everything else. It is one item, not merged with what comes after.
+    /// Puts the store's objects before everything else, as one item that is not merged with later notifications.
     pub(super) fn replay(&self, snapshot: Snapshot) {
         self.change(|state| state.snapshot = Some(snapshot));
     }
 
-    /// Changes what waits, and wakes the reader once the lock is free.
+    /// Changes the state, then releases the lock and wakes the reader.
     fn change<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
         let (result, reader) = {
             let mut state = self.lock();
@@ -106,7 +106,7 @@ impl Pending {
         result
     }
 
-    /// Puts in one more, and counts what it made coalesced.
+    /// Merges a notification into the buffer and counts the notifications that will not be delivered.
     pub(super) fn put(&self, notification: Notification, progress: &Progress) {
         let waited = self.bytes_since_empty.fetch_add(notification.weight(), Ordering::Relaxed);
         let notification = match &self.compressor {
@@ -125,14 +125,14 @@ impl Pending {
         self.change(|state| state.closed = true);
     }
 
-    /// Nobody will read any more: drops what waits.
+    /// Drops the contents and all later notifications, because the reader is gone.
     pub(super) fn abandon(&self) {
-        let waited = std::mem::replace(&mut *self.lock(), State { abandoned: true, ..State::default() });
-        // Not under the lock: the last reference to an object may be among them.
-        drop(waited);
+        let contents = std::mem::replace(&mut *self.lock(), State { abandoned: true, ..State::default() });
+        // Dropped after the lock is released: it may contain the last references to objects.
+        drop(contents);
     }
 
-    /// What is to be read next, as it is latest.
+    /// Takes the next item.
     pub(super) fn take(&self) -> Next {
         self.next(&mut self.lock())
     }
@@ -145,7 +145,7 @@ impl Pending {
         next
     }
 
-    /// What is to be read next, once there is something or there will be nothing any more.
+    /// Polls for the next item; never returns [`Next::Empty`].
     pub(super) fn poll_take(&self, context: &mut Context<'_>) -> Poll<Next> {
         let mut state = self.lock();
         match self.next(&mut state) {
@@ -158,7 +158,7 @@ impl Pending {
     }
 }
 
-/// The same with the bodies compressed that are not.
+/// Returns the notification with compressed bodies.
 fn compressed(compressor: &Compressor, notification: Notification) -> Notification {
     match notification {
         Notification::Added { object, is_in_initial_list, origin } => {
@@ -170,7 +170,7 @@ fn compressed(compressor: &Compressor, notification: Notification) -> Notificati
         Notification::Deleted { object: DeletedObject::Known(object), origin } => {
             Notification::Deleted { object: DeletedObject::Known(compressor.compress(object)), origin }
         }
-        // The object of a tombstone is the one that was stored.
+        // The object of a tombstone comes from the store, which compressed it.
         other @ (Notification::Deleted { .. } | Notification::Mark(_)) => other,
     }
 }
@@ -216,7 +216,7 @@ impl State {
         let Notification::Mark(mark) = notification else { return MergeResult::default() };
         let waiting = self.gap_position.and_then(|position| self.order.get_mut(&position));
         match (waiting, mark) {
-            // Two gaps are one that lasted for both.
+            // Two gaps become one, with the sum of their durations.
             (Some(Slot::Mark(Mark::Gap { to, lasted, .. })), Mark::Gap { to: later, lasted: longer, .. }) => {
                 *to = later;
                 *lasted = lasted.saturating_add(longer);
@@ -231,9 +231,9 @@ impl State {
         }
     }
 
-    fn append(&mut self, position: Slot) -> u64 {
+    fn append(&mut self, slot: Slot) -> u64 {
         self.next_position += 1;
-        self.order.insert(self.next_position, position);
+        self.order.insert(self.next_position, slot);
         self.next_position
     }
 
@@ -245,7 +245,7 @@ impl State {
         };
         let PendingObject { delete, latest, .. } = self.objects.remove(&key)?;
         if delete.is_some() && latest.is_some() {
-            // Its second half goes on waiting where it was.
+            // `latest` stays in the buffer at the same position.
             self.order.insert(position, Slot::Object(key.clone()));
             self.objects.insert(key, PendingObject { position, delete: None, latest });
             return delete;
@@ -266,7 +266,7 @@ impl PendingObject {
                 self.latest = Some(next);
                 coalesced(0)
             }
-            // It was never told that it came, so it is not told that it went.
+            // The add was not delivered, so neither notification is.
             (Some(Notification::Added { is_in_initial_list, .. }), Notification::Deleted { .. }) => {
                 MergeResult { coalesced: 2, removed_initial: is_in_initial_list }
             }
@@ -323,7 +323,7 @@ mod tests {
         Notification::Deleted { object: DeletedObject::Known(Arc::clone(object)), origin: Origin::Watch }
     }
 
-    fn told(pending: &Pending) -> Vec<String> {
+    fn read_all(pending: &Pending) -> Vec<String> {
         let mut lines = Vec::new();
         while let Next::One(notification) = pending.take() {
             lines.push(notification.to_string());
@@ -339,10 +339,10 @@ mod tests {
             }
             pending.put(notification, &progress);
         }
-        (told(&pending), progress.coalesced())
+        (read_all(&pending), progress.coalesced())
     }
 
-    /// An object whose text is mostly that of others.
+    /// Returns an object that shares most of its text with the others.
     fn large(name: &str, version: usize) -> Arc<Object> {
         let text = "some words that come again and again, ".repeat(2000);
         let json =
@@ -352,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_for_a_reader_that_is_far_behind_is_packed_and_nothing_else_is() {
+    fn notifications_are_compressed_only_for_a_reader_that_is_far_behind() {
         const OBJECTS: usize = 500;
         let (pending, progress) = (Pending::new(Some(Arc::new(Compressor::new()))), Progress::default());
         for at in 0..OBJECTS {
@@ -368,17 +368,17 @@ mod tests {
         assert!(bytes < 2 * UNCOMPRESSED_BYTES, "{bytes} of {} bytes", OBJECTS * large("n", 1).weight());
         assert_eq!(versions.len(), OBJECTS);
         assert_eq!(versions[..2], ["-n0@1 watch", "n1@1>2 watch"]);
-        // It has read everything: what comes next is given as it is.
+        // The reader has caught up, so the next object stays uncompressed.
         pending.put(added(&large("n", 3), false), &progress);
-        let Next::One(Notification::Added { object, .. }) = pending.take() else { panic!("it waits") };
+        let Next::One(Notification::Added { object, .. }) = pending.take() else { panic!("an add") };
         assert!(!object.is_compressed());
     }
 
     #[test]
-    fn what_waits_is_merged_per_object_and_counted() {
+    fn notifications_are_merged_per_object_and_counted() {
         let [a1, a2, a3, b1] = [pod("a", 1), pod("a", 2), pod("a", 3), pod("b", 1)];
-        let again = labelled("a", "other", 9, "");
-        for (notifications, wanted, coalesced) in [
+        let recreated = labelled("a", "other", 9, "");
+        for (notifications, expected, coalesced) in [
             (vec![added(&a1, true), updated(&a1, &a2), updated(&a2, &a3)], vec!["+a@3! list"], 2),
             (
                 vec![added(&a1, true), added(&b1, true), updated(&a1, &a2)],
@@ -391,16 +391,16 @@ mod tests {
             (vec![updated(&a1, &a1), updated(&a1, &a1)], vec!["a@1>1 resync"], 1),
             (vec![added(&a1, false), deleted(&a2)], vec![], 2),
             (vec![updated(&a1, &a2), deleted(&a3)], vec!["-a@3 watch"], 1),
-            (vec![deleted(&a2), added(&again, false)], vec!["-a@2 watch", "+a@9 watch"], 0),
-            (vec![deleted(&a2), added(&again, false), deleted(&again)], vec!["-a@2 watch"], 2),
+            (vec![deleted(&a2), added(&recreated, false)], vec!["-a@2 watch", "+a@9 watch"], 0),
+            (vec![deleted(&a2), added(&recreated, false), deleted(&recreated)], vec!["-a@2 watch"], 2),
         ] {
-            let wanted: Vec<_> = wanted.into_iter().map(str::to_owned).collect();
-            assert_eq!(merged(notifications), (wanted, coalesced));
+            let expected: Vec<_> = expected.into_iter().map(str::to_owned).collect();
+            assert_eq!(merged(notifications), (expected, coalesced));
         }
     }
 
     #[test]
-    fn marks_keep_their_place_and_two_gaps_are_one() {
+    fn marks_keep_their_position_and_gaps_merge() {
         let gap = |from: &str, to: &str| {
             let lasted = Duration::from_secs(2);
             Notification::Mark(Mark::Gap { from: from.into(), to: to.into(), lasted })
@@ -408,12 +408,12 @@ mod tests {
         let synced = Notification::Mark(Mark::Synced { resource_version: "1".into() });
         let all =
             vec![added(&pod("a", 1), true), synced, gap("1", "5"), added(&pod("b", 5), false), gap("6", "9")];
-        let wanted = ["+a@1! list", "SYNCED 1", "GAP 1 9", "+b@5 watch"].map(str::to_owned);
-        assert_eq!(merged(all), (wanted.to_vec(), 1));
+        let expected = ["+a@1! list", "SYNCED 1", "GAP 1 9", "+b@5 watch"].map(str::to_owned);
+        assert_eq!(merged(all), (expected.to_vec(), 1));
     }
 
     #[test]
-    fn what_comes_and_goes_while_nobody_reads_leaves_nothing() {
+    fn objects_added_and_deleted_between_reads_use_no_space() {
         let (pending, progress) = (Pending::default(), Progress::default());
         for number in 0..1000 {
             let object = pod(&format!("p{number}"), number + 1);
@@ -425,9 +425,9 @@ mod tests {
         assert_eq!((state.order.len(), state.objects.len(), progress.is_done()), (0, 0, true));
     }
 
-    /// The reader looks and then waits, while what it waits for is put in: no wake-up may be lost.
+    /// The reader checks and then waits while the sender puts a notification: no wake-up may be lost.
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-    async fn a_reader_on_another_thread_hears_of_everything_that_is_left() {
+    async fn a_reader_on_another_thread_receives_every_merged_notification() {
         for _ in 0..50 {
             let (listener, mut inbox) = coalescing(None);
             let sending = tokio::spawn(async move {
@@ -456,16 +456,16 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whenever_it_is_read_what_is_told_replayed_over_nothing_is_the_state(
+        fn replayed_notifications_yield_the_state_whenever_they_are_read(
             steps in proptest::collection::vec((0..3_usize, 0..5_u8), 0..80),
         ) {
             let (pending, progress) = (Pending::default(), Progress::default());
-            let mut held: [Option<Arc<Object>>; 3] = Default::default();
+            let mut state: [Option<Arc<Object>>; 3] = Default::default();
             let mut reader = Reader::default();
-            for (version, (at, what)) in (1..).zip(steps) {
+            for (version, (at, operation)) in (1..).zip(steps) {
                 let name = ["a", "b", "c"][at];
                 let next = |uid: &str| labelled(name, uid, version, "");
-                match (held[at].clone(), what) {
+                match (state[at].clone(), operation) {
                     (_, 4) => {
                         if let Next::One(notification) = pending.take() {
                             reader.read(notification);
@@ -474,37 +474,37 @@ mod tests {
                     (None, _) => {
                         let object = next(&version.to_string());
                         pending.put(added(&object, false), &progress);
-                        held[at] = Some(object);
+                        state[at] = Some(object);
                     }
                     (Some(old), 0) => {
                         pending.put(deleted(&old), &progress);
-                        held[at] = None;
+                        state[at] = None;
                     }
                     (Some(old), 1) => pending.put(updated(&old, &old), &progress),
                     (Some(old), 2) => {
-                        // Deleted and made again, unseen.
+                        // Deleted and created again, unseen.
                         let tombstone = DeletedFinalStateUnknown { key: old.key().clone(), object: Some(old) };
                         let object = DeletedObject::FinalStateUnknown(tombstone);
                         pending.put(Notification::Deleted { object, origin: Origin::Relist }, &progress);
                         let object = next(&version.to_string());
                         pending.put(added(&object, false), &progress);
-                        held[at] = Some(object);
+                        state[at] = Some(object);
                     }
                     (Some(old), _) => {
                         let uid = old.uid().to_string();
                         let object = next(&uid);
                         pending.put(updated(&old, &object), &progress);
-                        held[at] = Some(object);
+                        state[at] = Some(object);
                     }
                 }
-                let waiting = pending.lock().order.len();
-                prop_assert!(waiting <= 3, "{waiting} places for three objects");
+                let slots = pending.lock().order.len();
+                prop_assert!(slots <= 3, "{slots} slots for three objects");
             }
             while let Next::One(notification) = pending.take() {
                 reader.read(notification);
             }
-            let wanted: Vec<_> = held.iter().flatten().map(|object| crate::informer::testing::fixtures::text_of(object)).collect();
-            prop_assert_eq!(reader.lines(), wanted);
+            let expected: Vec<_> = state.iter().flatten().map(|object| crate::informer::testing::fixtures::text_of(object)).collect();
+            prop_assert_eq!(reader.lines(), expected);
         }
     }
 }

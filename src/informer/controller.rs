@@ -1,4 +1,4 @@
-//! The controller by itself: any queue, any source, and a function that is given what is popped.
+//! A controller over any queue and source, with a function that processes what is popped.
 
 use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,7 +17,7 @@ use crate::object::ResourceVersion;
 use crate::queue::Queue;
 use crate::reflector::{Reflector, ReflectorHandle, ReflectorOptions};
 
-/// What a [`Controller`] is made of (client-go: `Config`).
+/// The configuration of a [`Controller`] (client-go: `Config`).
 ///
 /// ```
 /// # use std::sync::Arc;
@@ -39,38 +39,38 @@ use crate::reflector::{Reflector, ReflectorHandle, ReflectorOptions};
 ///     ..Config::new(Arc::new(DeltaFifo::new(options)), FakeSource::new(), process)
 /// };
 /// let controller = Controller::new(config);
-/// assert!(!controller.has_synced(), "nobody has run it");
+/// assert!(!controller.has_synced(), "it has not been run");
 /// ```
 pub struct Config<L> {
-    /// Where the reflector writes and the process function is given from. Its known objects must be the store that
-    /// the function writes to.
+    /// The queue between the reflector and the process function. Its known objects must be the store that the function
+    /// writes to.
     pub queue: Arc<dyn Queue>,
-    /// What is listed and watched.
+    /// The source to list and watch.
     pub lister_watcher: L,
-    /// What to do with what is popped.
+    /// The function that processes popped items.
     pub process: ProcessFunc,
-    /// How often everything known is queued again; `None` is never.
+    /// The period at which all known objects are queued again; `None` disables resyncs.
     pub full_resync_period: Option<Duration>,
-    /// Whether deltas whose processing failed are queued again, at the end of the line, unless there is something newer
-    /// of the object. The loop pauses after a failure, longer with each further one in a row ([`ProcessFunc`]).
+    /// Whether deltas whose processing failed are queued again, at the end of the queue, unless the queue already holds
+    /// newer deltas of the object. After each failure the loop pauses ([`ProcessFunc`]).
     pub retry_on_error: bool,
-    /// How to list and watch. Its resync period is [`Config::full_resync_period`]; its observer is told of errors
-    /// (client-go: `WatchErrorHandler`).
+    /// The options for listing and watching. Their resync period is replaced by [`Config::full_resync_period`]; their
+    /// observer receives errors (client-go: `WatchErrorHandler`).
     pub reflector: ReflectorOptions,
 }
 
 impl<L> Config<L> {
-    /// This function on that source, without resyncs and retries.
+    /// Creates a configuration without resyncs and retries.
     pub fn new(queue: Arc<dyn Queue>, lister_watcher: L, process: ProcessFunc) -> Self {
         let reflector = ReflectorOptions::default();
         Self { queue, lister_watcher, process, full_resync_period: None, retry_on_error: false, reflector }
     }
 }
 
-/// A reflector, a queue, and one task that pops (client-go: `Controller`). Most programs want a
-/// [`SharedIndexInformer`](super::SharedIndexInformer), which is made of the same parts.
+/// A reflector, a queue, and one task that pops the queue (client-go: `Controller`). Most programs use a
+/// [`SharedIndexInformer`](super::SharedIndexInformer), which consists of the same parts.
 ///
-/// This is a handle: cloning it is cheap, and all clones are the same controller. It runs once.
+/// This is a handle: cloning it is cheap, and all clones refer to the same controller. A controller runs once.
 ///
 /// ```
 /// # use std::sync::Arc;
@@ -83,15 +83,15 @@ impl<L> Config<L> {
 /// # async fn main() -> Result<(), kdelta::listwatch::Error> {
 /// let source = FakeSource::new();
 /// source.add(pod("shop/web"));
-/// let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
+/// let (sender, mut receiver) = tokio::sync::mpsc::unbounded_channel();
 /// let process = Box::new(move |popped: &_| {
 ///     let kdelta::queue::Popped { item: Item::Deltas(deltas), .. } = popped else { return Ok(()) };
-///     Ok(tell.send(deltas.newest().and_then(|delta| delta.object()).map(|object| object.key().clone()))?)
+///     Ok(sender.send(deltas.newest().and_then(|delta| delta.object()).map(|object| object.key().clone()))?)
 /// });
 /// let controller = Controller::new(Config::new(Arc::new(Fifo::new(meta_namespace_key)), source, process));
 /// let stop = CancellationToken::new();
 /// let running = tokio::spawn(controller.run(stop.clone()));
-/// assert_eq!(told.recv().await, Some(Some("shop/web".into())));
+/// assert_eq!(receiver.recv().await, Some(Some("shop/web".into())));
 /// stop.cancel();
 /// running.await.expect("no panic")
 /// # }
@@ -101,7 +101,7 @@ pub struct Controller {
     backend: Arc<dyn ControllerBackend>,
 }
 
-/// What stands behind a controller.
+/// The implementation behind a [`Controller`].
 pub(super) trait ControllerBackend: Send + Sync {
     fn has_synced(&self) -> bool;
     fn last_sync_resource_version(&self) -> ResourceVersion;
@@ -111,21 +111,21 @@ pub(super) trait ControllerBackend: Send + Sync {
 struct QueueController {
     queue: Arc<dyn Queue>,
     reflector: ReflectorHandle,
-    /// Where what is popped is told after the pop.
+    /// Set by an informer that calls its handler after the pop.
     initial_delivery: Arc<InitialDelivery>,
     clock: Arc<dyn Clock>,
-    /// Taken by the run. A std mutex: it is held for the take.
+    /// Taken by the run. A std mutex: it is held only to take the value.
     start: Mutex<Option<Start>>,
 }
 
 struct Start {
-    /// Starts the reflector. The type of the source ends here.
+    /// Runs the reflector. Erases the type of the source.
     run_reflector: Box<dyn FnOnce(CancellationToken) -> RunFuture + Send>,
     processor: Box<dyn ItemProcessor>,
 }
 
 impl Controller {
-    /// A controller. It does nothing until it is run.
+    /// Creates a controller. It does nothing until it is run.
     pub fn new<L: ListerWatcher>(config: Config<L>) -> Self {
         let Config { queue, lister_watcher, process, full_resync_period, retry_on_error, reflector } = config;
         let options = ReflectorOptions { resync_period: full_resync_period, ..reflector };
@@ -154,32 +154,31 @@ impl Controller {
         }))
     }
 
-    /// A handle on that.
     pub(super) fn from_backend(backend: Arc<dyn ControllerBackend>) -> Self {
         Self { backend }
     }
 
-    /// Whether the initial state has been popped and processed; of an [`Informer`](super::Informer) also, whether its
-    /// handler has returned from all of it. Never goes back.
+    /// Returns true if the initial state has been popped and processed. For an [`Informer`](super::Informer), its handler
+    /// must also have returned from all of its notifications. Once true, it stays true.
     #[must_use]
     pub fn has_synced(&self) -> bool {
         self.backend.has_synced()
     }
 
-    /// The version the reflector received last; unset before the first.
+    /// Returns the version that the reflector received last; unset before the first.
     #[must_use]
     pub fn last_sync_resource_version(&self) -> ResourceVersion {
         self.backend.last_sync_resource_version()
     }
 
-    /// Runs until `stop`, or until the reflector gives up; then what is queued is processed, and it ends. A second run
-    /// ends at once. Dropping the future stops everything where it is.
+    /// Runs until `stop` is cancelled or the reflector gives up, then processes the queued items and returns. A second run
+    /// returns at once. Dropping the future aborts the run and leaves queued items unprocessed.
     ///
     /// # Errors
-    /// What the reflector gave up with; see [`Reflector::run`].
+    /// The error that the reflector gave up with; see [`Reflector::run`].
     ///
     /// # Panics
-    /// Outside of a tokio runtime, and where the source or the process function panicked.
+    /// Outside of a tokio runtime, and if the source or the process function panicked.
     pub fn run(&self, stop: CancellationToken) -> impl Future<Output = Result<(), Error>> + Send + use<> {
         Arc::clone(&self.backend).start(stop)
     }

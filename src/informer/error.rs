@@ -1,24 +1,25 @@
-//! Why an informer refused.
+//! The error of informer and factory calls.
 
 use crate::store::StoreError;
 
-/// Why an informer refused. What goes wrong while it runs is no error of these calls: it recovers, or its `run` ends.
+/// A rejected call on an informer or a factory. Failures while the informer runs are not reported here: the informer recovers
+/// from them, or its `run` returns them.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InformerError {
-    /// A handler came after the end.
+    /// The informer has stopped, so it accepts no handlers.
     #[error("handler was not added to shared informer because it has stopped already")]
     HandlerAfterStop,
-    /// Indexers came after the end.
+    /// The informer has stopped, so it accepts no indexers.
     #[error("indexers were not added to shared informer because it has stopped already")]
     IndexersAfterStop,
-    /// What can be chosen only before the run came after its begin.
+    /// The informer has started, and the setting can only be changed before that.
     #[error("informer has already started")]
     AlreadyStarted,
-    /// The factory has been shut down: it neither starts informers nor makes new ones.
+    /// The factory has been shut down: it neither starts informers nor creates new ones.
     #[error("the informer factory has been shut down")]
     FactoryShutDown,
-    /// The store refused.
+    /// The store rejected the indexers.
     #[error(transparent)]
     Store(#[from] StoreError),
 }

@@ -1,4 +1,4 @@
-//! One informer for each kind, shared by all who ask for it.
+//! A factory that shares one informer per resource.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,14 +13,14 @@ use crate::object::ApiResource;
 use crate::store::index_funcs::{self, NAMESPACE_INDEX};
 use crate::store::{Indexers, Lister};
 
-/// Makes the informer of one kind.
+/// Creates the informer of one resource.
 type NewInformer = Box<dyn Fn(&ApiResource) -> SharedIndexInformer + Send + Sync>;
 
-/// One informer for each resource, made when it is first asked for (client-go: `SharedInformerFactory`), so that any
-/// number of controllers in one program watch each resource once and share one store of it.
+/// A factory that creates one informer per resource, at the first request for it (client-go: `SharedInformerFactory`), so
+/// that all controllers of a program watch each resource once and share its store.
 ///
-/// Informers that were asked for are started with [`SharedInformerFactory::start`]; that may be called again for those
-/// that came later. Dropping the factory ends its informers at once, [`SharedInformerFactory::shutdown`] in order.
+/// [`SharedInformerFactory::start`] starts the requested informers; call it again after later requests. Dropping the factory
+/// aborts its informers, [`SharedInformerFactory::shutdown`] stops them in order.
 ///
 /// ```
 /// # use kdelta::informer::{SharedIndexInformer, SharedInformerFactory};
@@ -43,19 +43,19 @@ type NewInformer = Box<dyn Fn(&ApiResource) -> SharedIndexInformer + Send + Sync
 /// ```
 pub struct SharedInformerFactory {
     new_informer: NewInformer,
-    /// A std mutex: nothing under it waits.
+    /// A std mutex: it is never held across an `.await`.
     state: Mutex<State>,
 }
 
 #[derive(Default)]
 struct State {
     informers: HashMap<ApiResource, Entry>,
-    /// In the order in which they were first asked for.
+    /// The resources, in the order of their first request.
     order: Vec<ApiResource>,
-    /// The runs, one for each informer that was started. Owned here: awaited by the shutdown, else aborted with the
-    /// factory.
+    /// The runs, one for each started informer. Owned by the factory: the shutdown awaits them, dropping the factory aborts
+    /// them.
     running: JoinSet<(ApiResource, Result<(), Error>)>,
-    /// Ends those that were started.
+    /// The stop tokens of the started informers.
     stops: Vec<CancellationToken>,
     is_shut_down: bool,
 }
@@ -65,7 +65,7 @@ struct Entry {
     started: bool,
 }
 
-/// The informer of one resource and its lister, which read one store (client-go: `GenericInformer`).
+/// The informer of one resource, with a lister over its store (client-go: `GenericInformer`).
 #[derive(Clone)]
 pub struct GenericInformer {
     informer: SharedIndexInformer,
@@ -73,13 +73,13 @@ pub struct GenericInformer {
 }
 
 impl GenericInformer {
-    /// The informer. Whoever has it must not run it: the factory does.
+    /// Returns the informer. Callers must not run it: the factory does.
     #[must_use]
     pub fn informer(&self) -> &SharedIndexInformer {
         &self.informer
     }
 
-    /// A lister over the informer's store. It finds what is there once the informer has synced.
+    /// Returns a lister over the informer's store, which is complete once the informer has synced.
     #[must_use]
     pub fn lister(&self) -> Lister {
         Lister::new(self.informer.get_indexer(), Arc::clone(&self.resource))
@@ -87,8 +87,8 @@ impl GenericInformer {
 }
 
 impl SharedInformerFactory {
-    /// A factory that makes the informer of a resource with this function. It is called once for each, while the
-    /// factory is locked, so it must not ask the factory.
+    /// Creates a factory that uses this function to create informers. The function is called once for each resource, while
+    /// the factory is locked, so it must not call the factory.
     pub fn new(new_informer: impl Fn(&ApiResource) -> SharedIndexInformer + Send + Sync + 'static) -> Self {
         Self { new_informer: Box::new(new_informer), state: Mutex::default() }
     }
@@ -97,14 +97,14 @@ impl SharedInformerFactory {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the informer of that resource, the same one each time. It has an index by namespace, which is added where
-    /// the function gave it none.
+    /// Returns the informer of a resource, the same one for each call. It has an index by namespace, which is added if the
+    /// function created the informer without one.
     ///
     /// # Errors
     /// [`InformerError::FactoryShutDown`](super::InformerError::FactoryShutDown): the informer was not requested before the
     /// shutdown.
     ///
-    /// [`InformerError::IndexersAfterStop`](super::InformerError::IndexersAfterStop): the function answered an informer
+    /// [`InformerError::IndexersAfterStop`](super::InformerError::IndexersAfterStop): the function returned an informer
     /// that has ended.
     pub fn for_resource(&self, resource: &ApiResource) -> Result<GenericInformer, super::InformerError> {
         let mut state = self.lock();
@@ -147,7 +147,7 @@ impl SharedInformerFactory {
             let (run, resource) = (entry.informer.run(stop.clone()), resource.clone());
             running.spawn(async move { (resource, run.await) });
         }
-        // One that ends nothing would be kept for nothing, and there may be any number of calls.
+        // Tokens of calls that started nothing are not kept: the number of calls is unbounded.
         if running.len() > before {
             stops.push(stop);
         }
@@ -157,8 +157,8 @@ impl SharedInformerFactory {
     /// Waits until each informer that was started has synced or ended, and returns for each resource whether its store can
     /// be relied on, in the order in which the informers were first requested.
     ///
-    /// After the shutdown that is `false` for every informer, including those that were never started: no store is kept up
-    /// to date any more.
+    /// After the shutdown the result is `false` for every informer, including those that were never started: no store is
+    /// updated any more.
     pub async fn wait_for_cache_sync(&self) -> Vec<(ApiResource, bool)> {
         let started: Vec<_> = {
             let state = self.lock();
@@ -178,19 +178,19 @@ impl SharedInformerFactory {
         synced
     }
 
-    /// Ends every informer and waits until those that were started have ended (client-go waits for the caller to end
-    /// them). Returns those that had given up before, with the error. Later calls of [`SharedInformerFactory::start`] fail,
+    /// Stops every informer and waits until the started ones have ended (client-go waits for the caller to stop them).
+    /// Returns the informers that had given up before, with their errors. Later calls of [`SharedInformerFactory::start`] fail,
     /// and a wait for the sync of an informer that was never started returns `false`. Of several calls the first one waits
     /// and returns the errors.
     ///
     /// # Panics
-    /// Where a source panicked, with its panic.
+    /// Resumes a panic of a source.
     pub async fn shutdown(&self) -> Vec<(ApiResource, Error)> {
         let mut running = {
             let mut state = self.lock();
             state.is_shut_down = true;
             for entry in state.informers.values().filter(|entry| !entry.started) {
-                // Nothing can run it any more, so callers that wait for its sync must not wait for ever.
+                // It can't be started any more, so waits for its sync must end.
                 entry.informer.end_unstarted();
             }
             for stop in state.stops.drain(..) {
@@ -228,10 +228,10 @@ mod tests {
         }
     }
 
-    /// A factory of informers that all watch that source, and how many it made.
+    /// Returns a factory of informers that all watch this source, and the number of informers it created.
     fn factory(source: &FakeSource) -> (SharedInformerFactory, Arc<AtomicUsize>) {
-        let made = Arc::new(AtomicUsize::new(0));
-        let count = Arc::clone(&made);
+        let created = Arc::new(AtomicUsize::new(0));
+        let count = Arc::clone(&created);
         let source = source.clone();
         let factory = SharedInformerFactory::new(move |_| {
             count.fetch_add(1, Ordering::Relaxed);
@@ -239,7 +239,7 @@ mod tests {
                 ReflectorOptions { give_up: Some(Arc::new(|_| true)), ..ReflectorOptions::default() };
             SharedIndexInformer::builder(source.clone()).reflector(options).build()
         });
-        (factory, made)
+        (factory, created)
     }
 
     #[tokio::test(start_paused = true)]
@@ -247,15 +247,15 @@ mod tests {
         let source = FakeSource::new();
         source.add(pod("shop/web"));
         source.add(pod("bank/db"));
-        let (factory, made) = factory(&source);
+        let (factory, created) = factory(&source);
         let pods = factory.for_resource(&resource("pods")).expect("an informer");
         let same = factory.for_resource(&resource("pods")).expect("an informer");
-        assert_eq!(made.load(Ordering::Relaxed), 1);
+        assert_eq!(created.load(Ordering::Relaxed), 1);
         let stop = CancellationToken::new();
         assert!(factory.wait_for_cache_sync().await.is_empty(), "nothing was started");
         factory.start(&stop).expect("not shut down");
         factory.start(&stop).expect("not shut down");
-        assert_eq!(factory.lock().stops.len(), 1, "one for each call that started something");
+        assert_eq!(factory.lock().stops.len(), 1, "one for each call that started an informer");
         assert_eq!(factory.wait_for_cache_sync().await, [(resource("pods"), true)]);
         assert_eq!(source.open_watches(), 1, "started twice");
         assert!(pods.informer().has_synced() && same.informer().has_synced());
@@ -276,8 +276,8 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_factory_that_was_shut_down_refuses_and_ends_every_wait() {
-        let (factory, made) = factory(&FakeSource::new());
+    async fn shutdown_rejects_later_calls_and_ends_every_wait() {
+        let (factory, created) = factory(&FakeSource::new());
         let started = factory.for_resource(&resource("pods")).expect("an informer");
         let stop = CancellationToken::new();
         factory.start(&stop).expect("not shut down");
@@ -292,10 +292,10 @@ mod tests {
         factory.shutdown().await;
 
         assert_eq!(factory.start(&stop), Err(InformerError::FactoryShutDown));
-        let nothing = [(resource("pods"), false), (resource("nodes"), false)];
-        assert_eq!(factory.wait_for_cache_sync().await, nothing);
+        let not_synced = [(resource("pods"), false), (resource("nodes"), false)];
+        assert_eq!(factory.wait_for_cache_sync().await, not_synced);
         let late = factory.for_resource(&resource("late")).map(|_| ());
-        assert_eq!((late, made.load(Ordering::Relaxed)), (Err(InformerError::FactoryShutDown), 2));
+        assert_eq!((late, created.load(Ordering::Relaxed)), (Err(InformerError::FactoryShutDown), 2));
         assert!(!waiting.await.expect("no panic"), "the wait for a sync ends");
         assert!(!unstarted.informer().synced().await && unstarted.informer().is_stopped());
         assert!(!subscription.registration().synced().await);
@@ -303,9 +303,9 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn an_informer_that_ends_before_it_synced_is_named() {
+    async fn an_informer_that_ends_before_it_synced_is_reported() {
         let source = FakeSource::new();
-        source.fail_watch(Error::Refused("nobody there".into()));
+        source.fail_watch(Error::Refused("connection refused".into()));
         let (factory, _) = factory(&source);
         factory.for_resource(&resource("pods")).expect("an informer");
         factory.start(&CancellationToken::new()).expect("not shut down");
@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_factory_that_is_dropped_leaves_nothing_behind() {
+    async fn dropping_the_factory_aborts_its_informers() {
         let source = FakeSource::new();
         let (factory, _) = factory(&source);
         let pods = factory.for_resource(&resource("pods")).expect("an informer");

@@ -1,4 +1,4 @@
-//! Who is told: the handler trait, a handler from a function, and a handler behind a filter.
+//! The handler trait, a handler from a function, and a filtering handler.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,14 +7,14 @@ use super::Notification;
 use crate::object::{DeletedObject, Object};
 use crate::queue::{DEFAULT_BYTES, DEFAULT_CAPACITY};
 
-/// Is told what happens (client-go: `ResourceEventHandler`).
+/// Receives add, update and delete notifications (client-go: `ResourceEventHandler`).
 ///
-/// The calls for one handler come one after the other, in order, from a task of its own; that of an
-/// [`Informer`](super::Informer) is called by the task that pops. They are plain calls: work that waits belongs into a
-/// task or behind a channel of the handler's. A handler that is slow holds up, once its buffer is full, every other one,
-/// and at last the source; nothing is dropped. [`OnSlow`] knows another way.
+/// Each handler is called from its own task, in order, one call at a time; the handler of an [`Informer`](super::Informer) is
+/// called by the task that pops the queue. The methods are synchronous: a handler that needs to wait spawns a task or sends
+/// to a channel. Once the buffer of a slow handler is full, it blocks every other handler and finally the source; nothing is
+/// dropped. [`OnSlow::Coalesce`] merges notifications instead.
 ///
-/// A call that panics is reported and counts as done; the next notification comes as usual.
+/// A call that panics is reported and counts as handled; the handler is called again with the next notification.
 ///
 /// ```
 /// # use std::sync::{Arc, Mutex};
@@ -22,11 +22,11 @@ use crate::queue::{DEFAULT_BYTES, DEFAULT_CAPACITY};
 /// # use kdelta::object::{DeletedObject, Object};
 /// # use kdelta::testing::{FakeSource, pod};
 /// # use tokio_util::sync::CancellationToken;
-/// /// Writes down the names of what went.
+/// /// Records the keys of deleted objects.
 /// #[derive(Default)]
-/// struct Gone(Mutex<Vec<String>>);
+/// struct Deletions(Mutex<Vec<String>>);
 ///
-/// impl ResourceEventHandler for Gone {
+/// impl ResourceEventHandler for Deletions {
 ///     fn on_delete(&self, object: &DeletedObject) {
 ///         self.0.lock().expect("no panic").push(object.key().to_string());
 ///     }
@@ -37,31 +37,31 @@ use crate::queue::{DEFAULT_BYTES, DEFAULT_CAPACITY};
 /// # let source = FakeSource::new();
 /// # source.add(pod("shop/web"));
 /// let informer = SharedIndexInformer::builder(source.clone()).build();
-/// let gone = Arc::new(Gone::default());
-/// let registration = informer.add_event_handler(Arc::clone(&gone))?;
+/// let deletions = Arc::new(Deletions::default());
+/// let registration = informer.add_event_handler(Arc::clone(&deletions))?;
 /// let stop = CancellationToken::new();
 /// let running = tokio::spawn(informer.run(stop.clone()));
 /// assert!(registration.synced().await);
 /// source.delete("shop/web");
 /// # tokio::time::sleep(std::time::Duration::from_secs(1)).await;
-/// // The end waits for every handler, and nothing that was taken in is lost.
+/// // The run waits for every handler, so no queued notification is lost.
 /// stop.cancel();
 /// running.await??;
-/// assert_eq!(*gone.0.lock().expect("no panic"), ["shop/web"]);
+/// assert_eq!(*deletions.0.lock().expect("no panic"), ["shop/web"]);
 /// # Ok(())
 /// # }
 /// ```
 pub trait ResourceEventHandler: Send + Sync + 'static {
-    /// An object is there that was not.
+    /// Called after an object was added.
     fn on_add(&self, _object: &Arc<Object>, _is_in_initial_list: bool) {}
 
-    /// An object changed; or, in a resync, did not, and both are the same.
+    /// Called after an object changed. In a resync the object did not change, and both are the same.
     fn on_update(&self, _old: &Arc<Object>, _new: &Arc<Object>) {}
 
-    /// An object is gone; it may be a tombstone.
+    /// Called after an object was deleted; the object may be a tombstone.
     fn on_delete(&self, _object: &DeletedObject) {}
 
-    /// Anything happened. This is what an informer calls; as it stands it calls the other three and drops marks.
+    /// Called by the informer for each notification. The default calls one of the other methods and ignores marks.
     fn on_notification(&self, notification: Notification) {
         match notification {
             Notification::Added { object, is_in_initial_list, .. } => {
@@ -92,32 +92,33 @@ impl<H: ResourceEventHandler + ?Sized> ResourceEventHandler for Arc<H> {
     }
 }
 
-/// How a handler, or a subscription, is told (client-go: `HandlerOptions`).
+/// The options of a handler or a subscription (client-go: `HandlerOptions`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct HandlerOptions {
-    /// How often it is told again of everything: `None` is never, otherwise at least a second, and no more often than
-    /// the informer looks once it runs.
+    /// The resync period. `None` disables resyncs; otherwise at least one second, and, once the informer runs, at least its
+    /// check period.
     pub resync: Option<Duration>,
-    /// What becomes of notifications for which it is too slow.
+    /// The policy for a slow handler.
     pub on_slow: OnSlow,
 }
 
-/// What becomes of notifications for which a handler is too slow.
+/// The policy for notifications that a handler does not read in time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OnSlow {
-    /// They wait, and once so many wait (at least one), so does the informer: every other handler, the queue, and at
-    /// last the source. Nothing is left out.
+    /// Buffer them. Once the buffer is full, the informer waits: every other handler, the queue and finally the source.
+    /// Nothing is dropped.
     Block {
-        /// How many may wait, besides what the store held when the handler came.
+        /// The maximal number of buffered notifications, at least one, in addition to the initial snapshot of the store.
         capacity: usize,
-        /// How many bytes the objects of those may take. One is always let in, whatever its size.
+        /// The maximal size of their objects in bytes. One notification is always accepted, whatever its size.
         bytes: usize,
     },
-    /// They are merged per object, and counted ([`Registration::coalesced`](super::Registration::coalesced)); nobody
-    /// waits. What is told stays a sequence that replayed over nothing is the store: an update begins with the state
-    /// told before, an object that was changed before its add was told is added in its last state, one that came and
-    /// went is not told at all. One that went and came again is both. Several gaps are one. At most two notifications
-    /// for each object wait; where they are many, compressed as the store has them.
+    /// Merge them per object and count the merged ones ([`Registration::coalesced`](super::Registration::coalesced)), so
+    /// that the informer never waits. Replaying the merged notifications from an empty state still yields the state of the
+    /// store: an update starts from the previously delivered state, an object that changed before its add was delivered is
+    /// added in its last state, and an object that was added and deleted in between causes no notification. An object that
+    /// was deleted and added again causes both. Several gaps become one. At most two notifications are buffered for each
+    /// object; if there are many, their objects are compressed as in the store.
     Coalesce,
 }
 
@@ -128,7 +129,7 @@ impl Default for OnSlow {
     }
 }
 
-/// A handler that is one function over notifications.
+/// A handler that calls a function for each notification.
 pub struct NotificationFn<F>(pub F);
 
 impl<F: Fn(Notification) + Send + Sync + 'static> ResourceEventHandler for NotificationFn<F> {
@@ -137,11 +138,11 @@ impl<F: Fn(Notification) + Send + Sync + 'static> ResourceEventHandler for Notif
     }
 }
 
-/// Lets a handler see only what a filter lets pass (client-go: `FilteringResourceEventHandler`).
+/// A handler that sees only the objects that pass a filter (client-go: `FilteringResourceEventHandler`).
 ///
-/// To the handler the objects that pass are all there is: one that begins to pass is added (never as initial), one
-/// that no longer passes is deleted, in the last state that did. A tombstone without an object passes: nobody can
-/// tell, and a delete that is missed would never be made up for. Marks pass.
+/// An object that begins to pass is added (never as initial), and one that no longer passes is deleted, in the last state
+/// that passed. A tombstone without an object passes, because the filter can't decide and a dropped delete would never be
+/// made up for. Marks pass.
 ///
 /// ```
 /// # use kdelta::informer::{FilteringResourceEventHandler, Notification, NotificationFn, ResourceEventHandler};
@@ -152,13 +153,13 @@ impl<F: Fn(Notification) + Send + Sync + 'static> ResourceEventHandler for Notif
 /// # let old = source.objects().remove(0);
 /// # source.modify(pod("shop/web"));
 /// # let new = source.objects().remove(0);
-/// let (tell, told) = std::sync::mpsc::channel();
-/// let handler = NotificationFn(move |notification: Notification| drop(tell.send(notification.to_string())));
+/// let (sender, receiver) = std::sync::mpsc::channel();
+/// let handler = NotificationFn(move |notification: Notification| drop(sender.send(notification.to_string())));
 /// let is_first = |object: &Object| object.resource_version() == &"2".into();
 /// let filtered = FilteringResourceEventHandler::new(is_first, handler);
-/// // It no longer passes, so to the handler it is gone.
+/// // The object no longer passes, so the handler receives a delete.
 /// filtered.on_notification(Notification::Updated { old, new, origin: Origin::Watch });
-/// assert_eq!(told.try_recv().as_deref(), Ok("-shop/web@2 watch"));
+/// assert_eq!(receiver.try_recv().as_deref(), Ok("-shop/web@2 watch"));
 /// ```
 pub struct FilteringResourceEventHandler<F, H> {
     filter: F,
@@ -170,7 +171,7 @@ where
     F: Fn(&Object) -> bool + Send + Sync + 'static,
     H: ResourceEventHandler,
 {
-    /// This handler behind that filter.
+    /// Creates a handler that passes filtered notifications on to `handler`.
     pub fn new(filter: F, handler: H) -> Self {
         Self { filter, handler }
     }

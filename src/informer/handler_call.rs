@@ -1,4 +1,4 @@
-//! The call of a handler, which may panic: that is reported, and the handler is called again with what comes next.
+//! Handler calls with panic isolation: a panic is reported, and the handler is called again with the next notification.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -6,23 +6,23 @@ use std::sync::Arc;
 
 use super::{Notification, ResourceEventHandler};
 
-/// A handler panicked.
+/// The panic of a handler.
 #[derive(Debug, Clone)]
 pub struct HandlerPanic {
-    /// What it said.
+    /// The panic message.
     pub message: String,
 }
 
-/// Is told of handlers that panic, on the task that calls the handler.
+/// A hook that is called after a handler panicked, on the task that calls the handler.
 pub type HandlerPanicHook = Arc<dyn Fn(&HandlerPanic) + Send + Sync>;
 
-/// Has a handler told. Every informer calls its handlers here.
+/// Calls a handler and reports its panic. Every informer calls its handlers through this function.
 pub(super) fn call_handler<H: ResourceEventHandler>(
     handler: &H,
     notification: Notification,
     on_panic: Option<&HandlerPanicHook>,
 ) {
-    // The handler is ours to call, not to look into: what it left behind when it panicked is its own.
+    // Unwind safety is up to the handler: the informer does not access its state.
     if let Err(panic) = catch_unwind(AssertUnwindSafe(|| handler.on_notification(notification))) {
         report(&*panic, on_panic);
     }
@@ -36,6 +36,6 @@ fn report(panic: &(dyn Any + Send), hook: Option<&HandlerPanicHook>) {
     if let Some(hook) = hook
         && catch_unwind(AssertUnwindSafe(|| hook(&HandlerPanic { message }))).is_err()
     {
-        tracing::error!("the hook for event handlers that panic panicked");
+        tracing::error!("the event handler panic hook panicked");
     }
 }

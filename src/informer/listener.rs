@@ -1,4 +1,4 @@
-//! The buffer to one handler: a bounded channel with two ends, or what waits merged per object.
+//! The connection from the pump to one handler: a bounded channel, or a buffer that merges notifications per object.
 
 use std::future::poll_fn;
 use std::sync::Arc;
@@ -17,10 +17,10 @@ use crate::object::{Compressor, Object, Origin};
 use crate::queue::Mark;
 use crate::store::Indexer;
 
-/// What goes through the channel.
+/// A message in the channel.
 enum Message {
-    /// What the store held when the handler came: one item, whatever its size, made of `Arc`s that the store holds
-    /// too. The mark is that of an informer that has synced before.
+    /// The store's objects at the registration of the handler: one message of any size, made of `Arc`s that the store
+    /// holds too. The mark is set if the informer had already synced.
     Snapshot(Vec<Arc<Object>>, Option<Mark>),
     One(Notification),
 }
@@ -29,23 +29,23 @@ enum Message {
 pub(super) struct ProcessorListener {
     buffer: BufferSender,
     pub(super) progress: Arc<Progress>,
-    /// Cancelled when the handler is removed: from then on nobody waits for it, wherever it may be stuck.
+    /// Cancelled when the handler is removed: from then on no sender waits for it, even if it is stuck in a call.
     pub(super) removed: CancellationToken,
 }
 
 enum BufferSender {
     Channel {
-        /// Bounded, so that a handler that does not keep up presses back. Closed by dropping the listener when the
-        /// informer has stopped, or by the receiving end when the handler is gone.
+        /// Bounded: a slow handler must push back on the pump. Closed by dropping the listener when the informer has
+        /// stopped, or by the receiving end when the handler has ended.
         sender: WeightedSender<Message>,
         overflow: Arc<Overflow>,
-        /// Whether the initial state goes to the overflow when the channel is full, instead of waiting for the reader.
+        /// Set if the initial state goes to the overflow when the channel is full, instead of waiting for the reader.
         has_unbounded_initial_state: bool,
     },
     Pending(Arc<Pending>),
 }
 
-/// Closed like the channel.
+/// Dropping the sender closes the buffer, like the channel.
 impl Drop for BufferSender {
     fn drop(&mut self) {
         if let Self::Pending(pending) = self {
@@ -54,7 +54,7 @@ impl Drop for BufferSender {
     }
 }
 
-/// The receiving end: gives the snapshot object by object, then the rest in order.
+/// The receiving end: returns the snapshot object by object, then all later notifications in order.
 pub(super) struct Inbox {
     receiver: BufferReceiver,
     snapshot: vec::IntoIter<Arc<Object>>,
@@ -79,7 +79,7 @@ impl Drop for BufferReceiver {
 }
 
 impl BufferReceiver {
-    /// The next message, or `None` when there will be no more.
+    /// Polls for the next message; `None` if the buffer is closed and empty.
     fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Message>> {
         match self {
             Self::Channel { receiver, overflow } => {
@@ -90,7 +90,7 @@ impl BufferReceiver {
         }
     }
 
-    /// The next message if it is there.
+    /// Returns the next message if one is available.
     fn try_next(&mut self) -> Option<Message> {
         match self {
             Self::Channel { receiver, overflow } => {
@@ -119,7 +119,7 @@ impl Message {
     }
 }
 
-/// Both ends of a buffer on which nobody waits: what the handler has not read is merged per object.
+/// Returns both ends of a buffer that merges unread notifications per object, so that senders never wait.
 pub(super) fn coalescing(compressor: Option<Arc<Compressor>>) -> (ProcessorListener, Inbox) {
     let pending = Arc::new(Pending::new(compressor));
     let buffer = BufferSender::Pending(Arc::clone(&pending));
@@ -155,11 +155,11 @@ impl ProcessorListener {
         Self { buffer, progress: Arc::default(), removed: CancellationToken::new() }
     }
 
-    /// Puts what the store holds into the channel, before anything else.
+    /// Sends the store's objects, before anything else.
     pub(super) fn replay(&self, objects: Vec<Arc<Object>>, synced: Option<Mark>) {
         self.progress.expect(objects.len());
         match &self.buffer {
-            // The channel is new, so there is room. It weighs nothing: what the store holds is held by the store.
+            // The channel is new, so it has room. The weight is 0: the store holds these objects anyway.
             BufferSender::Channel { sender, .. } => {
                 drop(sender.try_send(Message::Snapshot(objects, synced), 0));
             }
@@ -167,14 +167,15 @@ impl ProcessorListener {
         }
     }
 
-    /// Sends; waits while the channel is full, until `stopping`. A handler that is gone or removed receives nothing.
+    /// Sends a notification. Waits while the channel is full, until `stopping` is cancelled. A handler that has ended or was
+    /// removed receives nothing.
     pub(super) async fn send(&self, notification: Notification, stopping: &CancellationToken) {
         let (sender, overflow) = match &self.buffer {
             BufferSender::Channel { sender, overflow, .. } => (sender, overflow),
             BufferSender::Pending(pending) => return pending.put(notification, &self.progress),
         };
         if stopping.is_cancelled() {
-            // Not into the channel, whatever room it has by now: the overflow comes after it.
+            // Not into the channel, even if it has room by now: the overflow is read after the channel.
             return overflow.push(notification);
         }
         let permit = async {
@@ -235,38 +236,38 @@ impl Inbox {
         Self { receiver, snapshot: Vec::new().into_iter(), mark: None }
     }
 
-    /// The next notification, or `None` when there will be no more. Dropping the future loses nothing.
+    /// Returns the next notification, or `None` if the buffer is closed and empty. Cancel safe.
     pub(super) async fn next(&mut self) -> Option<Notification> {
         poll_fn(|context| self.poll_next(context)).await
     }
 
-    /// The same as a stream has it.
+    /// Polls for the next notification; see [`Inbox::next`].
     pub(super) fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Notification>> {
         loop {
-            if let Some(next) = self.unpacked() {
+            if let Some(next) = self.next_of_snapshot() {
                 return Poll::Ready(Some(next));
             }
             let Some(message) = ready!(self.receiver.poll_next(context)) else { return Poll::Ready(None) };
-            if let Some(one) = self.unpack(message) {
+            if let Some(one) = self.accept(message) {
                 return Poll::Ready(Some(one));
             }
         }
     }
 
-    /// The next notification if it is there.
+    /// Returns the next notification if one is available.
     pub(super) fn try_next(&mut self) -> Option<Notification> {
         loop {
-            if let Some(next) = self.unpacked() {
+            if let Some(next) = self.next_of_snapshot() {
                 return Some(next);
             }
             let message = self.receiver.try_next()?;
-            if let Some(one) = self.unpack(message) {
+            if let Some(one) = self.accept(message) {
                 return Some(one);
             }
         }
     }
 
-    fn unpacked(&mut self) -> Option<Notification> {
+    fn next_of_snapshot(&mut self) -> Option<Notification> {
         match self.snapshot.next() {
             Some(object) => {
                 Some(Notification::Added { object, is_in_initial_list: true, origin: Origin::List })
@@ -275,7 +276,7 @@ impl Inbox {
         }
     }
 
-    fn unpack(&mut self, message: Message) -> Option<Notification> {
+    fn accept(&mut self, message: Message) -> Option<Notification> {
         match message {
             Message::One(notification) => Some(notification),
             Message::Snapshot(objects, mark) => {
@@ -323,17 +324,17 @@ mod tests {
     }
 
     #[test]
-    fn large_objects_wait_for_the_reader_and_small_ones_for_nobody() {
+    fn a_channel_is_bounded_by_count_and_by_bytes() {
         let stopping = CancellationToken::new();
         let weight = added(1).weight();
-        for (bytes, wanted) in [(usize::MAX, 100), (10 * weight, 10), (1, 1)] {
+        for (bytes, expected) in [(usize::MAX, 100), (10 * weight, 10), (1, 1)] {
             let (listener, mut inbox) = channel(100, bytes);
             let mut sent = 0;
             while sent < 1000 && now(listener.send(added(1), &stopping)).is_some() {
                 sent += 1;
             }
-            assert_eq!(sent, wanted, "at most {bytes} bytes");
-            // Read again, it goes on: by either buffer of reading.
+            assert_eq!(sent, expected, "at most {bytes} bytes");
+            // Reading makes room, with either method.
             for round in 0..50 {
                 let read = if round % 2 == 0 { inbox.try_next() } else { now(inbox.next()).flatten() };
                 assert!(read.is_some());
@@ -342,7 +343,7 @@ mod tests {
         }
     }
 
-    /// What comes of it at once.
+    /// Polls a future once and returns its output if it is ready.
     fn now<T>(future: impl Future<Output = T>) -> Option<T> {
         let mut context = Context::from_waker(std::task::Waker::noop());
         match std::pin::pin!(future).poll(&mut context) {
@@ -352,13 +353,13 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_put_aside_comes_after_the_channel() {
+    async fn the_overflow_is_read_after_the_channel() {
         let stopping = CancellationToken::new();
         let (listener, mut inbox) = channel(1, usize::MAX);
         listener.replay(vec![pod("b", 1)], Some(Mark::Synced { resource_version: "1".into() }));
         tokio::join!(listener.send(added(1), &stopping), async { stopping.cancel() });
         assert_eq!(inbox.try_next().map(|it| it.to_string()).as_deref(), Some("+b@1! list"));
-        // There is room in the channel again, which must not be used.
+        // The channel has room again, which must not be used.
         listener.send(added(2), &stopping).await;
         drop(listener);
         let mut rest = Vec::new();
@@ -369,7 +370,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_reader_that_is_gone_is_sent_nothing() {
+    async fn nothing_is_sent_to_a_dropped_reader() {
         let stopping = CancellationToken::new();
         let (listener, inbox) = channel(1, usize::MAX);
         listener.send(added(1), &stopping).await;

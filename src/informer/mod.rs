@@ -10,19 +10,19 @@
 //!
 //! Promises:
 //! - The store is written before handlers are notified, and may be ahead of them.
-//! - A handler receives, one after the other, notifications that replayed over nothing give the store: each object is added
-//!   once, updated with the previously delivered state as the old one, and deleted. An object that was deleted and created
-//!   again unseen (its uid differs) is deleted, with a tombstone, and added. A delete of an object that the store does not hold
-//!   notifies no handler, whichever the queue; a delete that was seen carries the state that the source sent with it, whose
-//!   version is that of the deletion.
-//! - Unchanged objects cause no notification, except for handlers that asked for a resync: these receive an update with
-//!   [`Origin::Resync`](crate::object::Origin::Resync) from the stored object to itself. That holds for a resync and
-//!   for objects that a list repeats.
-//! - Nothing is dropped. A handler with a full buffer holds up the other handlers and the queue, a full queue holds up the
-//!   reflector, and the reflector the source. A handler can choose to receive less instead: see [`OnSlow`].
+//! - A handler receives notifications one at a time. Replaying them, starting from an empty state, yields the state of the
+//!   store: each object is added once, updated with the previously delivered state as the old one, and deleted. If an object
+//!   was deleted and created again unseen (its uid differs), the handler receives a delete with a tombstone, then an add. A
+//!   delete of an object that the store does not hold notifies no handler, with either queue. A delete that was observed
+//!   carries the state that the source sent with it, whose version is that of the deletion.
+//! - Unchanged objects cause no notification, except for handlers that requested a resync: these receive an update with
+//!   [`Origin::Resync`](crate::object::Origin::Resync) from the stored object to itself. This applies to resyncs and to
+//!   objects that a list repeats.
+//! - Nothing is dropped. A handler with a full buffer blocks the other handlers and the queue, a full queue blocks the
+//!   reflector, and the reflector stops reading from the source. A handler can choose to receive less instead: see [`OnSlow`].
 //! - A list after the initial one is applied in one step: a reader of the store sees the state before it or the state after
-//!   it, never a part (client-go: `AtomicFIFO`). The initial list is visible while it is applied, until
-//!   [`SharedIndexInformer::synced`].
+//!   it, never a part of it (client-go: `AtomicFIFO`). The initial list becomes visible object by object; it is complete once
+//!   [`SharedIndexInformer::synced`] returns.
 
 mod apply;
 mod builder;
@@ -68,7 +68,7 @@ pub use weighted_channel::{
     TrySendError, WeightedPermit, WeightedReceiver, WeightedSender, weighted_channel,
 };
 
-// What the tools above are made with is had from here, so that they know nothing below but the seam and the nouns.
+// Reexported for `watchtools`, which may depend on the informer, `listwatch` and `object`, but not on the store.
 pub(crate) use crate::store::Indexer;
 
 #[cfg(test)]

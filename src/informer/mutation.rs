@@ -1,4 +1,4 @@
-//! Proof that nobody changed what is cached.
+//! Detection of changes to cached objects.
 
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
@@ -10,29 +10,29 @@ use tokio_util::sync::CancellationToken;
 use crate::clock::Clock;
 use crate::object::{Key, Object};
 
-/// The variable by which users of client-go ask for a detector. The library reads no environment: a program that
-/// honours it hands a detector to [`Builder::mutation_detector`](super::Builder::mutation_detector).
+/// The environment variable that enables the detector in client-go. The library reads no environment: a program that
+/// supports the variable passes a detector to [`Builder::mutation_detector`](super::Builder::mutation_detector).
 pub const MUTATION_DETECTOR_VARIABLE: &str = "KUBE_CACHE_MUTATION_DETECTOR";
 
-/// How often the cached objects are compared with what they were.
+/// The time between two comparisons.
 const PERIOD: Duration = Duration::from_secs(1);
 
-/// An object that is not what it was when it was cached.
+/// A cached object that was changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mutation {
-    /// Its key.
+    /// The key of the object.
     pub key: Key,
 }
 
-/// Is told of mutations, on the informer's task.
+/// A hook that is called for each mutation, on the informer's task.
 pub type MutationHook = Arc<dyn Fn(&Mutation) + Send + Sync>;
 
-/// What can be told from a copy of it that was taken earlier.
+/// A value whose changes can be detected by its fingerprint.
 pub trait Fingerprint: Send + Sync + 'static {
-    /// Under what it is cached.
+    /// Returns the key of the value.
     fn key(&self) -> Key;
 
-    /// Equal as long as nothing about it has changed.
+    /// Returns a hash of the value: equal as long as the value does not change.
     fn fingerprint(&self) -> u64;
 }
 
@@ -51,29 +51,28 @@ impl Fingerprint for Object {
     }
 }
 
-/// Compares cached objects with what they were when they were cached (client-go: `MutationDetector`).
+/// Compares cached objects with their state when they were cached (client-go: `MutationDetector`).
 ///
-/// An `Arc<Object>` has no `&mut` and an `Object` nothing that changes inside, so this finds what can't happen in safe
-/// code: a broken body codec, memory that went bad, `unsafe` elsewhere in the program. It hashes every cached body once
-/// a second, and is for tests and doubts.
+/// An `Arc<Object>` gives no `&mut` access, and an `Object` has no interior mutability. The detector therefore finds what
+/// can't happen in safe code: a broken body codec, corrupted memory, or `unsafe` code elsewhere in the program. It hashes
+/// every cached body once a second and is meant for tests and debugging.
 ///
-/// It keeps nothing alive: an object that nobody holds any more is forgotten. (client-go keeps copies of all, for up to
-/// four minutes.)
+/// It holds weak references, so it keeps no object alive. (client-go keeps copies of all objects for up to four minutes.)
 ///
 /// ```
 /// # use std::sync::Arc;
 /// # use kdelta::informer::{MUTATION_DETECTOR_VARIABLE, MutationDetector, SharedIndexInformer};
 /// # use kdelta::testing::FakeSource;
 /// let mut builder = SharedIndexInformer::builder(FakeSource::new());
-/// if std::env::var(MUTATION_DETECTOR_VARIABLE).is_ok_and(|wish| wish == "true") {
+/// if std::env::var(MUTATION_DETECTOR_VARIABLE).is_ok_and(|value| value == "true") {
 ///     let panic_as_client_go = Arc::new(|mutation: &_| panic!("cached object was changed: {mutation:?}"));
 ///     builder = builder.mutation_detector(MutationDetector::new(panic_as_client_go));
 /// }
 /// let informer = builder.build();
 /// ```
 pub struct MutationDetector<T = Object> {
-    /// A std mutex: it is held while an object is added, and while all are compared. Bounded by the objects that
-    /// others hold, and those that were let go since the last comparison.
+    /// A std mutex: it is held while an object is added, and while all are compared. Bounded by the live objects and those
+    /// that were dropped since the last comparison.
     cached: Mutex<Vec<Cached<T>>>,
     on_mutation: MutationHook,
 }
@@ -84,19 +83,19 @@ struct Cached<T> {
 }
 
 impl<T: Fingerprint> MutationDetector<T> {
-    /// A detector that tells this hook, once for each change it finds. They are also errors in the log.
+    /// Creates a detector that calls this hook once for each mutation. Mutations are also logged as errors.
     #[must_use]
     pub fn new(on_mutation: MutationHook) -> Self {
         Self { cached: Mutex::default(), on_mutation }
     }
 
-    /// From now on that object is to stay as it is.
+    /// Adds an object, which must not change from now on.
     pub fn add_object(&self, object: &Arc<T>) {
         let cached = Cached { object: Arc::downgrade(object), fingerprint: object.fingerprint() };
         self.cached.lock().unwrap_or_else(PoisonError::into_inner).push(cached);
     }
 
-    /// Compares all, and answers those that changed since they were added or last compared.
+    /// Compares all objects and returns those that changed since they were added or last compared.
     pub fn compare_objects(&self) -> Vec<Mutation> {
         let mut mutations = Vec::new();
         self.cached.lock().unwrap_or_else(PoisonError::into_inner).retain_mut(|cached| {
@@ -111,9 +110,9 @@ impl<T: Fingerprint> MutationDetector<T> {
         mutations
     }
 
-    /// Compares once a second until `stop`, and then a last time.
+    /// Compares once a second until `stop`, then one last time.
     pub async fn run(&self, clock: &dyn Clock, stop: &CancellationToken) {
-        tracing::debug!("cached objects are compared with what they were");
+        tracing::debug!("the mutation detector compares cached objects");
         loop {
             let is_last = tokio::select! {
                 biased;
@@ -141,7 +140,7 @@ mod tests {
     use crate::informer::testing::fixtures::pod;
     use crate::testing::FakeSource;
 
-    /// What an object must never be: it changes behind an `Arc`.
+    /// A value that changes behind an `Arc`.
     struct Broken(AtomicU64);
 
     impl Fingerprint for Broken {
@@ -160,11 +159,11 @@ mod tests {
 
     // I23
     #[tokio::test(start_paused = true)]
-    async fn an_object_that_changes_is_told_of_once() {
-        let told = Arc::new(Mutex::new(Vec::new()));
+    async fn each_mutation_is_reported_once() {
+        let reported = Arc::new(Mutex::new(Vec::new()));
         let hook: MutationHook = {
-            let told = Arc::clone(&told);
-            Arc::new(move |mutation| told.lock().expect("no panic").push(mutation.clone()))
+            let reported = Arc::clone(&reported);
+            Arc::new(move |mutation| reported.lock().expect("no panic").push(mutation.clone()))
         };
         let detector = Arc::new(MutationDetector::new(hook));
         let (broken, whole) = (Arc::new(Broken(AtomicU64::new(1))), Arc::new(Broken(AtomicU64::new(1))));
@@ -176,22 +175,22 @@ mod tests {
             async move { detector.run(&TokioClock, &stop).await }
         });
         tokio::time::sleep(Duration::from_millis(2500)).await;
-        assert_eq!(*told.lock().expect("no panic"), []);
+        assert_eq!(*reported.lock().expect("no panic"), []);
         broken.0.store(2, Ordering::Relaxed);
         tokio::time::sleep(Duration::from_secs(5)).await;
-        assert_eq!(*told.lock().expect("no panic"), [mutation()]);
+        assert_eq!(*reported.lock().expect("no panic"), [mutation()]);
         broken.0.store(3, Ordering::Relaxed);
         stop.cancel();
         run.await.expect("no panic");
-        assert_eq!(*told.lock().expect("no panic"), [mutation(), mutation()]);
+        assert_eq!(*reported.lock().expect("no panic"), [mutation(), mutation()]);
     }
 
     #[tokio::test(start_paused = true)]
-    async fn an_informer_under_watch_raises_no_alarm() {
+    async fn no_mutation_is_reported_for_an_informer_in_use() {
         let source = FakeSource::new();
         source.add(crate::testing::pod("a"));
-        let told = Arc::new(Mutex::new(Vec::new()));
-        let hook = Arc::clone(&told);
+        let reported = Arc::new(Mutex::new(Vec::new()));
+        let hook = Arc::clone(&reported);
         let hook = MutationDetector::new(Arc::new(move |mutation| {
             hook.lock().expect("no panic").push(mutation.clone());
         }));
@@ -205,11 +204,11 @@ mod tests {
         }
         stop.cancel();
         run.await.expect("no panic").expect("no error");
-        assert_eq!(*told.lock().expect("no panic"), []);
+        assert_eq!(*reported.lock().expect("no panic"), []);
     }
 
     #[test]
-    fn what_nobody_holds_is_forgotten() {
+    fn dropped_objects_are_removed() {
         let detector = MutationDetector::new(Arc::new(|_| ()));
         let object = pod("a", 1);
         detector.add_object(&object);
@@ -221,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn the_fingerprint_of_an_object_covers_what_it_is() {
+    fn the_fingerprint_covers_the_whole_object() {
         let prints = [pod("a", 1), pod("a", 2), pod("b", 1)].map(|object| object.fingerprint());
         assert!(prints[0] != prints[1] && prints[0] != prints[2]);
         assert_eq!(prints[0], pod("a", 1).fingerprint());

@@ -1,4 +1,4 @@
-//! What an informer tells.
+//! The notifications that handlers receive.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,42 +6,42 @@ use std::sync::Arc;
 use crate::object::{DeletedObject, Key, Object, Origin};
 use crate::queue::Mark;
 
-/// One thing that happened, told after the store holds it. The store may already be ahead of it.
+/// An event that handlers receive after it was applied to the store. The store may already hold later states.
 #[derive(Debug, Clone)]
 pub enum Notification {
-    /// An object is there that was not.
+    /// An object was added.
     Added {
         /// The object.
         object: Arc<Object>,
-        /// Whether it belongs to what was there already: the initial state, or for a handler that came late what the
-        /// store held then.
+        /// Whether the object belongs to the initial state: for a handler registered later, the objects in the store at
+        /// that time.
         is_in_initial_list: bool,
-        /// What brought it.
+        /// The origin of this state.
         origin: Origin,
     },
-    /// An object changed. With [`Origin::Resync`] it did not: `old` and `new` are the same, told again to those who
-    /// asked for it.
+    /// An object changed. With [`Origin::Resync`] it did not: `old` and `new` are the same, sent again to handlers that
+    /// requested resyncs.
     Updated {
-        /// The state that was told before.
+        /// The state of the previous notification.
         old: Arc<Object>,
-        /// The state now. States between the two may have been missed while a watch was down.
+        /// The new state. Intermediate states may have been missed while a watch was down.
         new: Arc<Object>,
-        /// What brought it.
+        /// The origin of this state.
         origin: Origin,
     },
-    /// An object that was there is gone.
+    /// An object was deleted.
     Deleted {
-        /// Its last state; see [`DeletedObject`] for which one that is.
+        /// The last known state; see [`DeletedObject`].
         object: DeletedObject,
-        /// What brought it.
+        /// The origin of this state.
         origin: Origin,
     },
-    /// Something happened to the stream; with an ordered queue only.
+    /// An event of the stream itself. Only ordered queues produce these.
     Mark(Mark),
 }
 
 impl Notification {
-    /// Whether it is one of those that have to be handled before a handler has synced.
+    /// Returns true for an add of the initial state: a handler has synced once it has handled all of these.
     #[must_use]
     pub fn is_initial(&self) -> bool {
         matches!(self, Self::Added { is_in_initial_list: true, .. })
@@ -57,7 +57,7 @@ impl Notification {
         }
     }
 
-    /// About how many bytes it takes while it waits somewhere: those of its objects.
+    /// Returns the approximate size in bytes of the objects in this notification.
     #[must_use]
     pub fn weight(&self) -> usize {
         match self {
@@ -69,8 +69,8 @@ impl Notification {
     }
 }
 
-/// One line for logs and tests, without anything of a body: `+` added (`!` as initial), `>` updated, `-` deleted (`?` by
-/// a tombstone), each with key, version and origin: `+shop/web@12! list`, `shop/web@12>14 watch`, `-shop/web@15 watch`.
+/// Formats one line for logs and tests, without the objects' bodies: `+` added (`!` initial), `>` updated, `-` deleted (`?`
+/// tombstone), each with key, version and origin: `+shop/web@12! list`, `shop/web@12>14 watch`, `-shop/web@15 watch`.
 impl fmt::Display for Notification {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -1,4 +1,4 @@
-//! Notifications that did not fit into the channel of a listener, in order behind it.
+//! The overflow of a listener's channel: notifications that did not fit, in order.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -9,28 +9,28 @@ use tokio_util::sync::CancellationToken;
 
 use super::Notification;
 
-/// The notifications behind a full channel.
+/// An unbounded queue that is read after a full channel.
 ///
-/// Two things put notifications here: a subscription whose initial state is not read yet, so that the store can fill
-/// without its reader, and a stop, which waits for no reader. The first is bounded by what the store holds and by the
-/// changes during the initial state, the second by the queue.
+/// It is used in two cases: for a subscription whose initial state is not read yet, so that the informer syncs without the
+/// reader, and by a stop, which waits for no reader. The first is bounded by the objects in the store and the changes during
+/// the initial state, the second by the queue.
 ///
-/// Everything here is newer than everything in the channel: the sender uses the channel only while this is empty, and the
-/// reader looks into the channel once more, under the lock, before it takes from here.
+/// All notifications here are newer than those in the channel: the sender uses the channel only while the overflow is empty,
+/// and the reader checks the channel again, under the lock, before it takes from the overflow.
 #[derive(Default)]
 pub(super) struct Overflow {
     /// A std mutex: it is held for a push or a pop, never across an `.await`.
     state: Mutex<State>,
-    /// Wakes the sender that waits until this is empty, once per emptying; closed by [`Overflow::close`].
+    /// Wakes the one sender that waits for [`Overflow::emptied`]: when the last notification was taken, or the reader ended.
     emptied: Notify,
 }
 
 #[derive(Default)]
 struct State {
     items: VecDeque<Notification>,
-    /// The reader that found nothing, neither here nor in the channel.
+    /// The waker of the reader, if it found both the channel and the overflow empty.
     reader: Option<Waker>,
-    /// The reader is gone.
+    /// Set once the reader has ended.
     is_closed: bool,
 }
 
@@ -39,7 +39,7 @@ impl Overflow {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a notification, unless the reader is gone.
+    /// Adds a notification, unless the reader has ended.
     pub(super) fn push(&self, notification: Notification) {
         let mut state = self.lock();
         if state.is_closed {
@@ -53,12 +53,12 @@ impl Overflow {
         }
     }
 
-    /// Returns true if there is nothing here to be read.
+    /// Returns true if the overflow is empty.
     pub(super) fn is_empty(&self) -> bool {
         self.lock().items.is_empty()
     }
 
-    /// Waits until this is empty or its reader is gone, or until `removed` is cancelled.
+    /// Waits until the overflow is empty, its reader has ended, or `removed` is cancelled.
     pub(super) async fn emptied(&self, removed: &CancellationToken) {
         while !self.is_empty() {
             tokio::select! {
@@ -69,7 +69,7 @@ impl Overflow {
         }
     }
 
-    /// Returns the next message of `channel`, else the oldest notification here.
+    /// Polls for the next message of `channel`, then for the oldest notification here.
     ///
     /// `None` means that the channel has closed and nothing is left. When both are empty, `waker` is woken by the next
     /// push; the caller has registered it with the channel.
@@ -90,14 +90,14 @@ impl Overflow {
             return if is_closed { Poll::Ready(None) } else { Poll::Pending };
         };
         if state.items.is_empty() {
-            // An initial state is read once: its room is given back.
+            // An initial state is read once, so its memory is released.
             state.items = VecDeque::new();
             self.emptied.notify_one();
         }
         Poll::Ready(Some(from_overflow(notification)))
     }
 
-    /// Drops everything: the reader is gone.
+    /// Drops all current and later notifications, because the reader has ended.
     pub(super) fn close(&self) {
         let mut state = self.lock();
         state.is_closed = true;

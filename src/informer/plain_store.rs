@@ -1,4 +1,4 @@
-//! A reflector straight into a plain store: no queue, nobody told.
+//! A store that a reflector writes to directly, without a queue and handlers.
 
 use std::sync::Arc;
 
@@ -6,8 +6,8 @@ use crate::object::{Object, Origin, ResourceVersion};
 use crate::reflector::ReflectorStore;
 use crate::store::{Cache, Store, StoreError};
 
-/// The store follows the source, and is what it was while a list comes in. Where only the present state matters, this
-/// is the whole machine:
+/// The store follows the source, and keeps its previous state until a list is complete. Use this if only the current state
+/// matters:
 ///
 /// ```
 /// # use std::sync::Arc;
@@ -37,7 +37,7 @@ impl ReflectorStore for Cache {
         Store::delete(self, &object)
     }
 
-    /// What is stored in the same state is shared, so that a list of what is known costs no second copy of it.
+    /// Returns the stored object if it has the same content, so that listing known objects allocates no second copy.
     fn list_item(&self, object: Arc<Object>, _origin: Origin) -> Option<Arc<Object>> {
         let stored = self.get(&object).ok().flatten().filter(|stored| stored.same_content(&object));
         Some(stored.unwrap_or(object))

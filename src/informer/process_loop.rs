@@ -1,4 +1,4 @@
-//! The one task that pops, as a function is given what it pops (client-go: `processLoop`).
+//! The loop that pops a queue and processes each item (client-go: `processLoop`).
 
 use std::error::Error as StdError;
 use std::time::Duration;
@@ -8,22 +8,22 @@ use tokio::task::coop::consume_budget;
 use crate::clock::{Clock, TokioClock};
 use crate::queue::{Deltas, Item, Popped, Queue, pop_or_requeue};
 
-/// What a process function says when it failed.
+/// The error of a process function.
 pub type ProcessError = Box<dyn StdError + Send + Sync>;
 
-/// Is given what is popped, under the queue's lock (client-go: `ProcessFunc`): it must be quick, and must not call the
-/// queue or the controller. What it writes to the store behind the queue is there before anything else is popped.
+/// A function that processes a popped item (client-go: `ProcessFunc`). It runs under the queue's lock: it must be quick, and
+/// must not call the queue or the controller. Its writes to the store are complete before the next item is popped.
 ///
-/// An error is reported. With [`Config::retry_on_error`](super::Config::retry_on_error) the deltas are queued again, and the
+/// An error is logged. With [`Config::retry_on_error`](super::Config::retry_on_error) the deltas are queued again, and the
 /// loop pauses: 5 ms after the first failure, twice as long after each further one in a row, at most one second.
 pub type ProcessFunc = Box<dyn FnMut(&Popped) -> Result<(), ProcessError> + Send>;
 
-/// What the loop does with what it pops.
+/// The operations of the loop on popped items.
 pub(super) trait ItemProcessor: Send {
     /// Processes an item under the queue's lock, and returns the deltas to queue again.
     fn process(&mut self, popped: Popped) -> Vec<Deltas>;
 
-    /// After the lock was released.
+    /// Runs after the queue's lock was released.
     fn after_release(&mut self) {}
 
     /// Returns how long the loop pauses before it pops again.
@@ -38,7 +38,7 @@ const FIRST_PAUSE: Duration = Duration::from_millis(5);
 /// The longest pause: it also delays the objects behind the failed one, and the end of the run.
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
-/// A function that was asked for.
+/// An item processor that calls a [`ProcessFunc`].
 pub(super) struct FuncProcessor {
     pub(super) process: ProcessFunc,
     pub(super) retry_on_error: bool,
@@ -66,7 +66,7 @@ impl ItemProcessor for FuncProcessor {
             let next = self.pause.map_or(FIRST_PAUSE, |pause| pause.saturating_mul(2).min(LONGEST_PAUSE));
             self.pause = Some(next);
         }
-        tracing::warn!(%error, retry = self.retry_on_error, "what was popped could not be processed");
+        tracing::warn!(%error, retry = self.retry_on_error, "processing a popped item failed");
         match popped.item {
             Item::Deltas(deltas) if self.retry_on_error => vec![deltas],
             Item::ReplacedAll(all) if self.retry_on_error => all,
@@ -91,9 +91,9 @@ impl ItemProcessor for FuncProcessor {
 /// let queue = Fifo::new(meta_namespace_key);
 /// queue.add(web, Origin::Watch)?;
 /// queue.close();
-/// let (tell, told) = std::sync::mpsc::channel();
-/// process_loop(&queue, Box::new(move |popped| Ok(tell.send(popped.is_in_initial_list)?)), false).await;
-/// assert_eq!(told.iter().collect::<Vec<_>>(), [false]);
+/// let (sender, receiver) = std::sync::mpsc::channel();
+/// process_loop(&queue, Box::new(move |popped| Ok(sender.send(popped.is_in_initial_list)?)), false).await;
+/// assert_eq!(receiver.iter().collect::<Vec<_>>(), [false]);
 /// # Ok(())
 /// # }
 /// ```
@@ -101,7 +101,7 @@ pub async fn process_loop<Q: Queue + ?Sized>(queue: &Q, process: ProcessFunc, re
     pop_until_closed(queue, &mut FuncProcessor::new(process, retry_on_error), &TokioClock).await;
 }
 
-/// Pops until the queue is closed and empty.
+/// Pops and processes items until the queue is closed and empty.
 pub(super) async fn pop_until_closed<Q: Queue + ?Sized>(
     queue: &Q,
     processor: &mut dyn ItemProcessor,
@@ -112,7 +112,7 @@ pub(super) async fn pop_until_closed<Q: Queue + ?Sized>(
         if let Some(pause) = processor.pause() {
             clock.sleep(pause).await;
         }
-        // A full queue must not keep the runtime from its other tasks.
+        // A queue that is never empty must not starve the runtime's other tasks.
         consume_budget().await;
     }
 }

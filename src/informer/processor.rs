@@ -1,4 +1,4 @@
-//! Fan-out: who is to be told, and the tasks in which handlers run.
+//! Fan-out: selects the recipients of notifications and runs the handlers' tasks.
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -19,15 +19,15 @@ use super::progress::Progress;
 use super::resync::{CheckPeriod, ResyncTimer};
 use super::{InformerError, Notification, ResourceEventHandler};
 
-/// Notifications with those they are for, to be sent when no lock is held.
+/// Notifications with their recipients, to be sent when no lock is held.
 pub(super) type Outbox = Vec<(Arc<ProcessorListener>, Notification)>;
 
 /// All handlers of an informer (client-go: `sharedProcessor`).
 pub(super) struct SharedProcessor {
-    /// A std mutex: nothing under it waits. Taken inside the queue's lock, never the other way round.
+    /// A std mutex: it is never held across an `.await`. Lock order: the queue's lock first, then this one.
     state: Mutex<State>,
     on_panic: Option<HandlerPanicHook>,
-    /// Wakes the stop that waits for handlers when one of them is removed: a permit for the one waiter.
+    /// Wakes [`SharedProcessor::stop`], the only waiter, when a handler is removed while it stops.
     removal: Notify,
 }
 
@@ -35,27 +35,28 @@ struct State {
     listeners: Vec<RegisteredListener>,
     check: CheckPeriod,
     stage: Stage,
-    /// The tasks of handlers. Owned here, awaited by [`SharedProcessor::stop`], aborted when the informer is dropped;
-    /// as many as there are handlers.
+    /// The handlers' tasks, one for each handler. Owned here: awaited by [`SharedProcessor::stop`], aborted when the informer
+    /// is dropped.
     tasks: JoinSet<()>,
     /// For each task in `tasks`, the token that is cancelled when its handler is removed.
     tasks_removed: HashMap<task::Id, CancellationToken>,
-    /// The handlers of an informer that stops, so that they can still be removed.
+    /// The handlers of a stopping informer, so that they can still be removed.
     stopping: Vec<(Arc<Progress>, CancellationToken)>,
 }
 
 struct RegisteredListener {
     listener: Arc<ProcessorListener>,
     timer: ResyncTimer,
-    /// Ends the task of the handler, when it is removed.
+    /// Cancelled when the handler is removed; ends its task.
     removed: CancellationToken,
 }
 
-/// A handler, and all that it will be told.
+/// The task that calls one handler.
 type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 enum Stage {
-    /// There may be no runtime yet: the tasks to be started with the informer, each with the progress of its handler.
+    /// Not started, and possibly without a runtime. Holds the tasks to start, each with the progress and the removal token of
+    /// its handler.
     New(Vec<(Arc<Progress>, CancellationToken, Task)>),
     Running(Handle),
     Stopped,
@@ -78,8 +79,8 @@ impl SharedProcessor {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a listener, which from now on is told everything. To be called under the queue's lock, so that `now` is
-    /// between two deltas. `removed` will be cancelled when it is removed.
+    /// Adds a listener, which receives all notifications from now on. Callers hold the queue's lock, so that `now` is between
+    /// two deltas. `removed` is cancelled when the listener is removed.
     pub(super) fn add(
         &self,
         listener: ProcessorListener,
@@ -101,7 +102,7 @@ impl SharedProcessor {
         Ok(())
     }
 
-    /// Removes the listener with this progress; none is fine.
+    /// Removes the listener with this progress, if there is one.
     pub(super) fn remove(&self, progress: &Arc<Progress>) {
         let mut state = self.lock();
         let at = state.listeners.iter().position(|one| Arc::ptr_eq(&one.listener.progress, progress));
@@ -120,14 +121,14 @@ impl SharedProcessor {
             Stage::Running(_) | Stage::Stopped => None,
         };
         drop(state);
-        // What the handler does when it is dropped is its own, so no lock is held.
+        // Dropped without a lock: the handler's `Drop` may call the informer.
         drop(never_run);
     }
 
-    /// Has a handler told what comes in, from a task of its own that ends with the input or with `removed`.
+    /// Spawns the task that calls a handler for each notification. It ends when the inbox is closed or `removed` is cancelled.
     ///
     /// # Errors
-    /// [`InformerError::HandlerAfterStop`]: the end came after the listener was added. The handler is not called.
+    /// [`InformerError::HandlerAfterStop`]: the informer stopped after the listener was added. The handler is not called.
     pub(super) fn spawn<H: ResourceEventHandler>(
         &self,
         handler: H,
@@ -153,7 +154,7 @@ impl SharedProcessor {
         Ok(())
     }
 
-    /// Starts the tasks of the handlers that are there. Answers how often to check for resyncs from now on.
+    /// Starts the tasks of the registered handlers. Returns the period at which to check for resyncs.
     pub(super) fn start(&self, runtime: Handle) -> Option<Duration> {
         let mut state = self.lock();
         let State { stage, tasks, tasks_removed, check, .. } = &mut *state;
@@ -167,7 +168,8 @@ impl SharedProcessor {
         check.get()
     }
 
-    /// Finds out whose turn a resync is. Until the next time those are the ones told of what did not change.
+    /// Checks which handlers are due for a resync, and returns whether any is. Until the next check, these handlers receive
+    /// the notifications of unchanged objects.
     pub(super) fn should_resync(&self, now: Instant) -> bool {
         let mut any = false;
         for registered in &mut self.lock().listeners {
@@ -176,12 +178,13 @@ impl SharedProcessor {
         any
     }
 
-    /// Returns true if a handler is due a resync.
+    /// Returns true if a handler is due for a resync.
     pub(super) fn is_resync_due(&self) -> bool {
         self.lock().listeners.iter().any(|registered| registered.timer.is_due())
     }
 
-    /// Fixes who is told. To be called under the queue's lock: whoever registers later has it in its snapshot.
+    /// Selects the recipients of a notification. Callers hold the queue's lock: the snapshot of a handler that registers later
+    /// already contains the change.
     pub(super) fn distribute(&self, dispatch: Dispatch, outbox: &mut Outbox) {
         let (notification, to_all) = match dispatch {
             Dispatch::All(notification) => (notification, true),
@@ -201,8 +204,8 @@ impl SharedProcessor {
         matches!(self.lock().stage, Stage::Stopped)
     }
 
-    /// Closes every channel, and returns the tasks, which now end by themselves, with the tokens of their removal. No
-    /// handler can be added afterwards.
+    /// Closes every channel, so that the handlers' tasks end, and returns the tasks with their removal tokens. No handler can
+    /// be added afterwards.
     fn close(&self) -> (JoinSet<()>, HashMap<task::Id, CancellationToken>) {
         let mut state = self.lock();
         let never_run = std::mem::replace(&mut state.stage, Stage::Stopped);
@@ -212,13 +215,13 @@ impl SharedProcessor {
         let tasks = std::mem::take(&mut state.tasks);
         let tasks_removed = std::mem::take(&mut state.tasks_removed);
         drop(state);
-        // Handlers that never ran. What they do when they are dropped is theirs, so no lock is held.
+        // Dropped without a lock: a handler's `Drop` may call the informer.
         drop((never_run, listeners));
         (tasks, tasks_removed)
     }
 
-    /// Ends: every handler is told what is on its way to it, then its task ends. A handler that has been removed, which
-    /// may be stuck in a call, is not waited for.
+    /// Stops the handlers: each receives its buffered notifications, then its task ends. Does not wait for removed handlers,
+    /// which may be stuck in a call.
     pub(super) async fn stop(&self) {
         let (mut tasks, mut removed) = self.close();
         while !removed.values().all(CancellationToken::is_cancelled) {
@@ -228,17 +231,17 @@ impl SharedProcessor {
             };
             let Some(ended) = ended else { break };
             removed.remove(&task_id(&ended));
-            // Calls are guarded, but a handler is dropped on its task as well.
+            // Panics in calls are caught, but the task also drops the handler.
             if let Err(error) = ended {
                 tracing::error!(%error, "the task of an event handler failed");
             }
         }
-        // They end with the call that is in progress.
+        // The remaining tasks end with the call in progress.
         tasks.detach_all();
         self.lock().stopping.clear();
     }
 
-    /// Ends at once; what is on its way is lost to handlers that run in tasks.
+    /// Aborts the handlers' tasks. Their buffered notifications are lost.
     pub(super) fn abort(&self) {
         drop(self.close());
     }
@@ -265,7 +268,7 @@ async fn handle_all<H: ResourceEventHandler>(
         if is_initial {
             progress.0.handled_one();
         }
-        // A full inbox must not keep the runtime from its other tasks.
+        // An inbox that is never empty must not starve the runtime's other tasks.
         consume_budget().await;
     }
 }
@@ -274,7 +277,7 @@ fn task_id(ended: &Result<(task::Id, ()), JoinError>) -> task::Id {
     ended.as_ref().map_or_else(JoinError::id, |(id, ())| *id)
 }
 
-/// Says that a handler is gone however its task comes to its end, also before it has run at all.
+/// Records the end of a handler however its task ends, including before it first ran.
 struct EndOnDrop(Arc<Progress>);
 
 impl Drop for EndOnDrop {
@@ -290,9 +293,9 @@ mod tests {
     use crate::informer::{NotificationFn, SharedIndexInformer};
     use crate::testing::FakeSource;
 
-    /// Registering is two steps, and the end may come between them.
+    /// Registration has two steps, and the informer may stop between them.
     #[tokio::test]
-    async fn a_handler_whose_task_comes_after_the_end_is_refused() {
+    async fn a_handler_is_rejected_if_the_informer_stops_during_registration() {
         let processor = SharedProcessor::new(None, None);
         processor.start(Handle::current());
         let removed = CancellationToken::new();
@@ -303,16 +306,16 @@ mod tests {
         let spawned = processor.spawn(NotificationFn(|_| ()), inbox, Arc::clone(&progress), removed);
         assert_eq!(spawned, Err(InformerError::HandlerAfterStop));
         progress.expect(1);
-        assert!(!progress.wait().await, "whoever waits for the handler is told");
+        assert!(!progress.wait().await, "the wait for the handler ends");
     }
 
     #[test]
-    fn a_handler_that_is_removed_before_the_run_is_dropped_with_all_it_was_to_be_told() {
+    fn a_handler_removed_before_the_run_is_dropped() {
         let informer = SharedIndexInformer::builder(FakeSource::new()).build();
-        let [kept, gone] = [(); 2].map(|()| Arc::new(NotificationFn(|_| ())));
-        let registrations = [&kept, &gone]
+        let [kept, removed] = [(); 2].map(|()| Arc::new(NotificationFn(|_| ())));
+        let registrations = [&kept, &removed]
             .map(|handler| informer.add_event_handler(Arc::clone(handler)).expect("not stopped"));
         informer.remove_event_handler(&registrations[1]);
-        assert_eq!((Arc::strong_count(&kept), Arc::strong_count(&gone)), (2, 1));
+        assert_eq!((Arc::strong_count(&kept), Arc::strong_count(&removed)), (2, 1));
     }
 }

@@ -1,20 +1,21 @@
-//! How far things have come: whether the informer has synced, and how many initial notifications a handler has remaining.
+//! Sync progress: whether the informer has synced, and how many initial notifications a handler still has to handle.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use tokio::sync::watch;
 
-/// Whether the initial state is in the store.
+/// The sync state of an informer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum SyncState {
     Waiting,
+    /// The initial state is in the store.
     Synced,
-    /// It ended before.
+    /// The informer ended before it synced.
     Ended,
 }
 
-/// Set once, by the informer; any number of tasks wait for it. A watch channel, because a value that is there before
-/// somebody looks must be seen as well.
+/// A flag that the informer sets once and any number of tasks wait for. A watch channel, so that a task that starts to wait
+/// after the change returns at once.
 #[derive(Debug)]
 pub(super) struct Synced(watch::Sender<SyncState>);
 
@@ -45,7 +46,7 @@ impl Synced {
         *self.0.borrow() == SyncState::Synced
     }
 
-    /// Waits; `false` when the end came first.
+    /// Waits until the informer has synced. Returns `false` if it ended before.
     pub(super) async fn wait(&self) -> bool {
         let mut state = self.0.subscribe();
         let settled = state.wait_for(|state| *state != SyncState::Waiting).await;
@@ -59,12 +60,13 @@ struct Remaining {
     ended: bool,
 }
 
-/// How many initial notifications one handler has remaining. It goes up under the queue's lock, when the handler is chosen
-/// to be told, and down when the handler is done; so once the informer has synced it only goes down.
+/// The number of initial notifications that one handler still has to handle. It is incremented under the queue's lock, when
+/// the handler is selected as a recipient, and decremented when the handler returns. Therefore it only decreases once the
+/// informer has synced.
 #[derive(Debug, Default)]
 pub(super) struct Progress {
     remaining: watch::Sender<Remaining>,
-    /// Notifications that were merged into others. A number to look at: nothing hangs on its order.
+    /// Notifications that were merged into others. Relaxed: a statistic that orders nothing.
     coalesced: AtomicU64,
 }
 
@@ -86,12 +88,12 @@ impl Progress {
             .send_modify(|remaining| remaining.notifications = remaining.notifications.saturating_sub(1));
     }
 
-    /// The handler is gone: whatever is remaining stays.
+    /// Records that the handler has ended. The remaining notifications stay unhandled.
     pub(super) fn end(&self) {
         self.remaining.send_modify(|remaining| remaining.ended = true);
     }
 
-    /// Waits until the handler is gone.
+    /// Waits until the handler has ended.
     pub(super) async fn wait_for_end(&self) {
         let mut remaining = self.remaining.subscribe();
         // The sender lives as long as `self`, so there is no error to handle.
@@ -102,7 +104,7 @@ impl Progress {
         self.remaining.borrow().notifications == 0
     }
 
-    /// Waits; `false` when the handler was gone first.
+    /// Waits until every initial notification was handled. Returns `false` if the handler ended before.
     pub(super) async fn wait(&self) -> bool {
         let mut remaining = self.remaining.subscribe();
         let settled = remaining.wait_for(|remaining| remaining.notifications == 0 || remaining.ended).await;
@@ -110,18 +112,18 @@ impl Progress {
     }
 }
 
-/// Whether part of the initial state was popped that the only handler has not returned from. It is set under the queue's
-/// lock; so once the queue has synced it is only cleared.
+/// A flag that is set while the single handler of an informer processes initial notifications. It is set under the queue's
+/// lock, and therefore only cleared once the queue has synced.
 #[derive(Debug, Default)]
 pub(super) struct InitialDelivery(AtomicBool);
 
 impl InitialDelivery {
-    /// Relaxed: whoever asks has taken the queue's lock before.
+    /// Marks the delivery as in progress. Relaxed: readers take the queue's lock before they read the flag.
     pub(super) fn begin(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// What the handler did is seen by whoever sees this.
+    /// Marks the delivery as done. Release: readers of the flag also see the effects of the handler.
     pub(super) fn end(&self) {
         self.0.store(false, Ordering::Release);
     }
@@ -140,7 +142,7 @@ mod tests {
 
     // I25
     #[tokio::test]
-    async fn a_handler_has_synced_when_the_informer_has_and_nothing_initial_is_left() {
+    async fn a_handler_has_synced_when_the_informer_has_and_nothing_initial_remains() {
         for (upstream, started, finished, synced) in [
             (false, 1, 1, false),
             (false, 1, 0, false),
@@ -159,7 +161,7 @@ mod tests {
             assert_eq!(registration.has_synced(), synced, "{upstream} {started} {finished}");
             registration.progress.end();
             registration.synced.end();
-            assert_eq!(registration.synced().await, synced, "whoever waits is told");
+            assert_eq!(registration.synced().await, synced, "the end wakes the waiting task");
         }
     }
 }

@@ -1,4 +1,5 @@
-//! The one task that pops: apply to the store, fix who is to be told, then tell.
+//! The pump task: pops a delta, applies it to the store and selects the recipients under the queue's lock, then notifies them
+//! outside the lock.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -15,27 +16,27 @@ use crate::object::ResourceVersion;
 use crate::queue::{Item, Mark, Popped, Queue, pop};
 use crate::store::Indexer;
 
-/// Moves what a queue holds into a store, and tells handlers (client-go: `processLoop` with the `HandleDeltas` of its
+/// Applies the deltas of a queue to a store and notifies handlers (client-go: `processLoop` with the `HandleDeltas` of its
 /// shared informer).
 ///
-/// A delta is applied, and its recipients are fixed, while the queue is held. So at any moment at which the queue can
-/// be had, the store holds exactly what was popped: a list that comes in can tell what is gone, and a handler that
-/// comes late is given the store as it is and misses nothing, and gets nothing twice.
+/// A delta is applied and its recipients are selected under the queue's lock. Therefore, whenever another task has the lock,
+/// the store contains exactly the deltas that were popped. A list can then detect deletions, and a handler that registers
+/// later starts from a snapshot of the store without missing or repeating a notification.
 pub(super) struct Pump {
     pub(super) queue: Arc<dyn Queue>,
     pub(super) store: Arc<dyn Indexer>,
     pub(super) processor: Arc<SharedProcessor>,
     pub(super) synced: Arc<Synced>,
     pub(super) detector: Option<MutationDetector>,
-    /// A std mutex: nothing under it waits.
+    /// A std mutex: it is never held across an `.await`.
     applied: Mutex<Applied>,
 }
 
 #[derive(Default)]
 struct Applied {
-    /// Everything up to this version is in the store.
+    /// The version up to which everything is in the store.
     version: ResourceVersion,
-    /// [`Mark::Synced`] has been popped.
+    /// Set once [`Mark::Synced`] has been popped.
     marked: bool,
 }
 
@@ -54,12 +55,12 @@ impl Pump {
         self.applied.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The version up to which everything is in the store.
+    /// Returns the version up to which everything is in the store.
     pub(super) fn applied_version(&self) -> ResourceVersion {
         self.applied().version.clone()
     }
 
-    /// Pops until the queue is closed and empty. From `stopping` on it waits for no handler.
+    /// Pops until the queue is closed and empty. Once `stopping` is cancelled, it waits for no handler.
     pub(super) async fn process_loop(&self, stopping: &CancellationToken) {
         let mut outbox = Outbox::new();
         let mut is_initial = false;
@@ -80,12 +81,12 @@ impl Pump {
                     listener.send(notification, stopping).await;
                 }
             }
-            // A full queue that nobody listens to must not keep the runtime from its other tasks.
+            // Without handlers nothing here waits: a queue that is never empty must not starve the runtime's other tasks.
             consume_budget().await;
         }
     }
 
-    /// Runs under the queue's lock.
+    /// Applies a popped item and selects the recipients of its notifications. Runs under the queue's lock.
     fn process(&self, popped: Popped, outbox: &mut Outbox) {
         let Popped { item, is_in_initial_list, up_to } = popped;
         let mut dispatch = |dispatch| {
@@ -113,18 +114,18 @@ impl Pump {
         }
     }
 
-    /// Has the detector watch over what was just stored.
+    /// Adds the object that was just stored to the mutation detector.
     fn track_mutations(&self, dispatch: &Dispatch) {
         let Some(detector) = &self.detector else { return };
         if let Dispatch::All(Notification::Added { object: new, .. } | Notification::Updated { new, .. }) = dispatch
-            // What is stored may be compressed, and so another than what is told.
+            // The stored object may be a compressed copy of the notification's object.
             && let Ok(Some(stored)) = self.store.get(new)
         {
             detector.add_object(&stored);
         }
     }
 
-    /// Adds a listener between two deltas, with what the store holds as the first it is told.
+    /// Adds a listener between two deltas. Its first notifications are a snapshot of the store.
     pub(super) fn register(
         &self,
         mut listener: ProcessorListener,
@@ -152,7 +153,7 @@ impl Pump {
     }
 }
 
-/// Whoever waits for the sync of an informer that nobody can run any more is told.
+/// Ends the waits for the sync of an informer that can't run any more.
 impl Drop for Pump {
     fn drop(&mut self) {
         self.synced.end();
@@ -192,14 +193,14 @@ mod tests {
         Arc::new(Pump::new(queue, store, Arc::new(SharedProcessor::new(None, None)), None))
     }
 
-    /// A listener with room for all of a test.
+    /// Registers a listener whose channel does not fill up during a test.
     fn listen(pump: &Pump) -> Inbox {
         let (listener, inbox) = channel(10_000, usize::MAX);
         pump.register(listener, None, Instant::now(), &CancellationToken::new()).expect("not stopped");
         inbox
     }
 
-    /// Pops once and sends what is to be sent.
+    /// Pops once and sends the notifications.
     async fn step(pump: &Pump) -> bool {
         let mut outbox = Outbox::new();
         let popped = pump.queue.try_pop(&mut |popped| pump.process(popped, &mut outbox));
@@ -219,26 +220,26 @@ mod tests {
         objects.iter().map(|object| text_of(object)).collect()
     }
 
-    /// A list that comes in while an object is on its way from the queue to the store must find that object: or it
-    /// would be written after the list had nothing to say of it, and stay for ever.
+    /// A list that is queued while an object moves from the queue to the store must find that object. Otherwise the object
+    /// would be written after the list found nothing to delete, and stay in the store.
     #[tokio::test]
-    async fn an_object_on_its_way_to_the_store_is_no_ghost_to_a_list() {
+    async fn a_list_finds_an_object_that_is_being_applied() {
         for ordered in [false, true] {
-            // The index function stands in for the moment between the two.
+            // The index function runs between the pop and the write to the store.
             let (applying, is_applying) = mpsc::channel::<()>();
             let (replacing, is_replacing) = mpsc::channel::<()>();
             let (replaced, was_replaced) = mpsc::channel::<()>();
             let list = Mutex::new((is_replacing, was_replaced));
             let pause = IndexFunc::returning(move |_| {
                 let _sent = applying.send(());
-                // A replace that has begun and does not wait for the apply is done long before this gives up.
+                // A replace that does not wait for the apply ends long before this loop does.
                 let (is_replacing, was_replaced) = &*list.lock().expect("no panic");
                 let _begun = is_replacing.recv();
                 let overtaken = (0..10_000).any(|_| {
                     thread::yield_now();
                     was_replaced.try_recv().is_ok()
                 });
-                assert!(!overtaken, "a list came in between the queue and the store");
+                assert!(!overtaken, "a list was queued between the pop and the write");
                 Ok(Vec::new())
             });
             let pump = pump(ordered, Indexers::from([("pause".to_owned(), pause)]));
@@ -257,15 +258,15 @@ mod tests {
             list.join().expect("no panic");
             while step(&pump).await {}
             assert_eq!(stored(&pump), [""; 0], "a ghost");
-            let mut told = read(&mut inbox);
-            told.retain(|line| !line.starts_with("SYNCED"));
-            assert_eq!(told, ["+ghost@1 watch", "-ghost@1? relist"]);
+            let mut received = read(&mut inbox);
+            received.retain(|line| !line.starts_with("SYNCED"));
+            assert_eq!(received, ["+ghost@1 watch", "-ghost@1? relist"]);
         }
     }
 
-    /// Handlers come while deltas are being applied: each is told, one way or the other, of everything exactly once.
+    /// Handlers that register while deltas are applied receive each change exactly once, in the snapshot or as a notification.
     #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-    async fn a_late_handler_misses_nothing_and_gets_nothing_twice() {
+    async fn a_late_handler_receives_every_change_exactly_once() {
         for ordered in [false, true] {
             let pump = pump(ordered, Indexers::new());
             let stopping = CancellationToken::new();
@@ -308,11 +309,11 @@ mod tests {
 
     // F2
     #[tokio::test]
-    async fn a_list_tells_the_difference() {
+    async fn a_list_reports_the_difference() {
         for (ordered, atomic_replace) in [(false, false), (false, true), (true, false), (true, true)] {
             let pump = pump_of(ordered, atomic_replace, Indexers::new());
             let mut inbox = listen(&pump);
-            for (list, wanted) in [
+            for (list, expected) in [
                 (vec![pod("pod-1", 1), pod("pod-3", 2)], vec!["+pod-1@1!", "+pod-3@2!"]),
                 (vec![], vec!["-pod-1@1?", "-pod-3@2?"]),
                 (vec![pod("pod-1", 3)], vec!["+pod-1@3"]),
@@ -322,12 +323,12 @@ mod tests {
                     vec!["+pod-2@7", "+pod-4@8", "-pod-2@4?", "pod-1@3>6"],
                 ),
             ] {
-                let origin = if stored(&pump).is_empty() && wanted[0].ends_with('!') {
+                let origin = if stored(&pump).is_empty() && expected[0].ends_with('!') {
                     Origin::List
                 } else {
                     Origin::Relist
                 };
-                let expected: Vec<_> = list.iter().map(|object| text_of(object)).collect();
+                let listed: Vec<_> = list.iter().map(|object| text_of(object)).collect();
                 pump.queue.replace(list, &"9".into(), origin).expect("keys");
                 if atomic_replace && origin == Origin::Relist {
                     assert!(step(&pump).await, "a list is one pop");
@@ -335,37 +336,37 @@ mod tests {
                     assert!(!step(&pump).await, "a list is one pop");
                 }
                 while step(&pump).await {}
-                let mut told: Vec<_> = read(&mut inbox);
-                told.retain(|line| !line.starts_with("SYNCED"));
-                told.sort();
-                let wanted: Vec<_> = wanted.iter().map(|line| format!("{line} {origin}")).collect();
-                assert_eq!(told, wanted);
-                assert_eq!(stored(&pump), expected);
+                let mut received: Vec<_> = read(&mut inbox);
+                received.retain(|line| !line.starts_with("SYNCED"));
+                received.sort();
+                let expected: Vec<_> = expected.iter().map(|line| format!("{line} {origin}")).collect();
+                assert_eq!(received, expected);
+                assert_eq!(stored(&pump), listed);
                 assert_eq!(pump.applied_version(), "9".into());
             }
         }
     }
 
     #[tokio::test]
-    async fn the_store_and_not_the_event_says_what_happened() {
+    async fn notifications_follow_from_the_store_and_not_from_the_event_type() {
         for ordered in [false, true] {
             let pump = pump(ordered, Indexers::new());
             let (queue, mut inbox) = (&pump.queue, listen(&pump));
-            let gone = |name, version| DeletedObject::Known(pod(name, version));
+            let deleted = |name, version| DeletedObject::Known(pod(name, version));
             queue.update(pod("a", 1), Origin::Watch).expect("a key");
             queue.add(pod("a", 2), Origin::Watch).expect("a key");
             queue.add(pod("a", 2), Origin::Watch).expect("a key");
             queue.add(labelled("a", "other", 3, ""), Origin::Watch).expect("a key");
-            queue.delete(gone("a", 4), Origin::Watch).expect("a key");
-            queue.delete(gone("b", 5), Origin::Watch).expect("a key");
-            queue.delete(gone("a", 6), Origin::Watch).expect("a key");
+            queue.delete(deleted("a", 4), Origin::Watch).expect("a key");
+            queue.delete(deleted("b", 5), Origin::Watch).expect("a key");
+            queue.delete(deleted("a", 6), Origin::Watch).expect("a key");
             while step(&pump).await {}
-            let mut wanted = vec!["+a@1 watch", "a@1>2 watch", "-a@2? watch", "+a@3 watch", "-a@4 watch"];
+            let mut expected = vec!["+a@1 watch", "a@1>2 watch", "-a@2? watch", "+a@3 watch", "-a@4 watch"];
             if !ordered {
-                // Two deletes in a row are one there, the one that came first.
-                wanted.truncate(5);
+                // A `DeltaFifo` merges two consecutive deletes and keeps the first.
+                expected.truncate(5);
             }
-            assert_eq!(read(&mut inbox), wanted);
+            assert_eq!(read(&mut inbox), expected);
             assert_eq!(pump.applied_version(), "6".into());
         }
     }
@@ -374,23 +375,23 @@ mod tests {
 
     #[derive(Debug, Clone)]
     enum Step {
-        /// The source puts an object there (the second number is its uid) and, unless it is missed, says so.
+        /// The source creates or changes an object (the second number is its uid). The flag is false if the event is missed.
         Put(usize, usize, bool),
-        /// It takes it away.
+        /// The source deletes an object.
         Remove(usize, bool),
         List,
         BrokenList(usize),
         Resync,
         Pop,
-        /// Another handler comes.
+        /// Registers another handler.
         Listen,
     }
 
     fn steps() -> impl Strategy<Value = Vec<Step>> {
         let name = 0..NAMES.len();
         let step = prop_oneof![
-            4 => (name.clone(), 0..2usize, any::<bool>()).prop_map(|(name, uid, told)| Step::Put(name, uid, told)),
-            2 => (name.clone(), any::<bool>()).prop_map(|(name, told)| Step::Remove(name, told)),
+            4 => (name.clone(), 0..2usize, any::<bool>()).prop_map(|(name, uid, is_reported)| Step::Put(name, uid, is_reported)),
+            2 => (name.clone(), any::<bool>()).prop_map(|(name, is_reported)| Step::Remove(name, is_reported)),
             1 => Just(Step::List),
             1 => name.prop_map(Step::BrokenList),
             1 => Just(Step::Resync),
@@ -404,30 +405,30 @@ mod tests {
         pump: Arc<Pump>,
         source: BTreeMap<&'static str, (usize, u64)>,
         version: u64,
-        listed: bool,
-        missed: bool,
+        has_listed: bool,
+        has_missed_events: bool,
         readers: Vec<(Inbox, Reader)>,
     }
 
     impl World {
         async fn step(&mut self, step: &Step) {
             match *step {
-                Step::Put(name, uid, told) => {
+                Step::Put(name, uid, is_reported) => {
                     self.version += 1;
                     self.source.insert(NAMES[name], (uid, self.version));
-                    self.missed |= !told;
-                    if told && self.listed {
+                    self.has_missed_events |= !is_reported;
+                    if is_reported && self.has_listed {
                         let object = self.object(NAMES[name]);
                         self.pump.queue.update(object, Origin::Watch).expect("a key");
                     }
                 }
-                Step::Remove(name, told) => {
+                Step::Remove(name, is_reported) => {
                     self.version += 1;
                     self.source.remove(NAMES[name]);
-                    self.missed |= !told;
-                    if told && self.listed {
-                        let gone = DeletedObject::Known(pod(NAMES[name], self.version));
-                        self.pump.queue.delete(gone, Origin::Watch).expect("a key");
+                    self.has_missed_events |= !is_reported;
+                    if is_reported && self.has_listed {
+                        let deleted = DeletedObject::Known(pod(NAMES[name], self.version));
+                        self.pump.queue.delete(deleted, Origin::Watch).expect("a key");
                     }
                 }
                 Step::List => self.list(usize::MAX),
@@ -446,19 +447,19 @@ mod tests {
         }
 
         fn list(&mut self, breaks_after: usize) {
-            let origin = if self.listed { Origin::Relist } else { Origin::List };
+            let origin = if self.has_listed { Origin::Relist } else { Origin::List };
             let queue = &self.pump.queue;
             queue.list_begin(origin);
             let taken = self.source.keys().take(breaks_after);
             let back = taken.filter_map(|name| queue.list_item(self.object(name), origin)).collect();
             if breaks_after == usize::MAX {
                 queue.replace(back, &self.version.to_string().as_str().into(), origin).expect("keys");
-                (self.listed, self.missed) = (true, false);
+                (self.has_listed, self.has_missed_events) = (true, false);
             }
         }
 
         async fn settle(mut self) {
-            if self.missed || !self.listed {
+            if self.has_missed_events || !self.has_listed {
                 self.list(usize::MAX);
             }
             while super::tests::step(&self.pump).await {}
@@ -475,7 +476,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn notifications_replayed_over_nothing_are_the_source(
+        fn replayed_notifications_yield_the_state_of_the_source(
             steps in steps(),
             ordered in any::<bool>(),
             atomic_replace in any::<bool>(),
@@ -486,7 +487,7 @@ mod tests {
                 let readers = vec![(listen(&pump), Reader::default())];
                 let source = BTreeMap::new();
                 let mut world =
-                    World { pump, source, version: 0, listed: false, missed: false, readers };
+                    World { pump, source, version: 0, has_listed: false, has_missed_events: false, readers };
                 for step in &steps {
                     world.step(step).await;
                 }

@@ -1,4 +1,4 @@
-//! Where the reflector ends and the queue begins.
+//! An adapter that lets a reflector write to a queue.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,8 +7,8 @@ use crate::object::{DeletedObject, KeyError, Object, Origin, ResourceVersion};
 use crate::queue::{Mark, Queue, room};
 use crate::reflector::ReflectorStore;
 
-/// The queue as a reflector sees it. What is stored already is shared on the way in (see [`Queue::list_item`]), so a
-/// list of what is known costs no second copy of it.
+/// A queue as a [`ReflectorStore`]. Listed objects that are already stored are shared (see [`Queue::list_item`]), so that
+/// listing known objects allocates no second copy.
 pub(super) struct QueueSink(pub(super) Arc<dyn Queue>);
 
 impl ReflectorStore for QueueSink {

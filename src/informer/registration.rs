@@ -1,4 +1,4 @@
-//! The two things that registering answers: a handle on a handler, or a stream of notifications.
+//! The results of registering: a handle to a handler, or a stream of notifications.
 
 use std::fmt;
 use std::pin::Pin;
@@ -12,7 +12,7 @@ use super::listener::Inbox;
 use super::processor::SharedProcessor;
 use super::progress::{Progress, Synced};
 
-/// A registered handler (client-go: `ResourceEventHandlerRegistration`). Dropping it changes nothing.
+/// A handle to a registered handler (client-go: `ResourceEventHandlerRegistration`). Dropping it does not remove the handler.
 #[derive(Clone)]
 pub struct Registration {
     pub(super) progress: Arc<Progress>,
@@ -20,26 +20,27 @@ pub struct Registration {
 }
 
 impl Registration {
-    /// Whether the informer has synced and this handler has returned from every notification of the initial state,
-    /// or of what was there when it came late.
+    /// Returns true if the informer has synced and this handler has returned from every notification of the initial
+    /// state: for a handler registered later, the objects in the store at that time.
     #[must_use]
     pub fn has_synced(&self) -> bool {
         self.synced.is_set() && self.progress.is_done()
     }
 
-    /// How many notifications this handler was not told because they were merged into others: what came and went is
-    /// two. Always 0 unless it was added with [`OnSlow::Coalesce`](super::OnSlow::Coalesce).
+    /// Returns the number of notifications that this handler did not receive because they were merged into others. An
+    /// object that was added and deleted before the handler read either counts as two. Always 0 without
+    /// [`OnSlow::Coalesce`](super::OnSlow::Coalesce).
     #[must_use]
     pub fn coalesced(&self) -> u64 {
         self.progress.coalesced()
     }
 
-    /// Waits until [`Registration::has_synced`]; `false` when the informer or the handler came to its end before.
+    /// Waits until [`Registration::has_synced`]. Returns `false` if the informer or the handler ended before.
     pub async fn synced(&self) -> bool {
         self.synced.wait().await && self.progress.wait().await
     }
 
-    /// Waits until the handler has returned from its last call: it was removed, or the informer has stopped. Of a
+    /// Waits until the handler has returned from its last call, after its removal or the stop of the informer. For a
     /// [`Subscription`], waits until it is dropped.
     pub async fn ended(&self) {
         self.progress.wait_for_end().await;
@@ -52,13 +53,13 @@ impl fmt::Debug for Registration {
     }
 }
 
-/// Notifications to be read one by one: a handler for those who have a task of their own. Dropping it ends it.
+/// A stream of notifications, for readers that have their own task instead of a handler. Dropping it unsubscribes.
 ///
-/// The initial state waits for the reader without a bound of its own, as references to what the store holds, so the
-/// informer syncs even if this is read later. After it, a reader that does not keep up holds up every other handler once its
-/// buffer is full, and at last the source; unless it was made with [`OnSlow::Coalesce`](super::OnSlow::Coalesce).
+/// The initial state is buffered without a separate bound, as references to the objects in the store, so that the informer
+/// syncs even if the reader starts later. After the initial state, a reader that does not keep up blocks every other handler
+/// once its buffer is full, and finally the source. With [`OnSlow::Coalesce`](super::OnSlow::Coalesce) it blocks nothing.
 ///
-/// It is a [`Stream`] as well, for whoever has adapters for those; it ends as [`Subscription::recv`] does.
+/// It also implements [`Stream`], which ends when [`Subscription::recv`] returns `None`.
 ///
 /// ```
 /// # use kdelta::informer::SharedIndexInformer;
@@ -69,13 +70,14 @@ impl fmt::Debug for Registration {
 /// # let source = FakeSource::new();
 /// # source.add(pod("shop/web"));
 /// let informer = SharedIndexInformer::builder(source).build();
-/// let mut told = informer.subscribe(16, None)?;
+/// let mut subscription = informer.subscribe(16, None)?;
 /// let stop = CancellationToken::new();
 /// let running = tokio::spawn(informer.run(stop.clone()));
-/// assert_eq!(told.recv().await.map(|told| told.to_string()).as_deref(), Some("+shop/web@2! list"));
+/// let added = subscription.recv().await.ok_or("the informer ended")?;
+/// assert_eq!(added.to_string(), "+shop/web@2! list");
 /// stop.cancel();
 /// running.await??;
-/// assert!(told.recv().await.is_none(), "the informer has stopped, and everything was read");
+/// assert!(subscription.recv().await.is_none(), "the informer has stopped, and everything was read");
 /// # Ok(())
 /// # }
 /// ```
@@ -86,33 +88,34 @@ pub struct Subscription {
 }
 
 impl Subscription {
-    /// The next notification; `None` once the informer has stopped and everything it had taken in was read. Dropping
-    /// the future loses nothing.
+    /// Returns the next notification, or `None` once the informer has stopped and every queued notification was read.
+    ///
+    /// Cancel safe: dropping the future loses no notification.
     pub async fn recv(&mut self) -> Option<Notification> {
         let next = self.inbox.next().await;
         self.count(next)
     }
 
-    /// The next notification if it is there already.
+    /// Returns the next notification if one is available.
     pub fn try_recv(&mut self) -> Option<Notification> {
         let next = self.inbox.try_next();
         self.count(next)
     }
 
-    /// Whether the informer has synced and every notification of the initial state, or of what was there when this
-    /// came late, has been handed out.
+    /// Returns true if the informer has synced and every notification of the initial state has been returned. For a
+    /// later subscription, that state is the objects in the store at that time.
     #[must_use]
     pub fn has_synced(&self) -> bool {
         self.registration.has_synced()
     }
 
-    /// What can be asked of it while somebody else reads it.
+    /// Returns a handle to this subscription that can be used while another task reads it.
     #[must_use]
     pub fn registration(&self) -> Registration {
         self.registration.clone()
     }
 
-    /// As [`Registration::coalesced`].
+    /// Returns the number of merged notifications; see [`Registration::coalesced`].
     #[must_use]
     pub fn coalesced(&self) -> u64 {
         self.registration.coalesced()

@@ -1,21 +1,22 @@
-//! How often each handler is told everything again, and how often the informer looks whose turn it is.
+//! The resync period of each handler, and the period at which the informer checks which handlers are due.
 //!
-//! The rules are client-go's: a handler asks for a period; before the start the informer checks as often as the most
-//! eager one needs, after it no more often than it does; an informer made without a check period never resyncs.
+//! The rules are client-go's: each handler requests a period. Before the start, the check period is lowered to the shortest
+//! requested one; after the start it does not change, and handlers get no shorter period. An informer built without a check
+//! period never resyncs.
 
 use std::time::{Duration, Instant};
 
-/// Nobody is told everything more often.
+/// The shortest resync period of a handler.
 const MINIMUM_PERIOD: Duration = Duration::from_secs(1);
 
-/// How often the informer checks.
+/// The period at which the informer checks for due handlers.
 #[derive(Debug)]
 pub(super) struct CheckPeriod {
     period: Option<Duration>,
     started: bool,
 }
 
-/// When one handler is due.
+/// The resync timer of one handler.
 #[derive(Debug)]
 pub(super) struct ResyncTimer {
     desired: Option<Duration>,
@@ -25,7 +26,7 @@ pub(super) struct ResyncTimer {
 }
 
 impl CheckPeriod {
-    /// `None` and zero are never.
+    /// Creates the check period; `None` and zero disable resyncs.
     pub(super) fn new(period: Option<Duration>) -> Self {
         Self { period: period.filter(|period| !period.is_zero()), started: false }
     }
@@ -34,13 +35,13 @@ impl CheckPeriod {
         self.period
     }
 
-    /// From now on the period stands.
+    /// Fixes the period.
     pub(super) fn start(&mut self) {
         self.started = true;
     }
 
-    /// A timer for a handler that asks for this period, by which the informer may come to check more often: those
-    /// that are there are then to be told with [`ResyncTimer::update_period`].
+    /// Creates the timer of a handler that requests this period. This may shorten the check period: the caller then
+    /// calls [`ResyncTimer::update_period`] on the existing timers.
     pub(super) fn new_timer(&mut self, desired: Option<Duration>, now: Instant) -> ResyncTimer {
         let desired = desired.filter(|period| !period.is_zero()).map(|period| period.max(MINIMUM_PERIOD));
         if let (Some(desired), Some(check)) = (desired, self.period)
@@ -63,12 +64,13 @@ impl CheckPeriod {
 }
 
 impl ResyncTimer {
-    /// What the handler gets of what it asked for.
+    /// Sets the effective period: the requested one, but not below the check period.
     pub(super) fn update_period(&mut self, check: &CheckPeriod) {
         self.period = self.desired.and_then(|desired| Some(desired.max(check.period?)));
     }
 
-    /// Looks whether it is time, and if so sets the next. The answer holds until the next look.
+    /// Checks whether the handler is due, and if so schedules its next resync. [`ResyncTimer::is_due`] returns the result
+    /// until the next check.
     pub(super) fn check(&mut self, now: Instant) -> bool {
         self.due = self.next.is_some_and(|next| now >= next);
         if self.due {
@@ -77,7 +79,7 @@ impl ResyncTimer {
         self.due
     }
 
-    /// A period that ends beyond all time is never.
+    /// Schedules the next resync; none if the time can't be represented.
     fn set(&mut self, now: Instant) {
         self.next = self.period.and_then(|period| now.checked_add(period));
     }
@@ -100,24 +102,26 @@ mod tests {
 
     // I2
     #[test]
-    fn before_the_start_the_informer_checks_as_often_as_the_most_eager_handler_needs() {
+    fn the_check_period_follows_the_shortest_requested_period_before_the_start() {
         let now = Instant::now();
         let mut check = CheckPeriod::new(HALF_A_DAY);
         let mut timers = Vec::new();
-        let (some, more) = (Some(seconds(55)), Some(seconds(5)));
-        for (asked, wanted) in [(None, HALF_A_DAY), (MINUTE, MINUTE), (some, some), (more, more)] {
-            timers.push(check.new_timer(asked, now));
+        let (longer, shorter) = (Some(seconds(55)), Some(seconds(5)));
+        for (requested, expected) in
+            [(None, HALF_A_DAY), (MINUTE, MINUTE), (longer, longer), (shorter, shorter)]
+        {
+            timers.push(check.new_timer(requested, now));
             for timer in &mut timers {
                 timer.update_period(&check);
             }
-            assert_eq!(check.get(), wanted);
+            assert_eq!(check.get(), expected);
         }
         let periods: Vec<_> = timers.iter().map(|timer| timer.period).collect();
-        assert_eq!(periods, [None, MINUTE, some, more]);
+        assert_eq!(periods, [None, MINUTE, longer, shorter]);
     }
 
     #[test]
-    fn a_handler_gets_no_more_than_the_informer_has() {
+    fn a_period_is_at_least_the_check_period_and_the_minimum() {
         let now = Instant::now();
         let mut check = CheckPeriod::new(Some(seconds(10)));
         check.start();
@@ -130,14 +134,14 @@ mod tests {
     }
 
     #[test]
-    fn a_period_beyond_all_time_is_never() {
+    fn a_period_too_long_to_represent_never_ends() {
         let now = Instant::now();
         let mut timer = CheckPeriod::new(Some(seconds(1))).new_timer(Some(Duration::MAX), now);
         assert!(!timer.check(now + Duration::from_hours(1)));
     }
 
     #[test]
-    fn a_timer_is_due_once_a_period() {
+    fn a_timer_is_due_once_per_period() {
         let start = Instant::now();
         let mut check = CheckPeriod::new(Some(seconds(1)));
         let (mut two, mut never) = (check.new_timer(Some(seconds(2)), start), check.new_timer(None, start));

@@ -1,4 +1,4 @@
-//! A run: a reflector that fills a queue, beside the work on what is in it.
+//! Runs a reflector that fills a queue together with the queue's consumer.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -9,17 +9,17 @@ use tokio_util::sync::CancellationToken;
 use crate::listwatch::Error;
 use crate::queue::Queue;
 
-/// A run, of a reflector or of all that stands behind it.
+/// The future of a reflector's or an informer's run.
 pub(super) type RunFuture = Pin<Box<dyn Future<Output = Result<(), Error>> + Send>>;
 
-/// Runs a reflector to its end, then closes the queue and cancels `reflector_ended`, and answers once the work has come to its
-/// end as well, which is to be that of the queue. Dropping the future ends both where they are, and closes the queue.
+/// Runs a reflector to its end, then closes the queue and cancels `reflector_ended`. Returns once `consumer` has ended too,
+/// which it must do when the queue is closed and empty. Dropping the future aborts both and closes the queue.
 ///
 /// # Errors
-/// What the reflector gave up with.
+/// The error that the reflector gave up with.
 ///
 /// # Panics
-/// Where the reflector did, with its panic.
+/// Resumes a panic of the reflector.
 pub(super) async fn run_with_consumer(
     queue: &dyn Queue,
     reflector: RunFuture,
@@ -27,7 +27,7 @@ pub(super) async fn run_with_consumer(
     consumer: impl Future<Output = ()>,
 ) -> Result<(), Error> {
     let closing = CloseOnDrop(queue);
-    // A task, so that reading and working have a core each. The set is its owner: it is awaited below, and aborted where
+    // A task, so that the reflector and the consumer can run in parallel. Owned by the set: awaited below, and aborted if
     // this future is dropped.
     let mut task = JoinSet::new();
     task.spawn(reflector);
@@ -41,7 +41,7 @@ pub(super) async fn run_with_consumer(
     end.and_then(task_output).unwrap_or(Ok(()))
 }
 
-/// What a task answered; none where it was aborted. Its panic goes on here.
+/// Returns the output of a task, or `None` if it was aborted. Resumes a panic of the task.
 pub(crate) fn task_output<T>(ended: Result<T, JoinError>) -> Option<T> {
     match ended {
         Ok(output) => Some(output),
@@ -50,7 +50,7 @@ pub(crate) fn task_output<T>(ended: Result<T, JoinError>) -> Option<T> {
     }
 }
 
-/// The end of a run, however it came: nobody is to wait for the queue.
+/// Closes the queue however the run ends, so that no task waits for it.
 struct CloseOnDrop<'a>(&'a dyn Queue);
 
 impl Drop for CloseOnDrop<'_> {

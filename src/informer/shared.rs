@@ -1,4 +1,4 @@
-//! The informer as it is used.
+//! The shared informer.
 
 use std::future::Future;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -22,30 +22,30 @@ use crate::queue::{DEFAULT_BYTES, Transformer};
 use crate::reflector::{Observer, ReflectorHandle, ShouldResync};
 use crate::store::{Indexer, Indexers, Store};
 
-/// Makes the reflector, once it is known how often to resync.
+/// Creates and runs the reflector, once the resync period is known.
 pub(super) type StartReflector = Box<dyn FnOnce(ReflectorStart) -> (ReflectorHandle, RunFuture) + Send>;
 
-/// What the reflector is started with.
+/// The parameters of a reflector's start.
 pub(super) struct ReflectorStart {
     pub(super) queue_sink: Arc<QueueSink>,
     pub(super) resync_period: Option<Duration>,
     pub(super) should_resync: ShouldResync,
-    /// In the place of the options' own.
+    /// Replaces the observer of the reflector's options.
     pub(super) observer: Option<Observer>,
     pub(super) stop: CancellationToken,
 }
 
-/// What can still be chosen, until the run takes it.
+/// The settings of an informer that has not been started. Taken by the run.
 struct NotStarted {
     start_reflector: StartReflector,
     observer: Option<Observer>,
 }
 
-/// A store that follows what a source holds, with any number of handlers that are told of it (client-go:
+/// A store that mirrors a source, with any number of handlers that are notified of changes (client-go:
 /// `SharedIndexInformer`).
 ///
-/// This is a handle: cloning it is cheap, and all clones are the same informer. It runs once; whoever runs it owns its
-/// tasks.
+/// This is a handle: cloning it is cheap, and all clones refer to the same informer. An informer runs once. The future of
+/// [`SharedIndexInformer::run`] owns its tasks.
 ///
 /// ```
 /// use kdelta::informer::{Notification, NotificationFn, SharedIndexInformer};
@@ -58,8 +58,8 @@ struct NotStarted {
 /// let source = FakeSource::new();
 /// source.add(pod("shop/web"));
 /// let informer = SharedIndexInformer::builder(source.clone()).build();
-/// let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
-/// let handler = NotificationFn(move |notification: Notification| drop(tell.send(notification.to_string())));
+/// let (sender, mut receiver) = tokio::sync::mpsc::unbounded_channel();
+/// let handler = NotificationFn(move |notification: Notification| drop(sender.send(notification.to_string())));
 /// let registration = informer.add_event_handler(handler)?;
 /// let stop = CancellationToken::new();
 /// let running = tokio::spawn(informer.run(stop.clone()));
@@ -67,8 +67,8 @@ struct NotStarted {
 /// informer.add_indexers([("namespace".to_owned(), index_funcs::namespace())].into())?;
 /// assert_eq!(informer.get_indexer().index_keys("namespace", "shop")?, ["shop/web".into()]);
 /// source.delete("shop/web");
-/// assert_eq!(told.recv().await.as_deref(), Some("+shop/web@2! list"));
-/// assert_eq!(told.recv().await.as_deref(), Some("-shop/web@3 watch"));
+/// assert_eq!(receiver.recv().await.as_deref(), Some("+shop/web@2! list"));
+/// assert_eq!(receiver.recv().await.as_deref(), Some("-shop/web@3 watch"));
 /// stop.cancel();
 /// # Ok(running.await??)
 /// # }
@@ -79,22 +79,22 @@ pub struct SharedIndexInformer {
     shared: Arc<Shared>,
 }
 
-/// client-go's interface without the indices. Here one type is both.
+/// An alias for client-go's interface without indices, which is the same type here.
 pub type SharedInformer = SharedIndexInformer;
 
 struct Shared {
     pump: Pump,
-    /// Taken by the run. A std mutex: it is held for the take.
+    /// Taken by the run. A std mutex: it is never held across an `.await`.
     not_started: Mutex<Option<NotStarted>>,
     reflector: OnceLock<ReflectorHandle>,
     clock: Arc<dyn Clock>,
     default_resync: Option<Duration>,
-    /// That of the store.
+    /// The store's compressor.
     compressor: Option<Arc<Compressor>>,
 }
 
 impl SharedIndexInformer {
-    /// An informer on this source.
+    /// Returns a builder of an informer on this source.
     pub fn builder<L: ListerWatcher>(source: L) -> Builder<L> {
         Builder::new(source)
     }
@@ -117,8 +117,9 @@ impl SharedIndexInformer {
         Self { shared: Arc::new(shared) }
     }
 
-    /// Adds a handler, told again of everything as often as the informer resyncs. At any time before the end: one
-    /// that comes late is told first, as initial, of what the store holds, in no particular order.
+    /// Registers a handler that uses the informer's resync period. Handlers can be registered at any time before the
+    /// informer stops. A handler registered later first receives the objects in the store as initial adds, in no
+    /// particular order.
     ///
     /// # Errors
     /// [`InformerError::HandlerAfterStop`].
@@ -129,8 +130,8 @@ impl SharedIndexInformer {
         self.add_event_handler_with_resync_period(handler, self.shared.default_resync)
     }
 
-    /// The same with a period of its own: `None` is never, otherwise at least a second, and no more often than the
-    /// informer looks once it runs.
+    /// Registers a handler with its own resync period. `None` disables resyncs; otherwise the period is at least one
+    /// second, and, once the informer runs, at least its check period.
     ///
     /// # Errors
     /// [`InformerError::HandlerAfterStop`].
@@ -142,7 +143,7 @@ impl SharedIndexInformer {
         self.add_event_handler_with_options(handler, HandlerOptions { resync, ..HandlerOptions::default() })
     }
 
-    /// The same with a policy for the case that the handler is slow.
+    /// Registers a handler with its own resync period and its own policy for slow reading.
     ///
     /// # Errors
     /// [`InformerError::HandlerAfterStop`].
@@ -162,11 +163,11 @@ impl SharedIndexInformer {
         Ok(registration)
     }
 
-    /// Registers a reader with a task of its own, which reads notifications one by one.
+    /// Registers a subscription, from which the caller reads notifications one by one.
     ///
-    /// At most `capacity` of them (and 16 MiB) wait to be read. The initial state does not count: it waits as references
-    /// to what the store holds, so that the informer syncs whether or not it is read. Later notifications that exceed the
-    /// bounds hold up the informer until they are read.
+    /// At most `capacity` notifications (and 16 MiB) are buffered. The initial state does not count: it is buffered as
+    /// references to the objects in the store, so that the informer syncs whether or not it is read. Later notifications
+    /// that exceed the bounds block the informer until the subscription is read.
     ///
     /// # Errors
     /// [`InformerError::HandlerAfterStop`].
@@ -179,7 +180,7 @@ impl SharedIndexInformer {
         self.subscribe_with_options(HandlerOptions { resync, on_slow })
     }
 
-    /// The same with a policy for the case that the reader is slow.
+    /// Registers a subscription with its own resync period and its own policy for slow reading.
     ///
     /// ```
     /// # use kdelta::informer::{HandlerOptions, OnSlow, SharedIndexInformer};
@@ -230,28 +231,27 @@ impl SharedIndexInformer {
         Ok((registration, inbox))
     }
 
-    /// Removes a handler, also while the informer stops, whose end then does not wait for it. Waiting notifications are
-    /// dropped; a call in progress may continue after this returns. A handler that was removed before, or belongs to another
-    /// informer, is ignored.
+    /// Removes a handler. A stopping informer then does not wait for it. Buffered notifications are dropped; a call in progress
+    /// may continue after this returns. A handler that was removed before, or belongs to another informer, is ignored.
     pub fn remove_event_handler(&self, registration: &Registration) {
         self.shared.pump.processor.remove(&registration.progress);
     }
 
     /// Removes a handler and waits until it will not be called again (client-go: `ShutDownEventHandler`).
     ///
-    /// A handler that blocks on this future for itself waits for ever, as in client-go.
+    /// A handler that blocks on this future for its own registration never returns, as in client-go.
     pub async fn shut_down_event_handler(&self, registration: &Registration) {
         self.remove_event_handler(registration);
         registration.ended().await;
     }
 
-    /// Changes objects before they are queued and stored, in the place of
-    /// [`Builder::transform`]'s transformer or the one set before.
+    /// Sets a transformer that changes objects before they are queued and stored. Replaces the one set by
+    /// [`Builder::transform`] or by an earlier call.
     ///
     /// # Errors
     /// [`InformerError::AlreadyStarted`].
     pub fn set_transform(&self, transformer: Transformer) -> Result<(), InformerError> {
-        // Held meanwhile, so that the run does not begin in between.
+        // The lock is held until the transformer is set, so that the run does not start in between.
         let not_started = self.shared.not_started();
         if not_started.is_none() {
             return Err(InformerError::AlreadyStarted);
@@ -260,8 +260,8 @@ impl SharedIndexInformer {
         Ok(())
     }
 
-    /// Is told when a list or a watch fails, and of the recovery, in the place of the observer in
-    /// [`Builder::reflector`]'s options or the one set before.
+    /// Sets an observer that is notified when a list or a watch fails, and of the recovery. Replaces the observer in
+    /// [`Builder::reflector`]'s options or that of an earlier call.
     ///
     /// # Errors
     /// [`InformerError::AlreadyStarted`].
@@ -271,7 +271,8 @@ impl SharedIndexInformer {
         Ok(())
     }
 
-    /// Adds indices, at any time before the end, over what is stored and what will be: all of them or none.
+    /// Adds indices over the current and all later objects: all of them or none. Indices can be added at any time before the
+    /// informer stops.
     ///
     /// # Errors
     /// [`InformerError::IndexersAfterStop`], or the store's conflict.
@@ -282,70 +283,71 @@ impl SharedIndexInformer {
         Ok(self.shared.pump.store.add_indexers(indexers)?)
     }
 
-    /// The store. It is for reading: what is written to it is not told to anybody, and is lost with the next change.
+    /// Returns the store, which is for reading only: writes by the caller notify no handler and are overwritten by the next
+    /// change.
     #[must_use]
     pub fn get_indexer(&self) -> Arc<dyn Indexer> {
         Arc::clone(&self.shared.pump.store)
     }
 
-    /// The same without its indices.
+    /// Returns the store without the interface to its indices.
     #[must_use]
     pub fn get_store(&self) -> Arc<dyn Store> {
         self.get_indexer()
     }
 
-    /// Whether the store has held the whole initial state. Says nothing of handlers: see [`Registration::has_synced`].
+    /// Returns true once the store has received the whole initial state. For handlers, see [`Registration::has_synced`].
     #[must_use]
     pub fn has_synced(&self) -> bool {
         ControllerBackend::has_synced(&*self.shared)
     }
 
-    /// Waits until the store has held the whole initial state; `false` when the informer ended before.
+    /// Waits until the store has received the whole initial state. Returns `false` if the informer ended before.
     pub async fn synced(&self) -> bool {
         self.shared.pump.synced.wait().await
     }
 
-    /// The version the reflector received last; unset before the first.
+    /// Returns the version that the reflector received last; unset before the first.
     #[must_use]
     pub fn last_sync_resource_version(&self) -> ResourceVersion {
         ControllerBackend::last_sync_resource_version(&*self.shared)
     }
 
-    /// The version up to which everything is in the store: whoever wrote an object and got this version, or an older
-    /// one, back finds it there. Unset before the first sync.
+    /// Returns the version up to which everything is in the store; unset before the first sync. A write to which the server
+    /// assigned this version or an older one is visible in the store.
     #[must_use]
     pub fn last_store_sync_resource_version(&self) -> ResourceVersion {
         self.shared.pump.applied_version()
     }
 
-    /// Whether it has been run to its end.
+    /// Returns true if the informer has run and ended.
     #[must_use]
     pub fn is_stopped(&self) -> bool {
         self.shared.pump.processor.is_stopped()
     }
 
-    /// Runs until `stop`, or until the reflector gives up. A second run ends at once.
+    /// Runs until `stop` is cancelled or the reflector gives up. A second run returns at once.
     ///
-    /// It ends in order: the reflector; then what is queued is applied and told; then the handlers, each after the last
-    /// notification for it. A [`Subscription`] can be read to its end afterwards; the end does not wait for its
-    /// reader. Dropping the future stops everything where it is.
+    /// The informer stops in order: first the reflector; then the queued deltas are applied and sent to the handlers; then
+    /// each handler ends after its last notification. A [`Subscription`] can be read to its end afterwards; the run does not
+    /// wait for its reader. Dropping the future aborts the informer.
     ///
     /// # Errors
-    /// What the reflector gave up with; see [`Reflector::run`](crate::reflector::Reflector::run).
+    /// The error that the reflector gave up with; see [`Reflector::run`](crate::reflector::Reflector::run).
     ///
     /// # Panics
-    /// Outside of a tokio runtime, and where the source panicked.
+    /// Outside of a tokio runtime, and if the source panicked.
     pub fn run(&self, stop: CancellationToken) -> impl Future<Output = Result<(), Error>> + Send + use<> {
         Arc::clone(&self.shared).start(stop)
     }
 
-    /// Ends this informer if it has not been started. It then can't be started.
+    /// Ends this informer if it has not been started. It can't be started afterwards.
     pub(super) fn end_unstarted(&self) {
         self.shared.end_unstarted();
     }
 
-    /// The same informer as a [`Controller`]: for what is to run informers and other controllers alike. Unlike
-    /// client-go's it can be run, which is to run the informer.
+    /// Returns this informer as a [`Controller`], for code that runs informers and other controllers in the same way. Unlike
+    /// client-go's, this controller can be run, which runs the informer.
     ///
     /// ```
     /// # use kdelta::informer::SharedIndexInformer;
@@ -400,7 +402,7 @@ impl Shared {
 
     /// Ends an informer that has not been started, as if it had been run and stopped before it synced.
     fn end_unstarted(&self) {
-        // Dropped after the lock is released: what the source does when it is dropped is its own.
+        // Dropped after the lock is released: the source's `Drop` may call the informer.
         let not_started = self.not_started().take();
         if not_started.is_some() {
             drop(AbortOnDrop(&self.pump));
@@ -434,7 +436,7 @@ impl Shared {
     }
 }
 
-/// The end of a run, however it came.
+/// Closes the queue and aborts the handlers however the run ends.
 struct AbortOnDrop<'a>(&'a Pump);
 
 impl Drop for AbortOnDrop<'_> {

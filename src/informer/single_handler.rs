@@ -1,4 +1,4 @@
-//! An informer with one handler, called by the task that pops.
+//! An informer with a single handler, which the task that pops the queue calls.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,8 +13,8 @@ use crate::queue::{DeltaFifo, DeltaFifoOptions, DeltaType, Deltas, Item, KnownOb
 use crate::reflector::ReflectorOptions;
 use crate::store::{Cache, Indexer, Indexers};
 
-/// A store that follows a source, one handler that is told, and the controller that does it (client-go: `NewInformer`).
-/// See [`Informer`] for more than this.
+/// Creates an informer with one handler: its store, and the controller that fills the store and calls the handler
+/// (client-go: `NewInformer`). See [`Informer`] for more options.
 ///
 /// ```
 /// # use kdelta::informer::{Notification, NotificationFn, new_informer};
@@ -24,12 +24,12 @@ use crate::store::{Cache, Indexer, Indexers};
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let source = FakeSource::new();
 /// source.add(pod("shop/web"));
-/// let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
-/// let handler = NotificationFn(move |notification: Notification| drop(tell.send(notification.to_string())));
+/// let (sender, mut receiver) = tokio::sync::mpsc::unbounded_channel();
+/// let handler = NotificationFn(move |notification: Notification| drop(sender.send(notification.to_string())));
 /// let (store, controller) = new_informer(source, None, handler);
 /// let stop = CancellationToken::new();
 /// let running = tokio::spawn(controller.run(stop.clone()));
-/// assert_eq!(told.recv().await.as_deref(), Some("+shop/web@2! list"));
+/// assert_eq!(receiver.recv().await.as_deref(), Some("+shop/web@2! list"));
 /// assert!(controller.has_synced() && store.get_by_key("shop/web").is_some());
 /// stop.cancel();
 /// # Ok(running.await??)
@@ -43,12 +43,13 @@ pub fn new_informer<L: ListerWatcher, H: ResourceEventHandler>(
     Informer::new(lister_watcher, handler).resync_period(resync_period).build()
 }
 
-/// An informer with one handler, to be (client-go: `InformerOptions`).
+/// A builder of an informer with one handler (client-go: `InformerOptions`).
 ///
-/// The handler is called by the task that pops, so a slow one holds up the queue and at last the source. It is called
-/// after the queue was released and the store written, so that it may ask both. [`Controller::has_synced`] says that it
-/// has returned from every notification of the initial state. What did not change is told in a resync only. For more than
-/// one handler there is the [`SharedIndexInformer`](super::SharedIndexInformer).
+/// The task that pops the queue calls the handler, so a slow handler blocks the queue and finally the source. The handler is
+/// called after the store was written and the queue's lock was released, so that it can use both.
+/// [`Controller::has_synced`] returns true once the handler has returned from every notification of the initial state.
+/// Unchanged objects are reported only in a resync. For more than one handler, use a
+/// [`SharedIndexInformer`](super::SharedIndexInformer).
 ///
 /// ```
 /// # use kdelta::informer::{Informer, Notification, NotificationFn};
@@ -59,14 +60,14 @@ pub fn new_informer<L: ListerWatcher, H: ResourceEventHandler>(
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// # let source = FakeSource::new();
 /// # source.add(pod("shop/web"));
-/// let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
-/// let handler = NotificationFn(move |notification: Notification| drop(tell.send(notification.to_string())));
+/// let (sender, mut receiver) = tokio::sync::mpsc::unbounded_channel();
+/// let handler = NotificationFn(move |notification: Notification| drop(sender.send(notification.to_string())));
 /// let (store, controller) = Informer::new(source, handler)
 ///     .indexers([("namespace".to_owned(), index_funcs::namespace())].into())
 ///     .build();
 /// let stop = CancellationToken::new();
 /// let running = tokio::spawn(controller.run(stop.clone()));
-/// assert_eq!(told.recv().await.as_deref(), Some("+shop/web@2! list"));
+/// assert_eq!(receiver.recv().await.as_deref(), Some("+shop/web@2! list"));
 /// assert_eq!(store.index_keys("namespace", "shop")?, ["shop/web".into()]);
 /// stop.cancel();
 /// # Ok(running.await??)
@@ -84,7 +85,7 @@ pub struct Informer<L, H> {
 }
 
 impl<L: ListerWatcher, H: ResourceEventHandler> Informer<L, H> {
-    /// This handler on that source.
+    /// Creates a builder for this source and handler.
     pub fn new(lister_watcher: L, handler: H) -> Self {
         let (resync_period, indexers, transformer) = (None, Indexers::new(), None);
         Self {
@@ -98,37 +99,37 @@ impl<L: ListerWatcher, H: ResourceEventHandler> Informer<L, H> {
         }
     }
 
-    /// How often the handler is told everything again; `None`, the default, is never.
+    /// Sets the period at which the handler receives all objects again. `None`, the default, disables resyncs.
     pub fn resync_period(mut self, period: Option<Duration>) -> Self {
         self.resync_period = period;
         self
     }
 
-    /// The indices of the store (client-go: `NewIndexerInformer`).
+    /// Sets the indices of the store (client-go: `NewIndexerInformer`).
     pub fn indexers(mut self, indexers: Indexers) -> Self {
         self.indexers = indexers;
         self
     }
 
-    /// Changes objects before they are queued and stored (client-go: `NewTransformingInformer`).
+    /// Sets a transformer that changes objects before they are queued and stored (client-go: `NewTransformingInformer`).
     pub fn transform(mut self, transformer: Transformer) -> Self {
         self.transformer = Some(transformer);
         self
     }
 
-    /// How to list and watch. Its resync period is [`Informer::resync_period`].
+    /// Sets the options for listing and watching. Their resync period is replaced by [`Informer::resync_period`].
     pub fn reflector(mut self, options: ReflectorOptions) -> Self {
         self.reflector = options;
         self
     }
 
-    /// Is told when the handler panics, beside the log.
+    /// Sets a hook that is called when the handler panics, in addition to the log entry.
     pub fn on_handler_panic(mut self, hook: HandlerPanicHook) -> Self {
         self.on_handler_panic = Some(hook);
         self
     }
 
-    /// The store, which is for reading, and what fills it.
+    /// Returns the store, which is for reading only, and the controller that fills it.
     #[must_use]
     pub fn build(self) -> (Arc<dyn Indexer>, Controller) {
         let store: Arc<dyn Indexer> = Arc::new(Cache::with_indexers(self.indexers));
@@ -156,9 +157,8 @@ struct SingleHandler<H> {
     store: Arc<dyn Indexer>,
     handler: H,
     on_panic: Option<HandlerPanicHook>,
-    /// What one pop is to tell, until the queue is released.
+    /// The notifications of the current pop, kept until the queue's lock is released.
     outbox: Vec<Notification>,
-    /// Of the initial state.
     initial_delivery: Arc<InitialDelivery>,
 }
 

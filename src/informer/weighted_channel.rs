@@ -1,5 +1,4 @@
-//! A channel that is bounded by what waits in it twice over: by how many things, and by how large they are. A channel of
-//! the runtime counts things only.
+//! A bounded channel that limits both the number and the total weight of its messages.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -7,11 +6,14 @@ use std::task::{Context, Poll, ready};
 
 use tokio::sync::{Notify, Semaphore, mpsc};
 
-/// Both ends of a channel in which so many messages wait at most, at least one, with so much weight as whoever sends
-/// says they have. One message is always let in, whatever its weight; and several senders that find room for one at the
-/// same time may all use it.
+/// Creates a channel that holds at most `capacity` messages (at least one) and accepts messages while their total weight,
+/// as given by the senders, is below `weight`.
 ///
-/// It is closed when every sender is gone, or by the receiver; what was sent before can still be read.
+/// A message is accepted whatever its weight if the total is below the limit, so one message can exceed it; so can several
+/// senders that find room at the same time, by one message each.
+///
+/// The channel closes when every sender is dropped, or by [`WeightedReceiver::close`]. Messages sent before can still be
+/// received.
 ///
 /// ```
 /// # use kdelta::informer::weighted_channel;
@@ -19,54 +21,54 @@ use tokio::sync::{Notify, Semaphore, mpsc};
 /// # async fn main() {
 /// let (sender, mut receiver) = weighted_channel(100, 10);
 /// assert!(sender.try_send("heavy", 5000).is_ok());
-/// assert!(sender.try_send("light", 1).is_err(), "there is no room beside it");
+/// assert!(sender.try_send("light", 1).is_err(), "the channel is full");
 /// assert_eq!(receiver.recv().await, Some("heavy"));
 /// assert!(sender.send("light", 1).await.is_ok());
 /// # }
 /// ```
 #[must_use]
 pub fn weighted_channel<T>(capacity: usize, weight: usize) -> (WeightedSender<T>, WeightedReceiver<T>) {
-    // What is more than the runtime can count is no bound.
+    // tokio panics on a larger capacity.
     let (sender, receiver) = mpsc::channel(capacity.clamp(1, Semaphore::MAX_PERMITS));
     let load = Arc::new(Load::new(weight.min(usize::MAX / 2)));
     let sender = WeightedSender { sender, load: Arc::clone(&load) };
     (sender, WeightedReceiver { receiver, load, batch: Vec::new() })
 }
 
-/// The sending end of a [`weighted_channel`]. Clones share the room.
+/// The sending half of a [`weighted_channel`]. Clones share its capacity.
 #[derive(Debug)]
 pub struct WeightedSender<T> {
     sender: mpsc::Sender<(T, usize)>,
     load: Arc<Load>,
 }
 
-/// The receiving end of a [`weighted_channel`], which makes room by what it reads.
+/// The receiving half of a [`weighted_channel`]. Receiving a message frees its capacity.
 #[derive(Debug)]
 pub struct WeightedReceiver<T> {
-    /// Each message with its weight, so that exactly what was put on the load is taken off it.
+    /// Each message with its weight, so that exactly the weight that was added is removed.
     receiver: mpsc::Receiver<(T, usize)>,
     load: Arc<Load>,
-    /// Of [`WeightedReceiver::recv_many`], empty in between.
+    /// The buffer of [`WeightedReceiver::recv_many`]; empty between calls.
     batch: Vec<(T, usize)>,
 }
 
-/// Room for one message. Dropping it gives it back.
+/// Reserved capacity for one message. Dropping it releases the capacity.
 #[derive(Debug)]
 pub struct WeightedPermit<'a, T> {
     permit: mpsc::Permit<'a, (T, usize)>,
     load: &'a Load,
 }
 
-/// What is heavier counts as this, so that what several senders let in at once can be added up.
+/// Heavier messages count as this, so that the sum over concurrent senders does not overflow.
 const HEAVIEST: usize = usize::MAX / 1024;
 
-/// Why a message was not sent, with the message.
+/// The error of [`WeightedSender::try_send`]; contains the message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum TrySendError<T> {
-    /// There is no room for it now.
+    /// The channel is full.
     #[error("the channel is full")]
     Full(T),
-    /// Nobody reads any more.
+    /// The receiver was closed or dropped.
     #[error("the channel is closed")]
     Closed(T),
 }
@@ -78,30 +80,30 @@ impl<T> Clone for WeightedSender<T> {
 }
 
 impl<T> WeightedSender<T> {
-    /// Waits for room for one message; `None` where nobody reads any more. Dropping the future gives up the place in
-    /// line.
+    /// Waits for capacity for one message. Returns `None` if the receiver was closed or dropped. Dropping the future
+    /// gives up the position among the waiting senders.
     pub async fn reserve(&self) -> Option<WeightedPermit<'_, T>> {
         loop {
             if !self.load.has_room() {
                 tokio::select! {
                     biased;
                     () = self.load.room() => {}
-                    // Then nobody makes room.
+                    // A closed receiver frees no capacity.
                     () = self.sender.closed() => return None,
                 }
             }
             let permit = self.sender.reserve().await.ok()?;
-            // All that wait for room are woken at once, and those that go on first may fill it again.
+            // All waiting senders are woken at once, and an earlier one may have used the capacity.
             if self.load.has_room() {
                 return Some(WeightedPermit { permit, load: &self.load });
             }
         }
     }
 
-    /// Sends once there is room.
+    /// Sends a message once there is capacity.
     ///
     /// # Errors
-    /// The message, where nobody reads any more.
+    /// The message, if the receiver was closed or dropped.
     pub async fn send(&self, message: T, weight: usize) -> Result<(), T> {
         match self.reserve().await {
             Some(permit) => {
@@ -112,10 +114,10 @@ impl<T> WeightedSender<T> {
         }
     }
 
-    /// Sends if there is room.
+    /// Sends a message if there is capacity.
     ///
     /// # Errors
-    /// The message, with why it was not sent.
+    /// [`TrySendError::Full`] or [`TrySendError::Closed`], with the message.
     pub fn try_send(&self, message: T, weight: usize) -> Result<(), TrySendError<T>> {
         match self.sender.try_reserve() {
             Err(mpsc::error::TrySendError::Closed(())) => Err(TrySendError::Closed(message)),
@@ -127,7 +129,7 @@ impl<T> WeightedSender<T> {
         }
     }
 
-    /// Whether nobody reads any more.
+    /// Returns true if the receiver was closed or dropped.
     #[must_use]
     pub fn is_closed(&self) -> bool {
         self.sender.is_closed()
@@ -135,105 +137,105 @@ impl<T> WeightedSender<T> {
 }
 
 impl<T> WeightedPermit<'_, T> {
-    /// Sends a message of this weight.
+    /// Sends a message with this weight.
     pub fn send(self, message: T, weight: usize) {
         let weight = weight.min(HEAVIEST);
-        self.load.put(weight);
+        self.load.add(weight);
         self.permit.send((message, weight));
     }
 }
 
 impl<T> WeightedReceiver<T> {
-    /// The next message, once there is one; `None` when there will be no more. Dropping the future loses nothing.
+    /// Waits for the next message. Returns `None` once the channel is closed and empty. Cancel safe.
     pub async fn recv(&mut self) -> Option<T> {
         std::future::poll_fn(|context| self.poll_recv(context)).await
     }
 
-    /// The same for whoever polls.
+    /// Polls for the next message; see [`WeightedReceiver::recv`].
     pub fn poll_recv(&mut self, context: &mut Context<'_>) -> Poll<Option<T>> {
         let received = ready!(self.receiver.poll_recv(context));
         Poll::Ready(received.map(|(message, weight)| {
-            self.load.take(weight);
+            self.load.remove(weight);
             message
         }))
     }
 
-    /// The next message if it is there.
+    /// Returns the next message if one is available.
     ///
     /// # Errors
-    /// Whether there is none yet, or will be none any more.
+    /// `Empty` if there is no message now, `Disconnected` if the channel is closed and empty.
     pub fn try_recv(&mut self) -> Result<T, mpsc::error::TryRecvError> {
         let (message, weight) = self.receiver.try_recv()?;
-        self.load.take(weight);
+        self.load.remove(weight);
         Ok(message)
     }
 
-    /// Waits for a message and takes what else is there, up to `limit`; adds nothing to `batch` when there will be no
-    /// more. Dropping the future loses nothing.
+    /// Waits for a message, then appends it and all others that are available to `batch`, up to `limit`. Appends nothing
+    /// once the channel is closed and empty. Cancel safe.
     pub async fn recv_many(&mut self, batch: &mut Vec<T>, limit: usize) {
         self.receiver.recv_many(&mut self.batch, limit).await;
-        let mut taken = 0;
+        let mut received = 0;
         batch.extend(self.batch.drain(..).map(|(message, weight)| {
-            taken += weight;
+            received += weight;
             message
         }));
-        self.load.take(taken);
+        self.load.remove(received);
     }
 
-    /// Lets nobody send any more. What was sent, or has room already, can still be read.
+    /// Closes the channel. Messages that were sent or for which capacity was reserved can still be received.
     pub fn close(&mut self) {
         self.receiver.close();
     }
 }
 
-/// How much waits in a channel, with a bound on it.
+/// The total weight of the messages in a channel, with a limit.
 ///
-/// Whoever sends waits for [`Load::room`] and then [puts](Load::put) the weight of what it sends; whoever receives
-/// [takes](Load::take) that weight off. A receiver that goes takes nothing off any more: who waits for room waits for its
-/// end too.
+/// A sender waits for [`Load::room`], then [adds](Load::add) the weight of its message; the receiver
+/// [removes](Load::remove) it. A dropped receiver removes nothing: senders that wait for room must also wait for the
+/// channel to close.
 #[derive(Debug)]
 struct Load {
-    /// Relaxed: what is sent is handed over by the channel. That a look which found no room is followed by a wake-up,
-    /// the notification below sees to, whose count is changed after this one.
+    /// Relaxed: the channel synchronizes the messages, and `fell_below_limit`, which is notified after each change of this
+    /// value, ensures that a sender which found no room is woken.
     weight: AtomicUsize,
     limit: usize,
-    /// Told each time the load falls below the limit, by the one who has it fall.
-    lighter: Notify,
+    /// Notified by the receiver each time the weight falls below the limit.
+    fell_below_limit: Notify,
 }
 
 impl Load {
-    /// None, with room for so much weight; at least one.
+    /// Creates an empty load with this limit, at least one.
     fn new(limit: usize) -> Self {
-        Self { weight: AtomicUsize::new(0), limit: limit.max(1), lighter: Notify::new() }
+        Self { weight: AtomicUsize::new(0), limit: limit.max(1), fell_below_limit: Notify::new() }
     }
 
-    /// Whether less waits than may.
+    /// Returns true if the weight is below the limit.
     fn has_room(&self) -> bool {
         self.weight.load(Ordering::Relaxed) < self.limit
     }
 
-    /// Waits until less waits than may. Nobody is promised that room.
+    /// Waits until the weight is below the limit. Reserves nothing.
     async fn room(&self) {
         while !self.has_room() {
-            let lighter = self.lighter.notified();
+            let notified = self.fell_below_limit.notified();
             if self.has_room() {
                 return;
             }
-            lighter.await;
+            notified.await;
         }
     }
 
-    /// So much more waits: to be said before it is sent.
-    fn put(&self, weight: usize) {
+    /// Adds the weight of a message, before it is sent.
+    fn add(&self, weight: usize) {
         self.weight.fetch_add(weight, Ordering::Relaxed);
     }
 
-    /// So much of what was put waits no longer.
-    fn take(&self, weight: usize) {
+    /// Removes the weight of received messages.
+    fn remove(&self, weight: usize) {
         let before = self.weight.fetch_sub(weight, Ordering::Relaxed);
-        // A sum beyond all sums has gone round, and comes back here.
+        // Wrapping: the counter may have overflowed, and then wraps back here.
         if before >= self.limit && before.wrapping_sub(weight) < self.limit {
-            self.lighter.notify_waiters();
+            self.fell_below_limit.notify_waiters();
         }
     }
 }
@@ -243,14 +245,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_bound_beyond_all_bounds_is_none() {
+    fn maximal_limits_do_not_panic() {
         let (sender, mut receiver) = weighted_channel(usize::MAX, usize::MAX);
         assert_eq!(sender.try_send("a", 1), Ok(()));
         assert_eq!(receiver.try_recv(), Ok("a"));
     }
 
     #[test]
-    fn what_is_too_heavy_to_be_counted_fills_the_channel_and_no_more() {
+    fn a_message_of_maximal_weight_does_not_overflow() {
         let (sender, mut receiver) = weighted_channel(10, 10);
         assert_eq!((sender.try_send("a", 1), sender.try_send("b", usize::MAX)), (Ok(()), Ok(())));
         assert_eq!(sender.try_send("c", 1), Err(TrySendError::Full("c")));
@@ -260,13 +262,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_sent_comes_back_and_weighs_nothing() {
+    fn a_rejected_message_is_returned_and_adds_no_weight() {
         let (sender, mut receiver) = weighted_channel(2, 10);
         assert_eq!(sender.try_send("a", 10), Ok(()));
-        assert_eq!(sender.try_send("b", 1), Err(TrySendError::Full("b")), "by its weight");
+        assert_eq!(sender.try_send("b", 1), Err(TrySendError::Full("b")), "limited by weight");
         assert_eq!(receiver.try_recv(), Ok("a"));
         assert_eq!((sender.try_send("c", 1), sender.try_send("d", 1)), (Ok(()), Ok(())));
-        assert_eq!(sender.try_send("e", 1), Err(TrySendError::Full("e")), "by its number");
+        assert_eq!(sender.try_send("e", 1), Err(TrySendError::Full("e")), "limited by count");
         receiver.close();
         assert_eq!(sender.try_send("f", 1), Err(TrySendError::Closed("f")));
         assert_eq!((receiver.try_recv(), receiver.try_recv()), (Ok("c"), Ok("d")));
@@ -274,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn who_waited_for_a_place_and_then_finds_no_room_beside_another_goes_on_waiting() {
+    fn a_woken_sender_keeps_waiting_if_another_used_the_room() {
         let (sender, mut receiver) = weighted_channel(2, 10);
         assert_eq!((sender.try_send(0, 1), sender.try_send(1, 1)), (Ok(()), Ok(())));
         let mut waiting = [2, 3].map(|number| Box::pin(sender.send(number, 10)));
@@ -282,14 +284,14 @@ mod tests {
         let mut sent = |at: usize| waiting[at].as_mut().poll(&mut context).is_ready();
         assert_eq!((sent(0), sent(1)), (false, false));
         assert_eq!((receiver.try_recv(), receiver.try_recv()), (Ok(0), Ok(1)));
-        assert_eq!((sent(0), sent(1)), (true, false), "there are places for both");
+        assert_eq!((sent(0), sent(1)), (true, false), "only one fits by weight");
         assert_eq!(receiver.try_recv(), Ok(2));
         assert!(sent(1));
         assert_eq!(receiver.try_recv(), Ok(3));
     }
 
     #[tokio::test]
-    async fn nobody_waits_for_the_weight_of_a_reader_that_is_gone() {
+    async fn dropping_the_receiver_ends_a_wait_for_room() {
         let (sender, receiver) = weighted_channel(100, 1);
         assert_eq!(sender.send("a", 7).await, Ok(()));
         let mut waiting = Box::pin(sender.send("b", 7));
@@ -300,7 +302,7 @@ mod tests {
     }
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-    async fn senders_and_a_reader_that_overtake_each_other_come_to_an_end_with_no_load() {
+    async fn concurrent_senders_and_a_receiver_end_with_no_load() {
         const SENDERS: usize = 3;
         const EACH: usize = 20_000;
         const HEAVIEST: usize = 150;
@@ -318,7 +320,7 @@ mod tests {
         drop(sender);
         let mut batch = Vec::new();
         let mut count = 0;
-        // By each way of reading.
+        // Uses every receiving method.
         while receiver.recv().await.is_some() {
             count += 1;
             count += usize::from(receiver.try_recv().is_ok());
@@ -327,7 +329,7 @@ mod tests {
             count += batch.len();
         }
         assert_eq!((count, receiver.load.weight.load(Ordering::Relaxed)), (SENDERS * EACH, 0));
-        // Each of them may have found the last byte free.
+        // Each sender may have exceeded the limit by one message.
         assert!(most.load(Ordering::Relaxed) <= 100 + SENDERS * HEAVIEST);
     }
 }

@@ -1,4 +1,4 @@
-//! What the tests of this room share: objects, and a reader that believes nothing.
+//! Fixtures of the informer's tests: objects, and a reader that checks every notification.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use crate::informer::Notification;
 use crate::object::{Ingest, Key, Object, Origin, TypeMeta};
 use crate::queue::Mark;
 
-/// An object with a uid, a version and a label.
+/// Returns an object with a uid, a version and a label.
 pub(in crate::informer) fn labelled(name: &str, uid: &str, version: u64, label: &str) -> Arc<Object> {
     let json = format!(
         r#"{{"metadata":{{"name":"{name}","uid":"{uid}","resourceVersion":"{version}","labels":{{"l":"{label}"}}}}}}"#
@@ -24,7 +24,7 @@ pub(in crate::informer) fn text_of(object: &Object) -> String {
     format!("{}@{}", object.key(), object.resource_version())
 }
 
-/// Replays notifications over nothing, and believes none that does not follow from those before.
+/// Replays notifications from an empty state, and asserts that each follows from the previous ones.
 #[derive(Default)]
 pub(in crate::informer) struct Reader {
     pub(in crate::informer) state: BTreeMap<Key, Arc<Object>>,
@@ -47,7 +47,7 @@ impl Reader {
                 let before = self.state.insert(new.key().clone(), new);
                 assert!(
                     before.is_some_and(|before| Arc::ptr_eq(&before, &old)),
-                    "not the state told: {line}"
+                    "not the delivered state: {line}"
                 );
             }
             Notification::Deleted { object, .. } => {

@@ -1,5 +1,5 @@
-//! The whole way from a queue to the handlers, in interleavings that a seed draws: a source, the task that pops, handlers
-//! that block or coalesce, that are there from the beginning, come late or are removed while they are stuck.
+//! Tests from the queue to the handlers under seeded interleavings: a source, the pump task, and handlers that block or
+//! coalesce, are registered early or late, or are removed while they are stuck.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -35,13 +35,13 @@ fn pump(ordered: bool, capacity: usize) -> Arc<Pump> {
     Arc::new(Pump::new(queue, store, Arc::new(SharedProcessor::new(None, None)), None))
 }
 
-/// A list, events about three objects, another list that shows what nobody told; then the end, in its order.
-async fn tell(pump: Arc<Pump>, schedule: Rc<Schedule>, stopping: CancellationToken) {
+/// Queues a list, events about three objects and another list, then ends like the informer: queue first, then `stopping`.
+async fn run_source(pump: Arc<Pump>, schedule: Rc<Schedule>, stopping: CancellationToken) {
     let queue = &*pump.queue;
     let list = |version, origin| {
         queue.list_begin(origin);
-        let back = ["a", "b"].into_iter().filter_map(|name| queue.list_item(pod(name, version), origin));
-        queue.replace(back.collect(), &version.to_string().as_str().into(), origin).expect("keys");
+        let listed = ["a", "b"].into_iter().filter_map(|name| queue.list_item(pod(name, version), origin));
+        queue.replace(listed.collect(), &version.to_string().as_str().into(), origin).expect("keys");
     };
     list(1, Origin::List);
     for version in 2..2 + EVENTS {
@@ -61,34 +61,39 @@ async fn tell(pump: Arc<Pump>, schedule: Rc<Schedule>, stopping: CancellationTok
     stopping.cancel();
 }
 
-type Told = Rc<RefCell<Vec<Vec<String>>>>;
+/// The final state of each reader.
+type FinalStates = Rc<RefCell<Vec<Vec<String>>>>;
 
 fn register(pump: &Pump, listener: ProcessorListener) -> bool {
     pump.register(listener, None, Instant::now(), &CancellationToken::new()).is_ok()
 }
 
-async fn read(mut inbox: Inbox, told: Told) {
+async fn read(mut inbox: Inbox, final_states: FinalStates) {
     let mut reader = Reader::default();
     while let Some(notification) = inbox.next().await {
         reader.read(notification);
         step().await;
     }
-    told.borrow_mut().push(reader.lines());
+    final_states.borrow_mut().push(reader.lines());
 }
 
-/// Waits a while, registers, and reads to the end.
-async fn come_late(pump: Arc<Pump>, steps: usize, way: (ProcessorListener, Inbox), told: Told) {
+/// Waits for some steps, registers, and reads to the end.
+async fn register_late(
+    pump: Arc<Pump>,
+    steps: usize,
+    (listener, inbox): (ProcessorListener, Inbox),
+    final_states: FinalStates,
+) {
     for _ in 0..steps {
         step().await;
     }
-    let (listener, inbox) = way;
     if register(&pump, listener) {
-        read(inbox, told).await;
+        read(inbox, final_states).await;
     }
 }
 
-/// Reads one notification and is then stuck; being removed does not change that, but nobody waits for it any more.
-async fn stick(pump: Arc<Pump>, steps: usize, stuck: Rc<RefCell<Vec<Inbox>>>) {
+/// Reads one notification, then stops reading and is removed. After that, no sender waits for it.
+async fn get_stuck(pump: Arc<Pump>, steps: usize, stuck: Rc<RefCell<Vec<Inbox>>>) {
     let (listener, mut inbox) = channel(1, 1);
     let progress = Arc::clone(&listener.progress);
     if !register(&pump, listener) {
@@ -103,38 +108,40 @@ async fn stick(pump: Arc<Pump>, steps: usize, stuck: Rc<RefCell<Vec<Inbox>>>) {
 }
 
 #[test]
-fn however_they_overtake_each_other_every_handler_comes_to_the_state_of_the_store() {
+fn every_handler_reaches_the_state_of_the_store_in_all_interleavings() {
     for seed in 0..SCHEDULES {
         for ordered in [false, true] {
             let schedule = Schedule::new(seed);
             let pump = pump(ordered, 1 + schedule.below(3));
-            let (stopping, told) = (CancellationToken::new(), Told::default());
-            // One by its number, one by its bytes.
-            let ways = [channel(1, usize::MAX), coalescing(None), channel(4, 1 + schedule.below(800))];
-            for (listener, inbox) in ways {
+            let (stopping, final_states) = (CancellationToken::new(), FinalStates::default());
+            // One channel is bounded by count, the other by bytes.
+            let buffers = [channel(1, usize::MAX), coalescing(None), channel(4, 1 + schedule.below(800))];
+            for (listener, inbox) in buffers {
                 assert!(register(&pump, listener));
-                schedule.spawn("a handler", read(inbox, Rc::clone(&told)));
+                schedule.spawn("a handler", read(inbox, Rc::clone(&final_states)));
             }
-            for way in [channel(1, 1), coalescing(None)] {
-                let late = come_late(Arc::clone(&pump), schedule.below(40), way, Rc::clone(&told));
+            for buffer in [channel(1, 1), coalescing(None)] {
+                let late =
+                    register_late(Arc::clone(&pump), schedule.below(40), buffer, Rc::clone(&final_states));
                 schedule.spawn("a late handler", late);
             }
             let stuck = Rc::default();
-            let sticks = stick(Arc::clone(&pump), schedule.below(40), Rc::clone(&stuck));
-            schedule.spawn("a stuck handler", sticks);
-            schedule.spawn("the source", tell(Arc::clone(&pump), Rc::clone(&schedule), stopping.clone()));
+            let sticking = get_stuck(Arc::clone(&pump), schedule.below(40), Rc::clone(&stuck));
+            schedule.spawn("a stuck handler", sticking);
+            schedule
+                .spawn("the source", run_source(Arc::clone(&pump), Rc::clone(&schedule), stopping.clone()));
             let popping = Arc::clone(&pump);
-            schedule.spawn("the task that pops", async move {
+            schedule.spawn("the pump", async move {
                 popping.process_loop(&stopping).await;
                 popping.processor.stop().await;
             });
             schedule.run();
             let mut stored: Vec<_> = pump.store.list().iter().map(|object| text_of(object)).collect();
             stored.sort();
-            let told = told.borrow();
+            let final_states = final_states.borrow();
             assert!(
-                told.len() >= 3 && told.iter().all(|lines| *lines == stored),
-                "{seed} {ordered} {told:?}"
+                final_states.len() >= 3 && final_states.iter().all(|lines| *lines == stored),
+                "{seed} {ordered} {final_states:?}"
             );
             assert_eq!(pump.applied_version(), (1 + EVENTS).to_string().as_str().into());
         }

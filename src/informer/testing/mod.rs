@@ -1,4 +1,4 @@
-//! What tests the whole way from a queue to the handlers, and what the tests of this room share.
+//! Shared fixtures, and tests from the queue to the handlers.
 
 pub(super) mod fixtures;
 mod interleaving;
