@@ -1,8 +1,8 @@
 //! Applies deltas to the store and derives the notifications from its previous contents (client-go: `processDeltas`,
 //! `processReplacedAllInfo`).
 //!
-//! The type of a delta does not decide the notification: an object that the store held is updated, whatever the event said,
-//! one that it did not hold is added, and the delete of an object that it did not hold notifies no handler.
+//! The store decides the notification, not the type of the delta: an object in the store is updated, any other object is
+//! added, and the delete of an object that is not in the store notifies no handler.
 
 use std::sync::Arc;
 
@@ -102,7 +102,7 @@ fn effect_of_all<S: Store + ?Sized>(store: &S, deltas: Deltas) -> Result<Effect,
     Ok(all)
 }
 
-/// Returns what the store holds under the key of a delta.
+/// Returns the stored object with the key of a delta.
 fn stored<S: Store + ?Sized>(store: &S, delta: &Delta) -> Result<Option<Arc<Object>>, StoreError> {
     match &delta.change {
         Change::Added(object) | Change::Updated(object) | Change::Replaced(object) | Change::Sync(object) => {
@@ -163,8 +163,8 @@ fn put(
     let dispatches = if is_recreated(&old, &object) {
         // The object was deleted and created again under the same name, and the delete was missed.
         let tombstone = DeletedFinalStateUnknown { key: old.key().clone(), object: Some(old) };
-        let gone = DeletedObject::FinalStateUnknown(tombstone);
-        smallvec![Dispatch::All(Notification::Deleted { object: gone, origin }), added(object)]
+        let deleted = DeletedObject::FinalStateUnknown(tombstone);
+        smallvec![Dispatch::All(Notification::Deleted { object: deleted, origin }), added(object)]
     } else {
         smallvec![Dispatch::All(Notification::Updated { old, new: object, origin })]
     };

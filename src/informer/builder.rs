@@ -27,7 +27,7 @@ pub enum QueueKind {
     Ordered,
 }
 
-/// How an informer holds the bodies of objects.
+/// The storage of object bodies in an informer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum BodyStorage {
     /// Compressed, after the index functions have run: a twentieth of the space if objects are alike. Reading the JSON of an

@@ -43,9 +43,9 @@ struct State {
     /// The waker of the reader, if it found nothing. Registered under the same lock as the check, so that no wake-up is
     /// lost.
     reader: Option<Waker>,
-    /// The sender is gone.
+    /// Set once the sender was dropped.
     closed: bool,
-    /// The reader is gone.
+    /// Set once the reader was dropped.
     abandoned: bool,
 }
 
@@ -76,7 +76,7 @@ pub(super) enum Next {
     One(Notification),
     /// Nothing to read now.
     Empty,
-    /// The sender is gone and everything was read.
+    /// The sender was dropped and everything was read.
     End,
 }
 
@@ -125,7 +125,7 @@ impl Pending {
         self.change(|state| state.closed = true);
     }
 
-    /// Drops the contents and all later notifications, because the reader is gone.
+    /// Drops the contents and all later notifications, because the reader was dropped.
     pub(super) fn abandon(&self) {
         let contents = std::mem::replace(&mut *self.lock(), State { abandoned: true, ..State::default() });
         // Dropped after the lock is released: it may contain the last references to objects.

@@ -1,4 +1,4 @@
-//! A controller over any queue and source, with a function that processes what is popped.
+//! A controller over any queue and source, with a function that processes popped items.
 
 use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -126,14 +126,14 @@ pub(super) fn coalescing(compressor: Option<Arc<Compressor>>) -> (ProcessorListe
     (ProcessorListener::new(buffer), Inbox::new(BufferReceiver::Pending(pending)))
 }
 
-/// Returns both ends of a channel that holds `capacity` notifications and `bytes` of objects. A handler that does not keep
-/// up with the initial state holds it up.
+/// Returns both ends of a channel that is bounded by `capacity` notifications and by `bytes` of objects. A handler that reads
+/// the initial state slowly delays the sync.
 pub(super) fn channel(capacity: usize, bytes: usize) -> (ProcessorListener, Inbox) {
     channel_with_overflow(capacity, bytes, false)
 }
 
-/// Returns both ends of such a channel for a reader that may begin to read after the informer has synced: an initial state
-/// that exceeds the bounds is kept behind the channel, as references to what the store holds.
+/// Returns both ends of such a channel for a reader that may start after the informer has synced: the part of the initial state
+/// that exceeds the bounds goes to the overflow, as references to objects in the store.
 pub(super) fn subscription(capacity: usize, bytes: usize) -> (ProcessorListener, Inbox) {
     channel_with_overflow(capacity, bytes, true)
 }
@@ -195,8 +195,8 @@ impl ProcessorListener {
         }
     }
 
-    /// Sends a notification of the initial state. A subscription waits for no reader: where its channel is full, the
-    /// overflow refers to the object as `store` holds it, which may be compressed.
+    /// Sends a notification of the initial state. For a subscription this never waits: if the channel is full, the notification
+    /// goes to the overflow, with the object as it is in `store`, which may be compressed.
     pub(super) async fn send_initial(
         &self,
         notification: Notification,
@@ -212,7 +212,7 @@ impl ProcessorListener {
             let weight = notification.weight();
             match sender.try_send(Message::One(notification), weight) {
                 Err(TrySendError::Full(Message::One(full))) => notification = full,
-                // Sent, or the reader is gone.
+                // Sent, or the receiving end was dropped.
                 _ => return,
             }
         }

@@ -248,7 +248,7 @@ impl SharedProcessor {
 }
 
 /// Calls a handler until its input ends or it is removed. `progress` is the first parameter because it is dropped last:
-/// when it reports the end, the handler is gone.
+/// when it reports the end, the handler has been dropped.
 async fn handle_all<H: ResourceEventHandler>(
     progress: EndOnDrop,
     handler: H,

@@ -121,10 +121,10 @@ impl<L: ListerWatcher> RetryWatcher<L> {
 
     /// Schedules the next start, after the source's requested delay if there is one.
     fn start_later(&mut self, retry_after: Option<Duration>) {
-        let stood = self.started.map(|started| self.clock.now().saturating_duration_since(started));
-        let pace = BETWEEN_STARTS.saturating_sub(stood.unwrap_or_default());
-        let asked = retry_after.unwrap_or_default();
-        self.state = State::Waiting(self.clock.sleep(pace.max(asked)));
+        let open_for = self.started.map(|started| self.clock.now().saturating_duration_since(started));
+        let pace = BETWEEN_STARTS.saturating_sub(open_for.unwrap_or_default());
+        let requested = retry_after.unwrap_or_default();
+        self.state = State::Waiting(self.clock.sleep(pace.max(requested)));
     }
 
     fn end(&mut self, error: Error) -> Result<WatchEvent, Error> {
@@ -217,7 +217,7 @@ fn version_of(event: &WatchEvent) -> &ResourceVersion {
 }
 
 fn without_version() -> Error {
-    let message = "an event without a resourceVersion: to go on after it could lose events".to_owned();
+    let message = "an event has no resourceVersion: continuing without one could lose events".to_owned();
     Error::Internal(Status { reason: "InternalError".to_owned(), message, json: String::new() })
 }
 
@@ -465,16 +465,16 @@ mod tests {
 
     #[tokio::test]
     async fn a_failed_watch_restarts_after_a_second_or_the_requested_delay() {
-        let asks_for = |seconds| {
+        let requesting_delay = |seconds| {
             let retry_after = Some(Duration::from_secs(seconds));
             move |source: &FakeSource| {
                 source.fail_watch(Error::TooManyRequests { status: status(), retry_after });
             }
         };
         assert_eq!(wait_before_second_start(FakeSource::end_watch_at_once).await, BETWEEN_STARTS);
-        assert_eq!(wait_before_second_start(asks_for(20)).await, Duration::from_secs(20));
-        assert_eq!(wait_before_second_start(asks_for(0)).await, BETWEEN_STARTS);
-        assert_eq!(wait_before_second_start(asks_for(100_000)).await, Duration::from_mins(5));
+        assert_eq!(wait_before_second_start(requesting_delay(20)).await, Duration::from_secs(20));
+        assert_eq!(wait_before_second_start(requesting_delay(0)).await, BETWEEN_STARTS);
+        assert_eq!(wait_before_second_start(requesting_delay(100_000)).await, Duration::from_mins(5));
     }
 
     #[tokio::test(start_paused = true)]

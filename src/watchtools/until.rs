@@ -321,7 +321,7 @@ mod tests {
         .await;
         let error = waited.expect_err("not synced").to_string();
         assert_eq!(error, "UntilWithSync: unable to sync caches: timed out");
-        let error = Error::Refused("nobody there".into());
+        let error = Error::Refused("connection refused".into());
         source.hold(false);
         source.fail_list(error.clone());
         source.fail_watch(error);
@@ -329,7 +329,7 @@ mod tests {
         let informer = SharedIndexInformer::builder(source).reflector(options).build();
         let error = until_with_sync(informer, Some(precondition(true)), vec![added()], pending()).await;
         let error = error.expect_err("given up").to_string();
-        assert_eq!(error, "UntilWithSync: unable to sync caches: nobody there");
+        assert_eq!(error, "UntilWithSync: unable to sync caches: connection refused");
     }
 
     // J11
