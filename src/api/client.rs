@@ -489,14 +489,14 @@ mod tests {
         for (body, wanted) in [
             (b"{}".to_vec(), "is damaged: "),
             ([&whole, &b"{}"[..]].concat(), "is damaged: "),
-            (whole[..20].to_vec(), " broke: the answer ended in the middle"),
+            (whole[..20].to_vec(), " broke: the response ended in the middle"),
         ] {
             let server = TestServer::start(move |_| compressed("gzip", &body)).await;
             let response = client(&server.url).send(&Request::new("/")).await.unwrap();
             let error = response.body(1 << 20).await.unwrap_err();
             assert!(matches!(error, listwatch::Error::Transport(_)), "{error:?}");
             let reported = error.to_string();
-            assert!(reported.contains(wanted) && reported.contains("packed by gzip"), "{reported}");
+            assert!(reported.contains(wanted) && reported.contains("gzip data"), "{reported}");
         }
     }
 
@@ -582,7 +582,7 @@ mod tests {
         });
         let error = client(&format!("https://{address}")).send(&Request::new("/")).await.err().unwrap();
         assert!(matches!(error, listwatch::Error::Tls(_)), "{error:?}");
-        assert!(error.to_string().contains("plain HTTP answer"), "{error}");
+        assert!(error.to_string().contains("plain HTTP response"), "{error}");
         task.abort();
     }
 

@@ -197,10 +197,13 @@ pub fn protobuf(body: &[u8]) {
     let size = body.first().map_or(1, |first| usize::from(*first) + 1);
     let framed = |part: &[u8]| [&u32::try_from(part.len()).unwrap_or(u32::MAX).to_be_bytes(), part].concat();
     let framed: Vec<u8> = body.chunks(size).flat_map(framed).collect();
-    for (stream, wanted) in [(body, None), (&framed, Some(body.chunks(size).collect::<Vec<_>>()))] {
+    for (stream, expected) in [(body, None), (&framed, Some(body.chunks(size).collect::<Vec<_>>()))] {
         let (whole, cut) = (protobuf_frames(stream, stream.len().max(1)), protobuf_frames(stream, 1));
         assert_eq!(whole, cut, "cuts make a difference to a watch");
-        assert!(wanted.is_none_or(|wanted| whole.1 && whole.0 == wanted), "other events than were framed");
+        assert!(
+            expected.is_none_or(|expected| whole.1 && whole.0 == expected),
+            "other events than were framed"
+        );
         for frame in &whole.0 {
             let _read_or_refused = decoder.protobuf_frame(frame);
         }

@@ -140,7 +140,7 @@ impl Response {
         let mut body = BytesMut::new();
         while let Some(chunk) = self.chunk().await? {
             if body.len() + chunk.len() > limit {
-                return Err(Error::Decode(format!("the server's answer is longer than {limit} bytes")));
+                return Err(Error::Decode(format!("the server's response is longer than {limit} bytes")));
             }
             body.extend_from_slice(&chunk);
         }

@@ -64,7 +64,9 @@ pub(crate) fn before_answer(error: Cause<'_>, authority: &str, proxy: Option<&st
         FailureKind::Tls => Error::Tls(unable),
         FailureKind::Timeout => {
             let by = proxy.map(|proxy| format!(" by way of the proxy {proxy}")).unwrap_or_default();
-            Error::Timeout(format!("Unable to connect to the server: {authority} did not answer in time{by}"))
+            Error::Timeout(format!(
+                "Unable to connect to the server: {authority} did not respond in time{by}"
+            ))
         }
         FailureKind::Other => Error::Transport(unable),
     }
@@ -125,7 +127,7 @@ pub(crate) fn while_reading(error: Cause<'_>, authority: &str, silent: Duration)
     // The connection is intact, but the handling is the same: another response may be valid.
     if let Some(DecompressionError::Invalid(_)) = error.downcast_ref() {
         return Error::Transport(format!(
-            "the answer of the server {authority} is damaged: {}",
+            "the response of the server {authority} is damaged: {}",
             sentence(error)
         ));
     }
@@ -136,7 +138,7 @@ pub(crate) fn while_reading(error: Cause<'_>, authority: &str, silent: Duration)
         None => chain.sentence,
     };
     match chain.kind {
-        FailureKind::Timeout => Error::Timeout(format!("the server {authority} stopped answering: {why}")),
+        FailureKind::Timeout => Error::Timeout(format!("the server {authority} stopped responding: {why}")),
         FailureKind::Refused | FailureKind::Tls | FailureKind::Other => {
             Error::Transport(format!("the connection to the server {authority} broke: {why}"))
         }
@@ -224,7 +226,7 @@ fn words_of(cause: Cause<'_>) -> Option<String> {
     }
     Some(match cause.downcast_ref::<rustls::Error>() {
         Some(rustls::Error::InvalidMessage(rustls::InvalidMessage::InvalidContentType)) => {
-            "tls: the server gave a plain HTTP answer to an HTTPS client".to_owned()
+            "tls: the server gave a plain HTTP response to an HTTPS client".to_owned()
         }
         Some(rustls::Error::InvalidCertificate(why)) => {
             format!("tls: failed to verify certificate: x509: {}", certificate_words(why))

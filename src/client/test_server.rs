@@ -77,7 +77,7 @@ pub(crate) async fn eventually<T>(what: &str, mut find: impl FnMut() -> Option<T
         if let Some(found) = find() {
             return found;
         }
-        assert!(start.elapsed() < Duration::from_mins(1), "waited in vain: {what}");
+        assert!(start.elapsed() < Duration::from_mins(1), "timed out: {what}");
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
 }

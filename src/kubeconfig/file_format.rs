@@ -209,7 +209,7 @@ pub(crate) struct ExecVariable {
     pub(crate) value: String,
 }
 
-/// Whether a credential plugin may use standard input to prompt the user.
+/// The permission of a credential plugin to use standard input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum InteractiveMode {
     /// The plugin never prompts.

@@ -309,7 +309,7 @@ impl Decoder {
         let type_meta = Arc::clone(&self.ingest.type_meta);
         let said = || {
             let name = row.name_cell(columns).filter(|name| !name.is_empty());
-            name.ok_or_else(|| Error::Decode("malformed Table: no cell is said to be the name".into()))
+            name.ok_or_else(|| Error::Decode("malformed Table: no cell has the format name".into()))
         };
         let matcher = match &mut self.naming {
             Naming::RequestedNamespace => {
@@ -325,7 +325,7 @@ impl Decoder {
         let name = said()?;
         let (namespace, version) = matcher
             .next(&name)
-            .ok_or_else(|| Error::Decode("a row is of another object than the list's".into()))?;
+            .ok_or_else(|| Error::Decode("a row belongs to an object that is not in the list".into()))?;
         Ok(Object::named(type_meta, namespace, &name).with_resource_version(ResourceVersion::new(version)))
     }
 
@@ -592,7 +592,7 @@ mod tests {
     }
 
     /// Formats all of an event.
-    fn told(event: &WatchEvent) -> String {
+    fn reported(event: &WatchEvent) -> String {
         match event {
             WatchEvent::Added(object) | WatchEvent::Modified(object) | WatchEvent::Deleted(object) => {
                 let row = object.row().map(|row| row.cells().collect::<Vec<_>>());
@@ -629,7 +629,7 @@ mod tests {
                 for line in damaged.iter().chain([&shorter, &line]) {
                     let Some(event) = decoder.plain_frame(line.as_bytes()) else { continue };
                     let wanted = decoder.frame(line.as_bytes()).expect(line);
-                    assert_eq!(told(&event), told(&wanted), "{line}");
+                    assert_eq!(reported(&event), reported(&wanted), "{line}");
                 }
             }
         }
@@ -712,13 +712,13 @@ mod tests {
         let object = field(1, &[field(1, b"c1"), field(3, b"shop"), field(6, b"209")].concat());
         for event_type in ["ADDED", "MODIFIED", "DELETED"] {
             let event = decoder.protobuf_frame(&packed(event_type, &object)).expect("an event");
-            let (told, object) = match event {
+            let (reported, object) = match event {
                 WatchEvent::Added(object) => ("ADDED", object),
                 WatchEvent::Modified(object) => ("MODIFIED", object),
                 WatchEvent::Deleted(object) => ("DELETED", object),
                 other @ WatchEvent::Bookmark { .. } => panic!("{other:?}"),
             };
-            assert_eq!((told, &**object.key()), (event_type, "shop/c1"));
+            assert_eq!((reported, &**object.key()), (event_type, "shop/c1"));
             assert_eq!(object.resource_version(), &"209".into());
             assert_eq!(object.type_meta().kind, "ConfigMap");
         }

@@ -151,7 +151,7 @@ impl Root {
                 let groups = self.groups.unwrap_or_default().into_iter().map(Group::read);
                 Ok(DiscoveryDocument::parts(groups, unusable))
             }
-            other => Err(format!("an answer of kind {other:?} is no list of API groups")),
+            other => Err(format!("a response of kind {other:?} is not a list of API groups")),
         }
     }
 }

@@ -349,7 +349,7 @@ mod tests {
 
     #[test]
     fn reason_decides_and_unknown_reasons_leave_it_to_the_code() {
-        for (reason, code, wanted) in [
+        for (reason, code, expected) in [
             ("Expired", 410, "Expired"),
             ("Gone", 410, "Expired"),
             ("", 410, "Expired"),
@@ -372,7 +372,7 @@ mod tests {
         ] {
             let json = status(reason, code, "");
             for error in [from_response(code, None, json.as_bytes()), from_status_json(json.as_bytes())] {
-                assert_eq!(variant(&error), wanted, "{reason} {code}");
+                assert_eq!(variant(&error), expected, "{reason} {code}");
                 let status = error.status().expect("a Status");
                 assert_eq!((status.message.as_str(), status.json.as_str()), ("said so", json.as_str()));
             }

@@ -204,7 +204,7 @@ fn unescape(json: &str, text: &mut String) -> Option<()> {
     let mut rest = json.strip_prefix('"')?.strip_suffix('"')?;
     while let Some((plain, escape)) = rest.split_once('\\') {
         text.push_str(plain);
-        let (said, len) = match escape.as_bytes().first()? {
+        let (message, len) = match escape.as_bytes().first()? {
             b'u' => (char::from_u32(u32::from_str_radix(escape.get(1..5)?, 16).ok()?)?, 5),
             b'n' => ('\n', 1),
             b'r' => ('\r', 1),
@@ -213,7 +213,7 @@ fn unescape(json: &str, text: &mut String) -> Option<()> {
             b'f' => ('\x0c', 1),
             other => (char::from(*other), 1),
         };
-        text.push(said);
+        text.push(message);
         rest = escape.get(len..)?;
     }
     text.push_str(rest);

@@ -35,7 +35,7 @@ fn request_timeout_bounds_a_silent_server() {
         })
     };
     let error = ended(&["get", "pods", "--request-timeout", "1s"]).failure(1);
-    assert!(error.contains("did not answer in time"), "{error}");
+    assert!(error.contains("did not respond in time"), "{error}");
     assert_eq!(ended(&["watch", "pods", "--duration", "1s"]).quiet_success(), "");
 }
 

@@ -107,7 +107,7 @@ async fn root(
         DiscoveryDocument::Aggregated(found, missing) => (found, missing),
         DiscoveryDocument::GroupVersions(parts) if parts.len() > MAX_GROUP_VERSIONS => {
             return Err(Error::Decode(format!(
-                "the answer to {path} names more than {MAX_GROUP_VERSIONS} group versions"
+                "the response to {path} names more than {MAX_GROUP_VERSIONS} group versions"
             )));
         }
         DiscoveryDocument::GroupVersions(parts) => one_by_one(client, parts, timeout, &mut unusable).await,
@@ -184,14 +184,14 @@ async fn try_once<T: DeserializeOwned>(
 
 async fn read<T: DeserializeOwned>(client: &Client, request: &Request, limits: &Limits) -> Result<T, Error> {
     let body = client.send(request).await?.body(limits.bytes).await.map_err(|error| match error {
-        Error::Decode(why) => Error::Decode(format!("the answer to {} can't be read: {why}", request.path)),
+        Error::Decode(why) => Error::Decode(format!("the response to {} can't be read: {why}", request.path)),
         error => error,
     })?;
     if !is_small(&body, limits) {
-        return Err(Error::Decode(format!("the answer to {} has too many parts", request.path)));
+        return Err(Error::Decode(format!("the response to {} has too many parts", request.path)));
     }
     serde_json::from_slice(&body).map_err(|error| {
-        Error::Decode(format!("the answer to {} is not what it should be: {error}", request.path))
+        Error::Decode(format!("the response to {} is not what it should be: {error}", request.path))
     })
 }
 
@@ -227,12 +227,12 @@ mod tests {
     async fn small_responses_that_need_much_memory_are_refused() {
         let types = "{},".repeat(AGGREGATED_LIMITS.objects) + "{}";
         let fetched = refused(format!(r#"{{"kind":"APIGroupDiscoveryList","items":[{types}]}}"#)).await;
-        assert_eq!(fetched, "the answer to /api has too many parts");
+        assert_eq!(fetched, "the response to /api has too many parts");
         let verbs = "0,".repeat(AGGREGATED_LIMITS.members);
         let fetched = refused(format!(r#"{{"kind":"APIGroupDiscoveryList","items":[{verbs}0]}}"#)).await;
-        assert_eq!(fetched, "the answer to /api has too many parts");
+        assert_eq!(fetched, "the response to /api has too many parts");
         let versions = r#""v1","#.repeat(MAX_GROUP_VERSIONS);
         let fetched = refused(format!(r#"{{"kind":"APIVersions","versions":[{versions}"v1"]}}"#)).await;
-        assert_eq!(fetched, "the answer to /api names more than 2000 group versions");
+        assert_eq!(fetched, "the response to /api names more than 2000 group versions");
     }
 }

@@ -97,7 +97,7 @@ impl ResolveError {
             ("", version) => version.to_owned(),
             (group, version) => format!("{group}/{version}"),
         };
-        Some(format!("{what} could not be asked: {}", missing.reason))
+        Some(format!("discovery of {what} failed: {}", missing.reason))
     }
 }
 

@@ -120,7 +120,7 @@ async fn unknown_word_has_kubectls_message_and_a_suggestion() {
     assert_eq!(fetched("pdos").await, (unknown("\"pdos\""), Some("did you mean pods?".into())));
     assert_eq!(fetched("deploymets").await.1, Some("did you mean deployments.apps?".into()));
     let stale =
-        "metrics.k8s.io/v1beta1 could not be asked: the server is currently unable to handle the request";
+        "discovery of metrics.k8s.io/v1beta1 failed: the server is currently unable to handle the request";
     assert_eq!(fetched("zzzzzzzz").await, (unknown("\"zzzzzzzz\""), Some(stale.into())));
     assert_eq!(
         fetched("zzzzzzzz.apps").await,
@@ -293,7 +293,7 @@ async fn one_of_two_roots_suffices_and_none_is_an_error() {
     let half = discovery(&server, Some(&folder));
     assert_eq!(resolved(&half, "pods").await, ["v1 pods"]);
     let hint = half.resolve("deployments").await.unwrap_err().hint().unwrap();
-    assert!(hint.starts_with("some API groups could not be asked: "), "{hint}");
+    assert!(hint.starts_with("discovery of some API groups failed: "), "{hint}");
     assert!(!folder.path().join("discovery").exists(), "half an answer is not kept");
     let refusing = TestServer::start(|_| json(403, "{}")).await;
     let error = discovery(&refusing, None).resolve("pods").await.unwrap_err();

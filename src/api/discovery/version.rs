@@ -52,17 +52,17 @@ mod tests {
     #[test]
     fn emulated_version_is_the_servers_version() {
         let version = |text: &str| serde_json::from_str::<Info>(text).expect("an answer").version();
-        let wanted = |minor| Some(ServerVersion { major: 1, minor });
-        assert_eq!(version(r#"{"major":"1","minor":"36","gitVersion":"v1.36.3"}"#), wanted(36));
-        assert_eq!(version(r#"{"major":"1","minor":"33+","gitVersion":"v1.33.1-eks-1"}"#), wanted(33));
+        let expected = |minor| Some(ServerVersion { major: 1, minor });
+        assert_eq!(version(r#"{"major":"1","minor":"36","gitVersion":"v1.36.3"}"#), expected(36));
+        assert_eq!(version(r#"{"major":"1","minor":"33+","gitVersion":"v1.33.1-eks-1"}"#), expected(33));
         assert_eq!(
             version(r#"{"major":"1","minor":"34","emulationMajor":"1","emulationMinor":"32"}"#),
-            wanted(32)
+            expected(32)
         );
         for unsaid in ["{}", r#"{"major":"","minor":""}"#, r#"{"major":"1","minor":"x"}"#] {
             assert_eq!(version(unsaid), None, "{unsaid}");
         }
-        assert!(wanted(9) < wanted(33));
+        assert!(expected(9) < expected(33));
     }
 
     #[test]

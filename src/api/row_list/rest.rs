@@ -23,7 +23,7 @@ pub(super) enum ReturnedObjects {
     /// Returned names without namespaces: their number, and a hash of them in order. There may be millions.
     Names { count: usize, sum: DefaultHasher },
     /// While the rest repeats the returned names: how many are left, and the hash so far.
-    Repeating { left: usize, wanted: u64, sum: DefaultHasher },
+    Repeating { left: usize, expected: u64, sum: DefaultHasher },
 }
 
 impl Default for ReturnedObjects {
@@ -56,7 +56,7 @@ impl ReturnedObjects {
     /// The rest does not begin with the returned objects.
     pub(super) fn has(&mut self, object: &Object) -> Result<bool, Error> {
         if let Self::Names { count, sum } = self {
-            *self = Self::Repeating { left: *count, wanted: sum.finish(), sum: DefaultHasher::new() };
+            *self = Self::Repeating { left: *count, expected: sum.finish(), sum: DefaultHasher::new() };
         }
         match self {
             Self::Keys(keys) => {
@@ -64,10 +64,10 @@ impl ReturnedObjects {
                 Ok(!keys.is_empty() && keys.remove(&key()))
             }
             Self::Repeating { left: 0, .. } | Self::Rows(_) | Self::Names { .. } => Ok(false),
-            Self::Repeating { left, wanted, sum } => {
+            Self::Repeating { left, expected, sum } => {
                 object.name().hash(sum);
                 *left -= 1;
-                if *left == 0 && sum.finish() != *wanted { Err(moved_on()) } else { Ok(true) }
+                if *left == 0 && sum.finish() != *expected { Err(moved_on()) } else { Ok(true) }
             }
         }
     }
@@ -119,7 +119,6 @@ pub(super) async fn request(client: &ResourceClient, options: &ListOptions) -> R
 /// lists again after that one would return objects twice.
 pub(super) fn moved_on() -> Error {
     Error::Decode(
-        "the server's rows can't be read to their end, and what they were of is gone by now: ask again"
-            .into(),
+        "the server's rows ended early, and their version is no longer available: list again".into(),
     )
 }

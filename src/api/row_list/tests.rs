@@ -364,7 +364,7 @@ async fn doubtful_rows_are_replaced_without_repeating_any() {
     let ok = |text: String| (200, text);
     let whole_list = ["a/y 2", "b/z 3", "a/x 1"];
     let then = "?resourceVersion=40&resourceVersionMatch=Exact";
-    for (what, names, rows, wanted, last) in [
+    for (what, names, rows, expected, last) in [
         ("refused", names(""), (410, EXPIRED.to_owned()), whole_list, ""),
         ("in pages", names("more"), ok(String::new()), whole_list, ""),
         ("of another version", names(""), ok(table("41", NAMED, ROWS)), whole_list, ""),
@@ -382,7 +382,7 @@ async fn doubtful_rows_are_replaced_without_repeating_any() {
         ),
     ] {
         let (found, requests, end) = list_all(Representation::Rows, names, always(rows.0, rows.1)).await;
-        assert_eq!(found, wanted, "{what}");
+        assert_eq!(found, expected, "{what}");
         assert_eq!(requests.last().map(String::as_str), Some(last), "{what}: {requests:?}");
         assert!(end.is_ok(), "{what}");
     }
@@ -409,13 +409,13 @@ async fn endless_names_are_dropped() {
 
 #[tokio::test]
 async fn server_without_tables_sends_objects() {
-    for (form, wanted, age) in
+    for (form, expected, age) in
         [(Representation::Rows, PROBE, "<unknown>"), (Representation::Names, "?includeObject=None", "")]
     {
         let server = TestServer::start(|_| json(200, &names(""))).await;
         let (found, requests, end) = list_from(&server, form).await;
         assert_eq!(found, ["a/x", "a/y", "b/z"].map(|key| format!("{key} {age}")));
-        assert_eq!(requests, [wanted]);
+        assert_eq!(requests, [expected]);
         assert!(end.is_ok());
     }
 }

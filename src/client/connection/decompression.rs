@@ -16,9 +16,9 @@ const WINDOW_BITS: u8 = 15;
 /// A body that is not valid gzip.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum DecompressionError {
-    #[error("what it says to have packed by gzip can't be unpacked")]
+    #[error("invalid gzip data")]
     Invalid(#[from] flate2::DecompressError),
-    #[error("the answer ended in the middle of what is packed by gzip")]
+    #[error("the response ended in the middle of its gzip data")]
     CutOff,
 }
 
@@ -160,11 +160,11 @@ mod tests {
             out.write_all(&vec![b'x'; size]).unwrap();
             out.flush().unwrap();
             gunzip.push(std::mem::take(out.get_mut()).into());
-            let mut told = 0;
+            let mut reported = 0;
             while let Some(part) = gunzip.next().unwrap() {
-                told += part.len();
+                reported += part.len();
             }
-            assert_eq!(told, size);
+            assert_eq!(reported, size);
         }
     }
 

@@ -103,10 +103,10 @@ pub(super) struct UnknownHost {
 
 impl UnknownHost {
     fn new(host: &str, error: &io::Error) -> Self {
-        let said = error.to_string();
-        let said = said.rsplit(": ").next().unwrap_or_default();
+        let message = error.to_string();
+        let message = message.rsplit(": ").next().unwrap_or_default();
         let unknown = ["Name or service not known", "nodename nor servname", "No such host is known"];
-        let why = if unknown.iter().any(|words| said.contains(words)) { "no such host" } else { said };
+        let why = if unknown.iter().any(|words| message.contains(words)) { "no such host" } else { message };
         Self { host: host.to_owned(), why: why.to_owned() }
     }
 }

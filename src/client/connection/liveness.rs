@@ -76,7 +76,7 @@ impl Liveness {
         let started = Instant::now();
         let has_responded = request.await;
         let now = Instant::now();
-        debug!(has_responded, elapsed = ?now - started, "asked a silent server whether it lives");
+        debug!(has_responded, elapsed = ?now - started, "probed a silent server");
         *last = match *last {
             _ if has_responded => LastProbe::Responded(now),
             LastProbe::None | LastProbe::NeverResponded(_) => LastProbe::NeverResponded(now),
@@ -106,7 +106,7 @@ type Probe = Box<dyn Fn() -> BoxFuture<'static, Result<Instant, Unresponsive>> +
 pub(crate) struct LivenessCheck {
     /// The silence before the first probe.
     after: Duration,
-    ask: Probe,
+    probe: Probe,
     phase: Phase,
 }
 
@@ -126,11 +126,11 @@ impl LivenessCheck {
         after: Duration,
         timeout: Duration,
     ) -> Self {
-        let started = move || responds(http.clone(), request.clone(), timeout);
-        Self::as_request(liveness, after, started)
+        let probe = move || responds(http.clone(), request.clone(), timeout);
+        Self::with_probe(liveness, after, probe)
     }
 
-    fn as_request<F>(
+    fn with_probe<F>(
         liveness: Arc<Liveness>,
         after: Duration,
         request: impl Fn() -> F + Send + 'static,
@@ -138,11 +138,11 @@ impl LivenessCheck {
     where
         F: Future<Output = bool> + Send + 'static,
     {
-        let ask = move || -> BoxFuture<'static, Result<Instant, Unresponsive>> {
+        let probe = move || -> BoxFuture<'static, Result<Instant, Unresponsive>> {
             let (liveness, request) = (Arc::clone(&liveness), request());
             Box::pin(async move { liveness.probe(after, request).await })
         };
-        Self { after, ask: Box::new(ask), phase: Phase::Idle(Box::pin(time::sleep(after))) }
+        Self { after, probe: Box::new(probe), phase: Phase::Idle(Box::pin(time::sleep(after))) }
     }
 
     /// Completes once the server, last heard at that time, is unresponsive; never while it is alive. Dropping the
@@ -157,18 +157,18 @@ impl LivenessCheck {
                         sleep.as_mut().reset(due);
                     } else {
                         let mut task = JoinSet::new();
-                        task.spawn((self.ask)());
+                        task.spawn((self.probe)());
                         self.phase = Phase::Probing(task);
                     }
                 }
                 Phase::Probing(task) => {
-                    let sign = task.join_next().await.and_then(Result::ok);
-                    let last = match &sign {
-                        Some(Ok(sign)) => heard.max(*sign),
+                    let result = task.join_next().await.and_then(Result::ok);
+                    let last = match &result {
+                        Some(Ok(result)) => heard.max(*result),
                         Some(Err(_)) | None => heard,
                     };
                     self.phase = Phase::Idle(Box::pin(time::sleep_until(last + self.after)));
-                    if sign.is_some_and(|sign| sign.is_err_and(|in_vain| heard < in_vain.started)) {
+                    if result.is_some_and(|result| result.is_err_and(|in_vain| heard < in_vain.started)) {
                         return;
                     }
                 }
@@ -180,15 +180,15 @@ impl LivenessCheck {
 /// Returns the output of `work`, or `None` if the server, last heard at that time, becomes unresponsive first.
 /// Without a check the work alone decides.
 pub(crate) async fn unless_unresponsive<T>(
-    pulse: &mut Option<LivenessCheck>,
+    liveness_check: &mut Option<LivenessCheck>,
     heard: Instant,
     work: impl Future<Output = T>,
 ) -> Option<T> {
-    let Some(pulse) = pulse else { return Some(work.await) };
+    let Some(liveness_check) = liveness_check else { return Some(work.await) };
     tokio::select! {
         biased;
         outcome = work => Some(outcome),
-        () = pulse.unresponsive(heard) => None,
+        () = liveness_check.unresponsive(heard) => None,
     }
 }
 
@@ -234,9 +234,9 @@ mod tests {
             Self { dies: Instant::now() + time, liveness, started: Arc::default() }
         }
 
-        fn pulse(&self) -> LivenessCheck {
+        fn liveness_check(&self) -> LivenessCheck {
             let server = self.clone();
-            LivenessCheck::as_request(Arc::clone(&self.liveness), AFTER, move || {
+            LivenessCheck::with_probe(Arc::clone(&self.liveness), AFTER, move || {
                 let server = server.clone();
                 async move {
                     server.started.fetch_add(1, Ordering::Relaxed);
@@ -258,7 +258,7 @@ mod tests {
     async fn responsive_server_is_alive_however_silent_its_watch() {
         let began = Instant::now();
         let server = Server::living(Duration::from_secs(100));
-        server.pulse().unresponsive(began).await;
+        server.liveness_check().unresponsive(began).await;
         assert_eq!((began.elapsed().as_secs(), server.probes()), (135, 4));
     }
 
@@ -266,7 +266,7 @@ mod tests {
     async fn server_that_never_answered_a_probe_is_not_judged_by_probes() {
         let began = Instant::now();
         let server = Server { liveness: Arc::default(), ..Server::living(Duration::ZERO) };
-        let (mut one, mut other) = (server.pulse(), server.pulse());
+        let (mut one, mut other) = (server.liveness_check(), server.liveness_check());
         let stopped = async { tokio::join!(one.unresponsive(began), other.unresponsive(began)) };
         assert!(time::timeout(Duration::from_hours(1), stopped).await.is_err());
         assert_eq!(server.probes(), 80);
@@ -275,9 +275,9 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn server_that_sends_events_is_not_probed() {
         let server = Server::living(Duration::ZERO);
-        let mut pulse = server.pulse();
+        let mut liveness_check = server.liveness_check();
         for _event in 0..100 {
-            assert!(time::timeout(AFTER / 2, pulse.unresponsive(Instant::now())).await.is_err());
+            assert!(time::timeout(AFTER / 2, liveness_check.unresponsive(Instant::now())).await.is_err());
         }
         assert_eq!(server.probes(), 0);
     }
@@ -285,10 +285,10 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn event_during_a_probe_proves_liveness() {
         let began = Instant::now();
-        let mut pulse = Server::living(Duration::ZERO).pulse();
-        assert!(time::timeout(AFTER + TIMEOUT / 2, pulse.unresponsive(began)).await.is_err());
+        let mut liveness_check = Server::living(Duration::ZERO).liveness_check();
+        assert!(time::timeout(AFTER + TIMEOUT / 2, liveness_check.unresponsive(began)).await.is_err());
         let event = Instant::now();
-        pulse.unresponsive(event).await;
+        liveness_check.unresponsive(event).await;
         assert_eq!(event.elapsed(), AFTER + TIMEOUT);
     }
 
@@ -296,8 +296,8 @@ mod tests {
     async fn probe_continues_without_waiters() {
         let began = Instant::now();
         let server = Server::living(Duration::ZERO);
-        let mut pulse = server.pulse();
-        while time::timeout(Duration::from_secs(1), pulse.unresponsive(began)).await.is_err() {}
+        let mut liveness_check = server.liveness_check();
+        while time::timeout(Duration::from_secs(1), liveness_check.unresponsive(began)).await.is_err() {}
         assert_eq!((began.elapsed().as_secs(), server.probes()), (45, 1));
     }
 
@@ -305,9 +305,9 @@ mod tests {
     async fn watches_share_probes_and_their_timeouts() {
         let began = Instant::now();
         let server = Server::living(Duration::from_secs(40));
-        let pulses = [server.pulse(), server.pulse(), server.pulse()];
-        let stopped = pulses.map(|mut pulse| async move {
-            pulse.unresponsive(began).await;
+        let pulses = [server.liveness_check(), server.liveness_check(), server.liveness_check()];
+        let stopped = pulses.map(|mut liveness_check| async move {
+            liveness_check.unresponsive(began).await;
             began.elapsed().as_secs()
         });
         // Responded at 30 s, probed again at 60 s, timed out at 75 s.
@@ -319,7 +319,7 @@ mod tests {
     async fn watch_that_did_not_wait_probes_again() {
         let began = Instant::now();
         let server = Server::living(Duration::ZERO);
-        let (mut one, mut other) = (server.pulse(), server.pulse());
+        let (mut one, mut other) = (server.liveness_check(), server.liveness_check());
         one.unresponsive(began).await;
         assert_eq!((began.elapsed(), server.probes()), (AFTER + TIMEOUT, 1));
         other.unresponsive(began).await;
@@ -329,9 +329,9 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn server_that_serves_watches_but_not_probes_is_not_judged_by_probes() {
         let server = Server::living(Duration::ZERO);
-        server.pulse().unresponsive(Instant::now()).await;
+        server.liveness_check().unresponsive(Instant::now()).await;
         server.liveness.watch_responded();
-        let mut again = server.pulse();
+        let mut again = server.liveness_check();
         let stopped = again.unresponsive(Instant::now());
         assert!(time::timeout(Duration::from_hours(1), stopped).await.is_err());
     }

@@ -118,8 +118,8 @@ async fn open_socks(proxy: &Proxy, tcp: Tcp, target: &str) -> Result<PlainStream
 }
 
 /// Returns the reason of a failed SOCKS5 handshake, in Go's words where it has some.
-fn socks_words(said: &str) -> String {
-    match said.trim_start_matches("SOCKS error: ") {
+fn socks_words(message: &str) -> String {
+    match message.trim_start_matches("SOCKS error: ") {
         "credentials not accepted" => "username/password authentication failed".to_owned(),
         "server does not support user/pass authentication" => {
             "no acceptable authentication methods".to_owned()

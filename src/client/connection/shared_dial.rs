@@ -24,13 +24,13 @@ use crate::kubeconfig::ConnectionOptions;
 const HANDOUT_TIMEOUT: Duration = Duration::from_millis(250);
 
 tokio::task_local! {
-    static ASKED: ();
+    static REQUESTED: ();
 }
 
 /// Sends a request. A dial that hyper's pool starts for it counts as requested until the request ends; afterwards the
 /// pool continues the dial in a task of its own.
 pub(super) fn as_request<F: Future>(request: F) -> TaskLocalFuture<(), F> {
-    ASKED.scope((), request)
+    REQUESTED.scope((), request)
 }
 
 /// The layer over the connector of one HTTP client. Clones belong to the same client.
@@ -59,7 +59,7 @@ enum Outcome {
     Failed,
 }
 
-/// What a request for a connection has to do.
+/// The action for a request that needs a connection.
 enum Decision {
     Lead(Leader),
     /// Dial without regard to other requests.
@@ -158,7 +158,7 @@ impl SharedDial {
             }
             Decision::WaitUntil(due) => time::sleep_until(due).await,
         }
-        if ASKED.try_with(|()| ()).is_err() {
+        if REQUESTED.try_with(|()| ()).is_err() {
             return Err("another connection has served the request".into());
         }
         connect.await

@@ -37,7 +37,7 @@ use super::notice::Listener;
 use crate::kubeconfig::Config;
 use crate::kubeconfig::Error;
 
-/// How long the content of a file is used: the kubelet renews a token well before it expires.
+/// The time for which the content of a file is used: the kubelet renews a token well before it expires.
 const FILE_LIFE: Duration = Duration::from_secs(50);
 
 /// The credentials of one configuration.

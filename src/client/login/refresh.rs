@@ -81,12 +81,12 @@ pub(super) struct RefreshingCredential<I> {
 
 struct State<I> {
     issuer: I,
-    held: Option<Held>,
+    held: Option<CurrentCredential>,
     failure: Option<Error>,
     refusals: RenewalBackoff,
 }
 
-struct Held {
+struct CurrentCredential {
     auth: RequestAuth,
     good_until: Option<Timestamp>,
 }
@@ -168,7 +168,7 @@ impl<I: Issuer> RefreshingCredential<I> {
         });
         let auth = RequestAuth { authorization: made.authorization, identity, number: held_number + 1 };
         let good_until = made.expires.map(|expires| good_until(expires, (self.clock)()));
-        state.held = Some(Held { auth: auth.clone(), good_until });
+        state.held = Some(CurrentCredential { auth: auth.clone(), good_until });
         Ok(Some(auth))
     }
 }

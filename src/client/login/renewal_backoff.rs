@@ -8,8 +8,8 @@ use jiff::{SignedDuration, Timestamp};
 const FIRST_WAIT: SignedDuration = SignedDuration::from_secs(5);
 const LONGEST_WAIT: SignedDuration = SignedDuration::from_mins(5);
 
-/// What one client's server has accepted and refused of an issuer's credentials. Clients may share the issuer, but
-/// not this: one server's acceptance says nothing about another.
+/// The credentials that one client's server has accepted and refused. Clients may share the issuer, but not this: one
+/// server's acceptance says nothing about another.
 ///
 /// A std lock: held to read and count.
 #[derive(Default)]

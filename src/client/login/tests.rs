@@ -58,11 +58,11 @@ fn runs(folder: &TempDir) -> usize {
 
 /// A script that issues `token-1`, then `token-2`, and so on.
 fn numbered(expires: &str) -> String {
-    let said = json!({
+    let message = json!({
         "apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential",
         "status": {"token": "token-N", "expirationTimestamp": expires},
     });
-    format!("n=$(wc -l < \"$(dirname \"$0\")/runs\")\necho '{said}' | sed s/token-N/token-$((n))/")
+    format!("n=$(wc -l < \"$(dirname \"$0\")/runs\")\necho '{message}' | sed s/token-N/token-$((n))/")
 }
 
 #[tokio::test]
@@ -154,10 +154,10 @@ async fn dropped_plugin_releases_the_terminal() {
     let heard = Arc::new(Mutex::new(Vec::new()));
     let hear = Arc::clone(&heard);
     let listener = move |notice: Notice<'_>| hear.lock().unwrap().push(format!("{notice:?}"));
-    let held = Credentials::open(&config(user).with_terminal(), Some(Arc::new(listener))).unwrap();
+    let credentials = Credentials::open(&config(user).with_terminal(), Some(Arc::new(listener))).unwrap();
     let begun = eventually("the plugin has begun", || (runs(&folder) > 0).then_some(()));
     tokio::select! {
-        _ = held.current() => panic!("it sleeps"),
+        _ = credentials.current() => panic!("it sleeps"),
         () = begun => {}
     }
     assert_eq!(*heard.lock().unwrap(), ["TerminalTaken", "TerminalReleased"]);
@@ -175,8 +175,8 @@ async fn new_certificate_ends_watches_but_not_lists() {
     let folder = TempDir::new().unwrap();
     for number in 1..3 {
         let version = "client.authentication.k8s.io/v1";
-        let said = json!({"apiVersion": version, "kind": "ExecCredential", "status": made_certificate()});
-        fs::write(folder.path().join(format!("said-{number}")), said.to_string()).unwrap();
+        let message = json!({"apiVersion": version, "kind": "ExecCredential", "status": made_certificate()});
+        fs::write(folder.path().join(format!("said-{number}")), message.to_string()).unwrap();
     }
     let event = r#"{"type":"ADDED","object":{"metadata":{"name":"a","resourceVersion":"1"}}}"#;
     let server = TestServer::start(move |head| match head {
@@ -243,8 +243,8 @@ async fn failed_plugin_is_reported_by_exit_code_and_stderr() {
     let heard = Arc::new(Mutex::new(Vec::new()));
     let hear = Arc::clone(&heard);
     let listener = move |notice: Notice<'_>| hear.lock().unwrap().push(format!("{notice:?}"));
-    let told = Credentials::open(&config(plugin(&folder, script)), Some(Arc::new(listener))).unwrap();
-    assert_eq!(failure(&told).await, failed, "its words are not said twice");
+    let reported = Credentials::open(&config(plugin(&folder, script)), Some(Arc::new(listener))).unwrap();
+    assert_eq!(failure(&reported).await, failed, "its words are not said twice");
     assert_eq!(*heard.lock().unwrap(), ["Plugin(\"no luck\")"]);
 }
 
@@ -255,9 +255,9 @@ async fn missing_plugin_is_reported_with_its_hint() {
     let exec = missing.exec.as_mut().unwrap();
     exec.command = Some("kdelta-no-such-plugin".into());
     exec.install_hint = Some("\u{1b}[1;31mget it\u{7}\nnow\u{1b}[0m\n".into());
-    let said = failure(&credentials(missing)).await;
+    let message = failure(&credentials(missing)).await;
     let start = "getting credentials: exec: executable kdelta-no-such-plugin not found\n\nIt looks like";
-    assert!(said.starts_with(start) && said.ends_with("\n\nget it\nnow"), "{said}");
+    assert!(message.starts_with(start) && message.ends_with("\n\nget it\nnow"), "{message}");
 }
 
 #[tokio::test]
@@ -272,8 +272,8 @@ async fn plugin_receives_exec_info_and_the_configured_environment() {
     let exec = user.exec.as_mut().unwrap();
     exec.env = Some(vec![ExecVariable { name: "EXTRA".into(), value: "more".into() }]);
     credentials(user).current().await.unwrap();
-    let told = fs::read_to_string(folder.path().join("told")).unwrap();
-    let (info, rest) = told.trim_end().split_once('|').unwrap();
+    let reported = fs::read_to_string(folder.path().join("told")).unwrap();
+    let (info, rest) = reported.trim_end().split_once('|').unwrap();
     assert!(rest.starts_with("more|") && rest != "more|none", "ours is inherited: {rest}");
     let info: Value = serde_json::from_str(info).unwrap();
     assert_eq!(info["spec"], json!({"interactive": false}));
@@ -284,9 +284,9 @@ async fn interactive_plugin_is_not_run_without_a_terminal() {
     let folder = TempDir::new().unwrap();
     let mut user = plugin(&folder, "");
     user.exec.as_mut().unwrap().interactive_mode = Some("Always".into());
-    let said = failure(&credentials(user)).await;
+    let message = failure(&credentials(user)).await;
     let why = "exec plugin cannot support interactive mode: standard input is not a terminal";
-    assert_eq!(said, format!("getting credentials: {why}"));
+    assert_eq!(message, format!("getting credentials: {why}"));
     assert_eq!(runs(&folder), 0);
 }
 
@@ -311,9 +311,9 @@ async fn interactive_plugin_has_exclusive_use_of_the_terminal() {
         let credentials = Credentials::open(&config, Some(Arc::new(listener))).unwrap();
         credentials.current().await.unwrap();
         assert_eq!(std::mem::take(&mut *heard.lock().unwrap()), expected);
-        let told = fs::read_to_string(folder.path().join("told")).unwrap();
-        let told: Value = serde_json::from_str(&told).unwrap();
-        assert_eq!(told["spec"], json!({"interactive": !expected.is_empty()}));
+        let reported = fs::read_to_string(folder.path().join("told")).unwrap();
+        let reported: Value = serde_json::from_str(&reported).unwrap();
+        assert_eq!(reported["spec"], json!({"interactive": !expected.is_empty()}));
     }
 }
 
@@ -338,13 +338,13 @@ fn oidc(issuer: &str, settings: &[(&str, &str)]) -> AuthInfo {
 }
 
 /// An issuer whose token endpoint responds with this.
-async fn issuer(code: u16, said: Value) -> TestServer {
+async fn issuer(code: u16, message: Value) -> TestServer {
     TestServer::start(move |head| {
         let host = head.lines().find_map(|line| line.strip_prefix("host: ")).unwrap_or_default();
         if head.starts_with("GET /.well-known/openid-configuration ") {
             answer(200, &json!({"token_endpoint": format!("http://{host}/token")}).to_string())
         } else {
-            answer(code, &said.to_string())
+            answer(code, &message.to_string())
         }
     })
     .await
@@ -357,12 +357,12 @@ async fn id_token_is_used_until_expiry_and_then_renewed() {
     let (good, old) = (id_token("good", FAR), id_token("old", 1_000_000_000));
     let settings = |token| [("id-token", token), ("refresh-token", "first")];
 
-    let held = credentials(oidc(&server.url, &settings(&good)));
-    let first = held.current().await.unwrap();
+    let valid = credentials(oidc(&server.url, &settings(&good)));
+    let first = valid.current().await.unwrap();
     assert_eq!((token(&first), server.requests().len()), (format!("Bearer {good}").as_str(), 0));
-    let renewed = held.replacement_for(&first).await.unwrap().unwrap();
+    let renewed = valid.replacement_for(&first).await.unwrap().unwrap();
     assert_eq!(token(&renewed), format!("Bearer {fresh}"));
-    assert_eq!(token(&held.current().await.unwrap()), format!("Bearer {fresh}"));
+    assert_eq!(token(&valid.current().await.unwrap()), format!("Bearer {fresh}"));
     assert_eq!(server.requests().len(), 2);
 
     let expired = credentials(oidc(&server.url, &settings(&old)));
@@ -373,23 +373,23 @@ async fn id_token_is_used_until_expiry_and_then_renewed() {
 async fn client_secret_is_sent_in_the_header_then_in_the_body() {
     let server = issuer(401, json!({"error": "invalid_client", "error_description": "who?"})).await;
     let settings = [("refresh-token", "s3cret-token"), ("client-secret", "s3cret")];
-    let said = failure(&credentials(oidc(&server.url, &settings))).await;
-    assert_eq!(said, "failed to refresh token: oauth2: \"invalid_client\" \"who?\"");
+    let message = failure(&credentials(oidc(&server.url, &settings))).await;
+    assert_eq!(message, "failed to refresh token: oauth2: \"invalid_client\" \"who?\"");
     let with_header = |head: &&String| head.contains("authorization: Basic a2RlbHRhOnMzY3JldA==");
     let posts: Vec<_> =
         server.requests().into_iter().filter(|head| head.starts_with("POST /token ")).collect();
     assert_eq!((posts.len(), posts.iter().filter(with_header).count()), (2, 1), "{posts:?}");
 
     let server = issuer(400, json!({"error": "invalid_grant"})).await;
-    let said = failure(&credentials(oidc(&server.url, &settings))).await;
-    assert_eq!(said, "failed to refresh token: oauth2: \"invalid_grant\" \"\"");
+    let message = failure(&credentials(oidc(&server.url, &settings))).await;
+    assert_eq!(message, "failed to refresh token: oauth2: \"invalid_grant\" \"\"");
     assert_eq!(server.requests().len(), 2, "the client is known: it is not asked again");
 }
 
 #[tokio::test]
 async fn credentials_that_an_issuer_repeats_are_masked() {
-    let said = "refresh-0123456789 of secret-0123456789";
-    let server = issuer(400, json!({"error": said, "error_description": said})).await;
+    let message = "refresh-0123456789 of secret-0123456789";
+    let server = issuer(400, json!({"error": message, "error_description": message})).await;
     let settings = [("refresh-token", "refresh-0123456789"), ("client-secret", "secret-0123456789")];
     let failure = failure(&credentials(oidc(&server.url, &settings))).await;
     assert_eq!(failure, r#"failed to refresh token: oauth2: "*** of ***" "*** of ***""#);
@@ -397,34 +397,34 @@ async fn credentials_that_an_issuer_repeats_are_masked() {
 
 #[tokio::test]
 async fn issuer_error_is_reported_without_other_content() {
-    for (code, said, words) in [
+    for (code, message, words) in [
         (200, json!({"access_token": "s3cret"}), "token response did not contain an id_token, either the"),
-        (200, json!("s3cret"), "failed to refresh token: the issuer's answer is not JSON"),
+        (200, json!("s3cret"), "failed to refresh token: the issuer's response is not JSON"),
         (500, json!("s3cret"), "failed to refresh token: oauth2: \"500 Internal Server Error\" \"\""),
         (200, json!({"id_token": "s3cret"}), "ID Token is not a valid JWT"),
     ] {
-        let server = issuer(code, said).await;
-        let said = failure(&credentials(oidc(&server.url, &[("refresh-token", "r")]))).await;
-        assert!(said.starts_with(words) && !said.contains("s3cret"), "{said}");
+        let server = issuer(code, message).await;
+        let message = failure(&credentials(oidc(&server.url, &[("refresh-token", "r")]))).await;
+        assert!(message.starts_with(words) && !message.contains("s3cret"), "{message}");
     }
     let nobody = credentials(oidc("http://127.0.0.1:1", &[("refresh-token", "r")]));
-    let said = failure(&nobody).await;
-    assert!(said.starts_with("oidc: the issuer 127.0.0.1 does not answer: "), "{said}");
+    let message = failure(&nobody).await;
+    assert!(message.starts_with("oidc: the issuer 127.0.0.1 does not respond: "), "{message}");
 }
 
 #[tokio::test]
 async fn id_token_without_refresh_token_is_used_alone() {
     let good = id_token("good", FAR);
-    let held = credentials(oidc("http://127.0.0.1:1", &[("id-token", &good)]));
-    let first = held.current().await.unwrap();
-    assert!(held.replacement_for(&first).await.unwrap().is_none());
-    assert_eq!(token(&held.current().await.unwrap()), format!("Bearer {good}"), "it is not forgotten");
+    let valid = credentials(oidc("http://127.0.0.1:1", &[("id-token", &good)]));
+    let first = valid.current().await.unwrap();
+    assert!(valid.replacement_for(&first).await.unwrap().is_none());
+    assert_eq!(token(&valid.current().await.unwrap()), format!("Bearer {good}"), "it is not forgotten");
     for (token, words) in [
         (id_token("old", 1), "No valid id-token, and cannot refresh without refresh-token"),
         ("s3cret".to_owned(), "ID Token is not a valid JWT"),
     ] {
-        let said = failure(&credentials(oidc("http://127.0.0.1:1", &[("id-token", &token)]))).await;
-        assert_eq!(said, words);
+        let message = failure(&credentials(oidc("http://127.0.0.1:1", &[("id-token", &token)]))).await;
+        assert_eq!(message, words);
     }
 }
 
@@ -477,8 +477,8 @@ async fn new_tokens_are_saved_in_the_kubeconfig_and_nothing_else_changes() {
     let (path, options) = kubeconfig(&folder, &server.url, &old, "first");
     let before = fs::read_to_string(&path).unwrap();
     let both = [opened(&options, None), opened(&options, None)];
-    for held in &both {
-        assert_eq!(token(&held.current().await.unwrap()), format!("Bearer {fresh}"));
+    for credentials in &both {
+        assert_eq!(token(&credentials.current().await.unwrap()), format!("Bearer {fresh}"));
     }
     assert_eq!(server.requests().len(), 2, "contexts of one user have one log-in");
     let after = fs::read_to_string(&path).unwrap();
@@ -493,10 +493,10 @@ async fn tokens_saved_by_another_program_are_used_first() {
     let (folder, theirs) = (TempDir::new().unwrap(), id_token("theirs", FAR));
     let server = issuer(200, json!({"id_token": id_token("ours", FAR)})).await;
     let (_, options) = kubeconfig(&folder, &server.url, &id_token("old", FAR), "first");
-    let held = opened(&options, None);
-    let first = held.current().await.unwrap();
+    let credentials = opened(&options, None);
+    let first = credentials.current().await.unwrap();
     kubeconfig(&folder, &server.url, &theirs, "second");
-    let second = held.replacement_for(&first).await.unwrap().unwrap();
+    let second = credentials.replacement_for(&first).await.unwrap().unwrap();
     assert_eq!((token(&second), server.requests().len()), (format!("Bearer {theirs}").as_str(), 0));
 }
 
@@ -512,20 +512,20 @@ async fn unwritable_kubeconfig_is_reported_once_and_tokens_are_used() {
     let heard = Arc::new(Mutex::new(Vec::new()));
     let hear = Arc::clone(&heard);
     let listener = move |notice: Notice<'_>| hear.lock().unwrap().push(format!("{notice:?}"));
-    let held = opened(&options, Some(Arc::new(listener)));
+    let credentials = opened(&options, Some(Arc::new(listener)));
     for _ in 0..2 {
-        assert_eq!(token(&held.current().await.unwrap()), format!("Bearer {fresh}"));
+        assert_eq!(token(&credentials.current().await.unwrap()), format!("Bearer {fresh}"));
     }
     assert_eq!(
         (server.requests().len(), fs::read_to_string(&path).unwrap()),
         (4, before),
         "both had expired"
     );
-    let said = format!(
+    let message = format!(
         "the new tokens of user \"me\" can't be kept in {}: permission denied; other programs will have to log in again",
         path.display()
     );
-    assert_eq!(*heard.lock().unwrap(), [format!("{:?}", Notice::TokensNotSaved(&said))]);
+    assert_eq!(*heard.lock().unwrap(), [format!("{:?}", Notice::TokensNotSaved(&message))]);
 }
 
 /// Makes a file writable, or not.
@@ -538,7 +538,7 @@ fn set_writable(path: &std::path::Path, mode: u32) {
 async fn unsaved_refresh_token_is_saved_with_the_next_id_token() {
     let (folder, fresh) = (TempDir::new().unwrap(), id_token("fresh", 1_000_000_000));
     let rotates = std::sync::atomic::AtomicBool::new(true);
-    let said = fresh.clone();
+    let message = fresh.clone();
     let server = TestServer::start(move |head| {
         let host = head.lines().find_map(|line| line.strip_prefix("host: ")).unwrap_or_default();
         if head.starts_with("GET ") {
@@ -546,29 +546,33 @@ async fn unsaved_refresh_token_is_saved_with_the_next_id_token() {
         }
         // Only the first response has another refresh token.
         let first = rotates.swap(false, std::sync::atomic::Ordering::SeqCst);
-        answer(200, &json!({"id_token": said, "refresh_token": if first { "next" } else { "" }}).to_string())
+        answer(
+            200,
+            &json!({"id_token": message, "refresh_token": if first { "next" } else { "" }}).to_string(),
+        )
     })
     .await;
     let (path, options) = kubeconfig(&folder, &server.url, &id_token("old", 1_000_000_000), "first");
-    let held = opened(&options, None);
+    let credentials = opened(&options, None);
     set_writable(&path, 0o400);
-    held.current().await.unwrap();
+    credentials.current().await.unwrap();
     let read = || fs::read_to_string(&path).unwrap();
     assert!(read().contains("refresh-token: first"), "it can't be written");
     set_writable(&path, 0o600);
-    held.current().await.unwrap();
+    credentials.current().await.unwrap();
     assert!(read().contains(&fresh) && read().contains("refresh-token: \"next\""), "{}", read());
 }
 
 #[tokio::test]
 async fn refresh_token_of_an_incomplete_response_is_kept() {
-    for said in [json!({"id_token": "unreadable", "refresh_token": "next"}), json!({"refresh_token": "next"})]
+    for message in
+        [json!({"id_token": "unreadable", "refresh_token": "next"}), json!({"refresh_token": "next"})]
     {
         let folder = TempDir::new().unwrap();
-        let server = issuer(200, said.clone()).await;
+        let server = issuer(200, message.clone()).await;
         let old = id_token("old", 1_000_000_000);
         let (path, options) = kubeconfig(&folder, &server.url, &old, "first");
-        assert!(opened(&options, None).current().await.is_err(), "{said}");
+        assert!(opened(&options, None).current().await.is_err(), "{message}");
         let kept = fs::read_to_string(&path).unwrap();
         assert!(kept.contains("refresh-token: \"next\"") && kept.contains(&old), "{kept}");
     }

@@ -86,7 +86,7 @@ impl TokenStore {
         lock.claim()?;
         let text = self.text()?;
         if !provider_settings::read(&text, &self.user).is_some_and(|found| is_unchanged(&found)) {
-            return Err("it names another provider by now".to_owned().into());
+            return Err("it names another provider now".to_owned().into());
         }
         let changed = provider_settings::set(&text, &self.user, settings).map_err(str::to_owned)?;
         Ok(replace(&real, &changed)?)
@@ -184,7 +184,7 @@ mod tests {
         };
         assert_eq!(try_save(&read_only, true), "permission denied");
         let token_store = token_store(folder.path(), 0o600);
-        assert_eq!(try_save(&token_store, false), "it names another provider by now");
+        assert_eq!(try_save(&token_store, false), "it names another provider now");
         fs::write(folder.path().join("config.lock"), "").unwrap();
         let mut pauses = 0;
         let busy = token_store.save_with(&[("id-token", "s3cret")], |_| true, || pauses += 1).unwrap_err();

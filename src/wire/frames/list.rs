@@ -189,7 +189,9 @@ impl ListSplitter {
     pub fn finish(&self) -> Result<(), Error> {
         match self.state {
             State::End if self.seen_elements => Ok(()),
-            State::End => Err(Error::Decode("the answer is no list: it has neither items nor rows".into())),
+            State::End => {
+                Err(Error::Decode("the response is not a list: it has neither items nor rows".into()))
+            }
             _ => Err(cut_off("list", self.offset)),
         }
     }
@@ -257,7 +259,7 @@ impl State {
     /// Describes the expected token for messages.
     fn wants(self) -> &'static str {
         match self {
-            Self::Start => "a JSON object, as every answer of a Kubernetes API is",
+            Self::Start => "a JSON object, as every response of a Kubernetes API is",
             Self::FirstName => "a name or }",
             Self::Name => "a name",
             Self::Colon(_) => "a colon",

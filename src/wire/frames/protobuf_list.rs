@@ -379,14 +379,14 @@ mod tests {
     proptest! {
         #[test]
         fn items_do_not_depend_on_cuts(
-            wanted in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..300), 0..6),
+            expected in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..300), 0..6),
             cuts in prop::collection::vec(0usize..2000, 0..20),
         ) {
-            let found = items(&body(&wanted), &cuts, Limits::default()).expect("items");
-            prop_assert_eq!(&found, &wanted);
+            let found = items(&body(&expected), &cuts, Limits::default()).expect("items");
+            prop_assert_eq!(&found, &expected);
             let framed = |event: &Vec<u8>| [&u32::try_from(event.len()).expect("short").to_be_bytes()[..], event].concat();
-            let stream: Vec<u8> = wanted.iter().flat_map(framed).collect();
-            prop_assert_eq!(events(&stream, &cuts).expect("events"), wanted);
+            let stream: Vec<u8> = expected.iter().flat_map(framed).collect();
+            prop_assert_eq!(events(&stream, &cuts).expect("events"), expected);
         }
 
         #[test]

@@ -216,15 +216,15 @@ mod tests {
 
     /// Checks that a text with these cuts, and with a cut at every byte, gives the result of the bytewise scan.
     fn agrees(body: &[u8], cuts: &[usize], limit: u32) -> Result<(), TestCaseError> {
-        let wanted = scanned_bytewise(body, limit);
+        let expected = scanned_bytewise(body, limit);
         let each: Vec<_> = (0..body.len()).collect();
         for cuts in [&[], cuts, &each] {
-            match (scanned(body, cuts, limit), &wanted) {
-                (Err((fault, chunk)), Err((wanted, at))) => {
-                    prop_assert_eq!(fault, *wanted);
+            match (scanned(body, cuts, limit), &expected) {
+                (Err((fault, chunk)), Err((expected, at))) => {
+                    prop_assert_eq!(fault, *expected);
                     prop_assert!(chunk.contains(at), "{} in {:?}", at, chunk);
                 }
-                (found, wanted) => prop_assert_eq!(found.ok(), wanted.as_ref().ok().copied()),
+                (found, expected) => prop_assert_eq!(found.ok(), expected.as_ref().ok().copied()),
             }
         }
         Ok(())
@@ -313,7 +313,7 @@ mod tests {
 
     #[test]
     fn hidden_ends_are_faults_anywhere_in_a_block() {
-        for (body, wanted) in [
+        for (body, expected) in [
             ("\"a\nb\"]", LINE_BREAK),
             ("\"a\\\nb\"]", LINE_BREAK),
             ("{}{}]", NO_COMMA),
@@ -325,7 +325,7 @@ mod tests {
                 let body = format!("[{}{body}", "1".repeat(before));
                 for cuts in [vec![], vec![before + 2], (0..body.len()).collect()] {
                     let found = scanned(body.as_bytes(), &cuts, 2).map_err(|(fault, _)| fault);
-                    assert_eq!(found, Err(wanted), "{body} cut at {cuts:?}");
+                    assert_eq!(found, Err(expected), "{body} cut at {cuts:?}");
                 }
             }
         }

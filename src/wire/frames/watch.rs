@@ -114,18 +114,18 @@ impl WatchSplitter {
             *input = &[];
             return LineResult::Incomplete;
         };
-        let begun = line.len();
-        let whole = if begun == 0 {
+        let started = line.len();
+        let whole = if started == 0 {
             &input[..end]
         } else {
             line.extend_from_slice(&input[..end]);
             &line[..]
         };
         let Some(event) = plain(whole) else {
-            line.truncate(begun);
+            line.truncate(started);
             return LineResult::NotPlain;
         };
-        self.offset += (begun + end + 1) as u64;
+        self.offset += (started + end + 1) as u64;
         *input = &input[end + 1..];
         self.line.clear();
         LineResult::Read(event)
@@ -274,15 +274,15 @@ mod tests {
             gap in "[ \\n\\r\\t]{0,2}",
             cuts in prop::collection::vec(0usize..4000, 0..20),
         ) {
-            let wanted: Vec<_> = objects.iter().map(|object| serde_json::json!({"type": "ADDED", "object": object})).collect();
-            let body: String = wanted.iter().map(|frame| text(frame, pretty) + &gap).collect();
+            let expected: Vec<_> = objects.iter().map(|object| serde_json::json!({"type": "ADDED", "object": object})).collect();
+            let body: String = expected.iter().map(|frame| text(frame, pretty) + &gap).collect();
             let found = frames(body.as_bytes(), &cuts).expect("frames");
-            prop_assert_eq!(found.len(), wanted.len());
-            for (found, wanted) in found.iter().zip(&objects) {
+            prop_assert_eq!(found.len(), expected.len());
+            for (found, expected) in found.iter().zip(&objects) {
                 let frame = WatchFrame::parse(found).expect("a frame");
                 prop_assert_eq!(frame.frame_type, FrameType::Added);
                 let object: serde_json::Value = serde_json::from_slice(frame.object).expect("an object");
-                prop_assert_eq!(&object, wanted);
+                prop_assert_eq!(&object, expected);
             }
         }
 
@@ -335,10 +335,10 @@ mod tests {
             }
             let limits = Limits { frame: 600, ..Limits::default() };
             let mut splitter = WatchSplitter::new(limits);
-            let (mut wanted, mut rest, mut sound) = (Vec::new(), body.as_bytes(), true);
+            let (mut expected, mut rest, mut sound) = (Vec::new(), body.as_bytes(), true);
             loop {
                 match splitter.next(&mut rest) {
-                    Ok(Some(frame)) => wanted.push(frame.to_vec()),
+                    Ok(Some(frame)) => expected.push(frame.to_vec()),
                     Ok(None) => break,
                     Err(_) => { sound = false; break }
                 }
@@ -348,14 +348,14 @@ mod tests {
             prop_assert_eq!(is_sound, sound, "{}", body);
             // Frames before a fault in the same line may be returned or not: the stream is unusable from there on.
             let found: Vec<_> = found.iter().map(|frame| frame.trim_ascii()).collect();
-            let wanted: Vec<_> = wanted.iter().map(|frame| frame.trim_ascii()).collect();
-            prop_assert!(if sound { found == wanted } else { wanted.starts_with(&found) }, "{}", body);
+            let expected: Vec<_> = expected.iter().map(|frame| frame.trim_ascii()).collect();
+            prop_assert!(if sound { found == expected } else { expected.starts_with(&found) }, "{}", body);
         }
     }
 
     #[test]
     fn complete_frame_is_read_with_or_without_newline() {
-        for (chunks, wanted) in [
+        for (chunks, expected) in [
             (&["{\"a\":1}"][..], &[1][..]),
             (&["{\"a\":1}\n", "{\"a\"", ":2}"], &[1, 0, 1]),
             (&["{\"a\":1}{\"a\"", ":2}"], &[1, 1]),
@@ -363,14 +363,14 @@ mod tests {
             (&["{\n\"a\":", "1\n}{\"x\":2}"], &[0, 2]),
         ] {
             let mut splitter = WatchSplitter::new(Limits::default());
-            for (chunk, wanted) in chunks.iter().zip(wanted) {
+            for (chunk, expected) in chunks.iter().zip(expected) {
                 let mut rest = chunk.as_bytes();
                 let mut count = 0;
                 let plain = |line: &[u8]| serde_json::from_slice::<serde_json::Value>(line).ok().map(drop);
                 while splitter.read(&mut rest, plain, |_| Ok(())).expect("frames").is_some() {
                     count += 1;
                 }
-                assert_eq!(count, *wanted, "{chunks:?}");
+                assert_eq!(count, *expected, "{chunks:?}");
             }
             splitter.finish().expect("whole frames");
         }

@@ -306,8 +306,8 @@ mod tests {
     fn truncated_annotation_equals_its_json() {
         let annotation = [field(1, b"note"), field(2, b"caf\xc3")].concat();
         let text = text_of(&field(1, &[field(1, b"x"), field(12, &annotation)].concat())).expect("JSON");
-        let wanted = "{\"metadata\":{\"name\":\"x\",\"annotations\":{\"note\":\"caf\u{fffd}\"}}}";
-        assert_eq!(text, wanted);
+        let expected = "{\"metadata\":{\"name\":\"x\",\"annotations\":{\"note\":\"caf\u{fffd}\"}}}";
+        assert_eq!(text, expected);
     }
 
     #[test]
@@ -317,9 +317,9 @@ mod tests {
             field(11, &[field(1, key.as_bytes()), field(2, at.to_string().as_bytes())].concat())
         };
         let labels: Vec<u8> = keys.iter().enumerate().flat_map(entry).collect();
-        let wanted =
+        let expected =
             r#"{"metadata":{"labels":{"a":"3","b":"9","c":"5","d":"7","e":"8","f":"10","m":"6","z":"4"}}}"#;
-        assert_eq!(text_of(&field(1, &labels)).expect("JSON"), wanted);
+        assert_eq!(text_of(&field(1, &labels)).expect("JSON"), expected);
     }
 
     #[test]
@@ -334,8 +334,8 @@ mod tests {
         #[test]
         fn times_have_whole_seconds(seconds in -62_135_596_800_i64..253_402_207_201) {
             let read = time(&number(1, seconds.cast_unsigned())).expect("a time").expect("one");
-            let wanted = Timestamp::from_second(seconds).expect("a time").strftime("\"%Y-%m-%dT%H:%M:%SZ\"");
-            prop_assert_eq!(serde_json::to_string(&read).expect("JSON"), wanted.to_string());
+            let expected = Timestamp::from_second(seconds).expect("a time").strftime("\"%Y-%m-%dT%H:%M:%SZ\"");
+            prop_assert_eq!(serde_json::to_string(&read).expect("JSON"), expected.to_string());
         }
 
         #[test]

@@ -26,7 +26,7 @@ fn plugin_prompts_on_the_terminal_before_rows() {
         let mut running = call.start();
         running.stdout.find("the question", |line| line == "Which word?\r\n");
         running.type_line("sesame");
-        running.stdout.find("the answer of the server", |line| line == "namespace/default\r\n");
+        running.stdout.find("the response of the server", |line| line == "namespace/default\r\n");
         assert_eq!(
             (running.wait(), plugin.last_input()["spec"]["interactive"].as_bool()),
             (0, Some(true)),
@@ -73,7 +73,7 @@ fn plugin_may_open_the_terminal_itself() {
     let mut running = call.start();
     running.stdout.find("the question", |line| line == "Which word?\r\n");
     running.type_line("sesame");
-    running.stdout.find("the answer of the server", |line| line == "namespace/default\r\n");
+    running.stdout.find("the response of the server", |line| line == "namespace/default\r\n");
     assert_eq!(running.wait(), 0);
 }
 

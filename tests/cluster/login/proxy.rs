@@ -81,7 +81,7 @@ fn proxy_failures_name_the_proxy() {
     let nowhere = error_of(hidden(1, Some(&url)), "");
     assert_eq!(nowhere, format!("proxyconnect tcp: the proxy {address} answered: 502 Bad Gateway"));
     let secure = error_of(hidden(port, Some(&format!("https://{address}"))), "");
-    assert_eq!(secure, "proxyconnect tcp: tls: the server gave a plain HTTP answer to an HTTPS client");
+    assert_eq!(secure, "proxyconnect tcp: tls: the server gave a plain HTTP response to an HTTPS client");
     proxy.cut();
     let refused = format!("dial tcp {address}: connect: connection refused");
     assert_eq!(error_of(hidden(port, Some(&url)), ""), format!("proxyconnect tcp: {refused}"));
@@ -217,7 +217,7 @@ fn ping_variables_set_the_time_until_a_silent_connection_is_closed() {
     let running = call.start();
     running.stdout.json_until("SYNCED", |line| line["type"] == "SYNCED");
     running.stderr.find("it is known to answer", |line| {
-        line.contains("asked a silent server whether it lives") && line.contains("answered=true")
+        line.contains("probed a silent server") && line.contains("answered=true")
     });
     let silent = Instant::now();
     proxy.fall_silent();

@@ -243,7 +243,7 @@ impl Oidc {
         match response {
             Some(response) if status.is_success() || response.error.is_some() => Ok(response),
             _ if status.is_success() => {
-                Err("failed to refresh token: the issuer's answer is not JSON".to_owned())
+                Err("failed to refresh token: the issuer's response is not JSON".to_owned())
             }
             _ => Ok(TokenResponse { error: Some(status.to_string()), ..TokenResponse::default() }),
         }
@@ -277,7 +277,7 @@ impl Oidc {
     async fn send(&self, head: Builder, body: String) -> Result<(StatusCode, Vec<u8>), String> {
         let failed = |error: BoxError| {
             let host = self.issuer.host_str().unwrap_or_default();
-            format!("oidc: the issuer {host} does not answer: {}", sentence(error.as_ref()))
+            format!("oidc: the issuer {host} does not respond: {}", sentence(error.as_ref()))
         };
         let request = head.header(ACCEPT, "application/json").body(Bytes::from(body));
         let request = request.map_err(|error| failed(error.into()))?;
@@ -286,7 +286,7 @@ impl Oidc {
         let mut body = Vec::new();
         while let Some(chunk) = response.chunk().await.map_err(failed)? {
             if body.len() + chunk.len() > RESPONSE_LIMIT {
-                return Err("oidc: the issuer's answer is too long".to_owned());
+                return Err("oidc: the issuer's response is too long".to_owned());
             }
             body.extend_from_slice(&chunk);
         }

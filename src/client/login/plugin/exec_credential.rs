@@ -10,7 +10,7 @@ use crate::kubeconfig::ExecCluster;
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Asked<'a> {
+struct ExecInfo<'a> {
     kind: &'static str,
     api_version: &'a str,
     spec: Spec<'a>,
@@ -25,9 +25,10 @@ struct Spec<'a> {
 
 /// Returns the value of `KUBERNETES_EXEC_INFO`.
 pub(super) fn info(version: &str, cluster: Option<&ExecCluster>, interactive: bool) -> String {
-    let asked = Asked { kind: "ExecCredential", api_version: version, spec: Spec { cluster, interactive } };
+    let requests =
+        ExecInfo { kind: "ExecCredential", api_version: version, spec: Spec { cluster, interactive } };
     // Plain text and JSON values always serialize.
-    serde_json::to_string(&asked).unwrap_or_default()
+    serde_json::to_string(&requests).unwrap_or_default()
 }
 
 /// The output of a plugin. It has no `Debug`, since it holds a credential.
@@ -57,19 +58,19 @@ struct Status {
 /// The problem, in client-go's words where it has some, without any of the output.
 pub(super) fn read(stdout: &[u8], version: &str) -> Result<IssuedCredential, String> {
     let no_credential = || "decoding stdout: it is not an ExecCredential".to_owned();
-    let said: ExecCredential = serde_json::from_slice(stdout).map_err(|_| no_credential())?;
-    if said.kind != "ExecCredential" || said.api_version.is_empty() {
+    let message: ExecCredential = serde_json::from_slice(stdout).map_err(|_| no_credential())?;
+    if message.kind != "ExecCredential" || message.api_version.is_empty() {
         return Err(no_credential());
     }
-    if said.api_version != version {
+    if message.api_version != version {
         // A token may be in the wrong field: only text that looks like a version is shown.
         let is_plain = |c: char| c.is_ascii_alphanumeric() || "./-".contains(c);
-        let shown: String = said.api_version.chars().filter(|c| is_plain(*c)).take(60).collect();
+        let shown: String = message.api_version.chars().filter(|c| is_plain(*c)).take(60).collect();
         return Err(format!(
             "exec plugin is configured to use API version {version}, plugin returned version {shown}"
         ));
     }
-    let status = said.status.ok_or("exec plugin didn't return a status field")?;
+    let status = message.status.ok_or("exec plugin didn't return a status field")?;
     let set = |text: Option<String>| text.filter(|text| !text.is_empty());
     let (token, certificate, key) =
         (set(status.token), set(status.client_certificate_data), set(status.client_key_data));
@@ -121,17 +122,17 @@ mod tests {
         );
     }
 
-    fn said(status: &serde_json::Value) -> Result<IssuedCredential, String> {
-        let said = json!({"kind": "ExecCredential", "apiVersion": V1, "status": status});
-        read(said.to_string().as_bytes(), V1)
+    fn message(status: &serde_json::Value) -> Result<IssuedCredential, String> {
+        let message = json!({"kind": "ExecCredential", "apiVersion": V1, "status": status});
+        read(message.to_string().as_bytes(), V1)
     }
 
     #[test]
     fn a_token_may_expire() {
-        let issued = said(&json!({"token": "t", "expirationTimestamp": "2026-11-21T12:00:00Z"})).unwrap();
+        let issued = message(&json!({"token": "t", "expirationTimestamp": "2026-11-21T12:00:00Z"})).unwrap();
         assert_eq!(issued.authorization.unwrap(), "Bearer t");
         assert_eq!(issued.expires, Some("2026-11-21T12:00:00Z".parse().unwrap()));
-        assert_eq!(said(&json!({"token": "t"})).unwrap().expires, None);
+        assert_eq!(message(&json!({"token": "t"})).unwrap().expires, None);
     }
 
     #[test]
@@ -153,7 +154,7 @@ mod tests {
                 "decoding stdout: its expirationTimestamp is not a time (RFC 3339)",
             ),
         ] {
-            assert_eq!(said(&status).err().unwrap(), words);
+            assert_eq!(message(&status).err().unwrap(), words);
         }
         for stdout in
             ["", "s3cret", "{}", r#"{"kind":"s3cret","apiVersion":"client.authentication.k8s.io/v1"}"#]

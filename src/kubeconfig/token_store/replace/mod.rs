@@ -215,8 +215,8 @@ mod attributes {
 
     /// Makes the attributes of a new file equal to those of another.
     pub(super) fn copy(file: &File, new: &Path, like: &Path) -> io::Result<()> {
-        let (mut own, wanted) = (read(new)?, read(like)?);
-        for (name, value) in wanted {
+        let (mut own, expected) = (read(new)?, read(like)?);
+        for (name, value) in expected {
             // An attribute that the system has already set equally could not be set by every user.
             if own.remove(&name).is_none_or(|own| own != value) {
                 fsetxattr(file, &name, &value, XattrFlags::empty())?;
