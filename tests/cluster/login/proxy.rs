@@ -216,8 +216,8 @@ fn ping_variables_set_the_time_until_a_silent_connection_is_closed() {
     let call = call.env("HTTP2_READ_IDLE_TIMEOUT_SECONDS", "1").env("HTTP2_PING_TIMEOUT_SECONDS", "1");
     let running = call.start();
     running.stdout.json_until("SYNCED", |line| line["type"] == "SYNCED");
-    running.stderr.find("it is known to answer", |line| {
-        line.contains("probed a silent server") && line.contains("answered=true")
+    running.stderr.find("a successful probe", |line| {
+        line.contains("probed a silent server") && line.contains("has_responded=true")
     });
     let silent = Instant::now();
     proxy.fall_silent();
