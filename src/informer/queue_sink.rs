@@ -34,8 +34,8 @@ impl ReflectorStore for QueueSink {
         self.0.list_begin(origin);
     }
 
-    fn list_in_doubt(&self) {
-        self.0.list_in_doubt();
+    fn list_may_be_unrelated(&self) {
+        self.0.list_may_be_unrelated();
     }
 
     fn list_item(&self, object: Arc<Object>, origin: Origin) -> Option<Arc<Object>> {

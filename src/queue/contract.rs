@@ -132,7 +132,7 @@ pub trait Queue: Send + Sync + 'static {
     /// The list that has just begun may belong to another history than the store, so that equal versions do not prove
     /// equal states until the next [`Queue::list_begin`]. A queue that does not compare versions ignores it. A wrapper
     /// must forward the call.
-    fn list_in_doubt(&self) {}
+    fn list_may_be_unrelated(&self) {}
 
     /// Accepts an object of a list in progress. Returns `None` if it was queued; otherwise the caller passes the
     /// returned object to [`Queue::replace`]. That is the stored object if it has the same state.

@@ -263,7 +263,7 @@ impl State {
 }
 
 impl QueueState for State {
-    fn take(&mut self) -> Option<Popped> {
+    fn pop(&mut self) -> Option<Popped> {
         let is_in_initial_list = !self.initial_sync.has_synced();
         let has_live = !self.keys.is_empty() || self.versions.has_due();
         if !self.resync.is_empty()
@@ -361,7 +361,7 @@ impl Queue for DeltaFifo {
         self.preprocessor.set_list_may_be_unrelated(false);
     }
 
-    fn list_in_doubt(&self) {
+    fn list_may_be_unrelated(&self) {
         self.preprocessor.set_list_may_be_unrelated(true);
     }
 

@@ -67,10 +67,10 @@ impl Fifo {
     /// Creates an empty queue with room for `capacity` objects, at least one, and [`DEFAULT_BYTES`] bytes.
     #[must_use]
     pub fn with_capacity(key_func: KeyFunc, capacity: usize) -> Self {
-        Self::with_room(key_func, QueueSize { deltas: capacity, bytes: DEFAULT_BYTES })
+        Self::with_limits(key_func, QueueSize { deltas: capacity, bytes: DEFAULT_BYTES })
     }
 
-    pub(super) fn with_room(key_func: KeyFunc, capacity: QueueSize) -> Self {
+    pub(super) fn with_limits(key_func: KeyFunc, capacity: QueueSize) -> Self {
         Self { key_func, queue: LockedQueue::new(State::default(), capacity) }
     }
 
@@ -111,7 +111,7 @@ impl State {
 }
 
 impl QueueState for State {
-    fn take(&mut self) -> Option<Popped> {
+    fn pop(&mut self) -> Option<Popped> {
         let is_in_initial_list = !self.initial_sync.has_synced();
         let mut item = None;
         while item.is_none() {

@@ -9,7 +9,7 @@ use crate::object::ResourceVersion;
 /// The contents of a queue in its own order. Plain data, protected by [`LockedQueue`].
 pub(super) trait QueueState {
     /// Removes and returns the next item.
-    fn take(&mut self) -> Option<Popped>;
+    fn pop(&mut self) -> Option<Popped>;
 
     /// Returns the number of queued deltas and their bytes.
     fn used(&self) -> QueueSize;
@@ -71,14 +71,14 @@ pub(super) struct LockedQueue<Q> {
 
 struct State<Q> {
     queue: Q,
-    closed: bool,
+    is_closed: bool,
 }
 
 impl<Q: QueueState> LockedQueue<Q> {
     /// Creates a locked queue. The capacity is raised to at least one delta and one byte, because a producer would wait
     /// forever for room in a queue without capacity.
     pub(super) fn new(queue: Q, capacity: QueueSize) -> Self {
-        let state = Mutex::new(State { queue, closed: false });
+        let state = Mutex::new(State { queue, is_closed: false });
         let capacity = QueueSize { deltas: capacity.deltas.max(1), bytes: capacity.bytes.max(1) };
         Self { applying: Mutex::default(), state, capacity, signals: Signals::default() }
     }
@@ -148,16 +148,16 @@ impl<Q: QueueState> LockedQueue<Q> {
     ) -> Result<bool, FifoClosedError> {
         let _applying = self.lock_applying();
         let mut state = self.lock();
-        let Some(popped) = state.queue.take() else {
+        let Some(popped) = state.queue.pop() else {
             // Skipped entries have freed room too.
             self.notify_room(state.queue.used(), false);
-            return if state.closed { Err(FifoClosedError) } else { Ok(false) };
+            return if state.is_closed { Err(FifoClosedError) } else { Ok(false) };
         };
         drop(state);
         let up_to = popped.up_to.clone();
         let requeued = process(popped);
         let mut state = self.lock();
-        let is_requeued = !requeued.is_empty() && !state.closed;
+        let is_requeued = !requeued.is_empty() && !state.is_closed;
         if is_requeued {
             requeue(&mut state.queue, requeued, up_to);
         }
@@ -172,7 +172,7 @@ impl<Q: QueueState> LockedQueue<Q> {
 
     pub(super) fn has_room(&self) -> bool {
         let state = self.lock();
-        state.closed || self.capacity.has_room(state.queue.used())
+        state.is_closed || self.capacity.has_room(state.queue.used())
     }
 
     pub(super) fn has_synced(&self) -> bool {
@@ -182,7 +182,7 @@ impl<Q: QueueState> LockedQueue<Q> {
     }
 
     pub(super) fn close(&self) {
-        self.lock().closed = true;
+        self.lock().is_closed = true;
         self.signals.notify_closed();
     }
 
@@ -220,7 +220,7 @@ mod tests {
         [
             Arc::new(DeltaFifo::new(delta)),
             Arc::new(OrderedFifo::new(known(&[]) as _, ordered)),
-            Arc::new(Fifo::with_room(meta_namespace_key, QueueSize { deltas: capacity, bytes })),
+            Arc::new(Fifo::with_limits(meta_namespace_key, QueueSize { deltas: capacity, bytes })),
         ]
     }
 

@@ -282,7 +282,7 @@ impl State {
 }
 
 impl QueueState for State {
-    fn take(&mut self) -> Option<Popped> {
+    fn pop(&mut self) -> Option<Popped> {
         let is_in_initial_list = !self.initial_sync.has_synced();
         if !self.resync.is_empty() {
             let queued = self.queued.as_ref();
@@ -405,7 +405,7 @@ impl Queue for OrderedFifo {
         Ok(())
     }
 
-    fn list_in_doubt(&self) {
+    fn list_may_be_unrelated(&self) {
         self.preprocessor.set_list_may_be_unrelated(true);
     }
 

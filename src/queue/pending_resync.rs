@@ -8,8 +8,8 @@ use crate::object::{Key, Origin};
 /// A resync in progress. A queue alternates between its own entries and the resync, so that a live event waits for at
 /// most one object of a resync, however many objects the store holds.
 ///
-/// It holds keys, not objects: the state that is delivered is the one in the store when its turn comes. Bounded by the number of
-/// stored objects.
+/// It holds keys, not objects, so that each object is delivered in its current state. Bounded by the number of stored
+/// objects.
 #[derive(Default)]
 pub(super) struct PendingResync {
     keys: VecDeque<Key>,

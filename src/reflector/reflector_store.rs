@@ -94,7 +94,7 @@ pub trait ReflectorStore: Send + Sync + 'static {
     /// Notes that the list that has just begun may belong to another history than the stored state: the source was
     /// disconnected meanwhile, and a server that was restored from a backup assigns its versions again. In this list, equal
     /// versions do not mean equal states. A store that wraps another one must forward this call.
-    fn list_in_doubt(&self) {}
+    fn list_may_be_unrelated(&self) {}
 
     /// Receives one object of a list that is not complete. A store that delivers a list while it arrives takes the object;
     /// any other returns it, possibly as the equal object that it already holds, and receives it again with

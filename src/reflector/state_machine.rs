@@ -448,6 +448,6 @@ pub(super) fn store_list<S: ReflectorStore>(
 pub(super) fn begin_list(store: &impl ReflectorStore, origin: Origin, may_be_unrelated: bool) {
     store.list_begin(origin);
     if may_be_unrelated {
-        store.list_in_doubt();
+        store.list_may_be_unrelated();
     }
 }

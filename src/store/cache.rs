@@ -268,11 +268,11 @@ mod tests {
     // A15
     #[test]
     fn transaction_reports_applied_changes_and_keyless_objects() {
-        let run = |words: &[&str]| {
-            let changes = words.iter().map(|name| Transaction::Add(pod(name, "1", ""))).collect();
+        let run = |names: &[&str]| {
+            let changes = names.iter().map(|name| Transaction::Add(pod(name, "1", ""))).collect();
             Cache::with_key_func(refusing_odd, Indexers::new()).transaction(changes)
         };
-        let successful = |words: &[&str]| match run(words) {
+        let successful = |names: &[&str]| match run(names) {
             Err(StoreError::Transaction { successful, .. }) => successful,
             other => panic!("{other:?}"),
         };

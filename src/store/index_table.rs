@@ -159,7 +159,8 @@ impl IndexTable {
         is_refused
     }
 
-    /// Renumbers the slots: the object in slot `old[n]` is now in slot `n`. `old` is sorted and names every slot with values.
+    /// Renumbers the slots: the object in slot `old[n]` is now in slot `n`. `old` is sorted and names every slot with
+    /// values.
     pub(super) fn compact(&mut self, old: &[Slot]) {
         let mut values = Vec::with_capacity(old.len());
         values.extend(

@@ -59,7 +59,7 @@ impl IndexedObjects {
     }
 
     /// Returns the objects with this value in an index, by slot.
-    pub(super) fn with_value(
+    pub(super) fn objects_with_value(
         &self,
         index: &str,
         value: &str,
@@ -82,14 +82,14 @@ impl IndexedObjects {
     fn compute(&self, indices: &IndexTables, key: &str, object: &Arc<Object>) -> IndexValues {
         let slot = self.items.slot_of(key);
         let stored = slot.and_then(|slot| self.items.at(slot));
-        let same = stored.is_some_and(|stored| Arc::ptr_eq(&stored.object, object));
+        let is_unchanged = stored.is_some_and(|stored| Arc::ptr_eq(&stored.object, object));
         // Decompressed once here for several functions; a single function decompresses the body only if it reads the
         // text.
-        let decompressed = if same || indices.len() < 2 { None } else { object.decompressed() };
+        let decompressed = if is_unchanged || indices.len() < 2 { None } else { object.decompressed() };
         let object = decompressed.as_ref().unwrap_or(object);
         let values = indices.values().zip(self.indices.values()).map(|(index, stored)| {
             let kept = slot.map_or(&Values::None, |slot| stored.values_of(slot));
-            if same {
+            if is_unchanged {
                 return Ok(kept.clone());
             }
             match index.compute(object) {
@@ -183,13 +183,13 @@ impl IndexedObjects {
     ) -> Result<Self, StoreError> {
         let indexers =
             self.indices.iter().map(|(name, index)| (name.clone(), index.func().clone())).collect();
-        let mut fresh = Self { items: ObjectSlots::with_capacity(items.len()), ..Self::empty(indexers) };
+        let mut rebuilt = Self { items: ObjectSlots::with_capacity(items.len()), ..Self::empty(indexers) };
         for (key, object) in items {
-            let computed = self.compute(&fresh.indices, &key, &object);
-            fresh.put(&key, compress(object), computed, refusals)?;
+            let computed = self.compute(&rebuilt.indices, &key, &object);
+            rebuilt.put(&key, compress(object), computed, refusals)?;
         }
-        fresh.version = version.clone();
-        Ok(fresh)
+        rebuilt.version = version.clone();
+        Ok(rebuilt)
     }
 
     /// Builds these indices for the stored objects.

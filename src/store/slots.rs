@@ -118,8 +118,8 @@ impl ObjectSlots {
         self.slots.len() > SMALL && self.len() * SPARSE < self.slots.len()
     }
 
-    /// Moves the objects to the first slots, in the same order, and releases the others. Returns the old slot of each new
-    /// one.
+    /// Moves the objects to the first slots, in the same order, and releases the others. Returns the old slot of each
+    /// new one.
     pub(super) fn compact(&mut self) -> Vec<Slot> {
         let old: Vec<Slot> = self.iter().map(|(slot, _)| slot).collect();
         let mut slots = Vec::with_capacity(old.len());

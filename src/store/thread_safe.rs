@@ -134,8 +134,8 @@ impl ThreadSafeStore {
     ) -> Result<(), StoreError> {
         let writer = self.lock_writer();
         let mut refusals = Vec::new();
-        let fresh = self.read().rebuild(items, version, |object| self.compress(object), &mut refusals)?;
-        let old = std::mem::replace(&mut *self.write(), fresh);
+        let rebuilt = self.read().rebuild(items, version, |object| self.compress(object), &mut refusals)?;
+        let old = std::mem::replace(&mut *self.write(), rebuilt);
         drop(writer);
         // Dropped after the lock is released: freeing a million objects takes a while.
         drop(old);
@@ -187,7 +187,9 @@ impl ThreadSafeStore {
         let state = self.read();
         let mut found = BTreeMap::new();
         for value in &values {
-            found.extend(state.with_value(name, value)?.map(|(slot, item)| (slot, Arc::clone(&item.object))));
+            found.extend(
+                state.objects_with_value(name, value)?.map(|(slot, item)| (slot, Arc::clone(&item.object))),
+            );
         }
         Ok(found.into_values().collect())
     }
@@ -198,7 +200,7 @@ impl ThreadSafeStore {
     /// [`StoreError::NoSuchIndex`].
     pub fn by_index(&self, name: &str, value: &str) -> Result<Vec<Arc<Object>>, StoreError> {
         let state = self.read();
-        Ok(state.with_value(name, value)?.map(|(_, item)| Arc::clone(&item.object)).collect())
+        Ok(state.objects_with_value(name, value)?.map(|(_, item)| Arc::clone(&item.object)).collect())
     }
 
     /// See [`super::Indexer::index_keys`].
@@ -208,7 +210,7 @@ impl ThreadSafeStore {
     pub fn index_keys(&self, name: &str, value: &str) -> Result<Vec<Key>, StoreError> {
         let mut keys: Vec<Key> = {
             let state = self.read();
-            state.with_value(name, value)?.map(|(_, item)| Arc::clone(&item.key)).collect()
+            state.objects_with_value(name, value)?.map(|(_, item)| Arc::clone(&item.key)).collect()
         };
         keys.sort_unstable();
         Ok(keys)
@@ -330,13 +332,13 @@ mod tests {
         for (name, values) in [("one", "ernie,bert"), ("two", "bert,oscar"), ("tre", "ernie,elmo")] {
             add(&store, name, "1", values);
         }
-        let expected = |pairs: [(&str, &[&str]); 5]| {
+        let check_values = |pairs: [(&str, &[&str]); 5]| {
             for (value, expected) in pairs {
                 assert_eq!(names(&store.by_index("values", value).expect("an index")), expected, "{value}");
             }
         };
         let (one, two, tre) = ("one", "two", "tre");
-        expected([
+        check_values([
             ("ernie", &[one, tre]),
             ("bert", &[one, two]),
             ("elmo", &[tre]),
@@ -344,7 +346,7 @@ mod tests {
             ("elmo1", &[]),
         ]);
         store.delete(tre);
-        expected([
+        check_values([
             ("ernie", &[one]),
             ("bert", &[one, two]),
             ("elmo", &[]),
@@ -352,7 +354,7 @@ mod tests {
             ("elmo1", &[]),
         ]);
         add(&store, two, "2", "oscar");
-        expected([("ernie", &[one]), ("bert", &[one]), ("elmo", &[]), ("oscar", &[two]), ("elmo1", &[])]);
+        check_values([("ernie", &[one]), ("bert", &[one]), ("elmo", &[]), ("oscar", &[two]), ("elmo1", &[])]);
     }
 
     #[test]
@@ -573,8 +575,8 @@ mod tests {
         let (old, new) = (pod("a", "1", "x"), pod("a", "2", "x"));
         store.add(Arc::clone(old.key()), Arc::clone(&old)).expect("added");
         store.add(Arc::clone(new.key()), Arc::clone(&new)).expect("added");
-        let held = store.list_keys().remove(0);
-        assert!(Arc::ptr_eq(&held, new.key()));
+        let stored_key = store.list_keys().remove(0);
+        assert!(Arc::ptr_eq(&stored_key, new.key()));
         assert_eq!((Arc::strong_count(&old), Arc::strong_count(old.key())), (1, 1));
     }
 

@@ -53,9 +53,9 @@ struct Simulation {
     version: u32,
     /// The replica: all deltas replayed on an empty map.
     replayed: BTreeMap<String, u32>,
-    listed: bool,
+    is_listed: bool,
     /// Whether the source changed without an event since the last list.
-    missed: bool,
+    has_missed_change: bool,
 }
 
 impl Simulation {
@@ -66,8 +66,8 @@ impl Simulation {
             source: BTreeMap::new(),
             version: 0,
             replayed: BTreeMap::new(),
-            listed: false,
-            missed: false,
+            is_listed: false,
+            has_missed_change: false,
         }
     }
 
@@ -84,7 +84,7 @@ impl Simulation {
     fn step(&mut self, step: &Step) {
         match *step {
             // Before the first list there is no watch, so no event reports the change.
-            Step::Put(name) | Step::Remove(name) if !self.listed => {
+            Step::Put(name) | Step::Remove(name) if !self.is_listed => {
                 self.change(NAMES[name], matches!(step, Step::Put(_)));
             }
             Step::Put(name) => {
@@ -105,7 +105,7 @@ impl Simulation {
             }
             Step::Miss(name, put) => {
                 self.change(NAMES[name], put);
-                self.missed = true;
+                self.has_missed_change = true;
             }
             Step::List => self.list(usize::MAX),
             Step::BrokenList(after) => self.list(after),
@@ -117,7 +117,7 @@ impl Simulation {
     }
 
     fn list(&mut self, breaks_after: usize) {
-        let origin = if self.listed { Origin::Relist } else { Origin::List };
+        let origin = if self.is_listed { Origin::Relist } else { Origin::List };
         self.queue.list_begin(origin);
         let mut back = Vec::new();
         for (at, (name, state)) in self.source.iter().enumerate() {
@@ -128,8 +128,8 @@ impl Simulation {
         }
         if breaks_after == usize::MAX {
             self.queue.replace(back, &self.version.to_string().as_str().into(), origin).expect("keys");
-            self.listed = true;
-            self.missed = false;
+            self.is_listed = true;
+            self.has_missed_change = false;
         }
     }
 
@@ -161,7 +161,7 @@ impl Simulation {
 
     /// Pops everything, after a final list if a change was missed, and checks that store and replica equal the source.
     fn settle(&mut self) -> Result<(), TestCaseError> {
-        if self.missed || !self.listed {
+        if self.has_missed_change || !self.is_listed {
             self.list(usize::MAX);
         }
         while self.pop() {}

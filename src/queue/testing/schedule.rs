@@ -23,22 +23,22 @@ thread_local! {
     static CURRENT: RefCell<Option<Rc<Schedule>>> = const { RefCell::new(None) };
 }
 
-struct Woken(AtomicBool);
+struct WakeFlag(AtomicBool);
 
-impl Wake for Woken {
+impl Wake for WakeFlag {
     fn wake(self: Arc<Self>) {
         self.0.store(true, Ordering::SeqCst);
     }
 }
 
-type Polled = Pin<Box<dyn Future<Output = ()>>>;
+type TaskFuture = Pin<Box<dyn Future<Output = ()>>>;
 
 struct Task {
     name: String,
-    woken: Arc<Woken>,
+    wake_flag: Arc<WakeFlag>,
     /// `None` while the task is being polled.
-    future: Option<Polled>,
-    ended: bool,
+    future: Option<TaskFuture>,
+    is_finished: bool,
 }
 
 /// The tasks of one thread, and the random generator that selects the next one.
@@ -60,8 +60,9 @@ impl Schedule {
     }
 
     pub(crate) fn spawn(&self, name: &str, future: impl Future<Output = ()> + 'static) {
-        let woken = Arc::new(Woken(AtomicBool::new(true)));
-        let task = Task { name: name.to_owned(), woken, future: Some(Box::pin(future)), ended: false };
+        let wake_flag = Arc::new(WakeFlag(AtomicBool::new(true)));
+        let task =
+            Task { name: name.to_owned(), wake_flag, future: Some(Box::pin(future)), is_finished: false };
         self.tasks.borrow_mut().push(task);
     }
 
@@ -74,7 +75,7 @@ impl Schedule {
         while self.poll_one() {}
         CURRENT.set(None);
         let tasks = self.tasks.borrow();
-        let stuck: Vec<_> = tasks.iter().filter(|task| !task.ended).map(|task| &task.name).collect();
+        let stuck: Vec<_> = tasks.iter().filter(|task| !task.is_finished).map(|task| &task.name).collect();
         assert!(stuck.is_empty(), "never woken again: {stuck:?}");
     }
 
@@ -82,25 +83,25 @@ impl Schedule {
     fn poll_one(&self) -> bool {
         let ready: Vec<usize> = {
             let tasks = self.tasks.borrow();
-            let is_ready = |task: &Task| task.future.is_some() && task.woken.0.load(Ordering::SeqCst);
+            let is_ready = |task: &Task| task.future.is_some() && task.wake_flag.0.load(Ordering::SeqCst);
             (0..tasks.len()).filter(|at| is_ready(&tasks[*at])).collect()
         };
         if ready.is_empty() {
             return false;
         }
         let at = ready[self.below(ready.len())];
-        let (mut future, woken) = {
+        let (mut future, wake_flag) = {
             let task = &mut self.tasks.borrow_mut()[at];
-            (task.future.take().expect("it is ready"), Arc::clone(&task.woken))
+            (task.future.take().expect("it is ready"), Arc::clone(&task.wake_flag))
         };
-        woken.0.store(false, Ordering::SeqCst);
-        let waker = Waker::from(woken);
+        wake_flag.0.store(false, Ordering::SeqCst);
+        let waker = Waker::from(wake_flag);
         *self.depth.borrow_mut() += 1;
-        let ended = future.as_mut().poll(&mut Context::from_waker(&waker)).is_ready();
+        let is_finished = future.as_mut().poll(&mut Context::from_waker(&waker)).is_ready();
         *self.depth.borrow_mut() -= 1;
         let task = &mut self.tasks.borrow_mut()[at];
-        task.ended = ended;
-        task.future = (!ended).then_some(future);
+        task.is_finished = is_finished;
+        task.future = (!is_finished).then_some(future);
         true
     }
 
@@ -168,8 +169,8 @@ impl<Q: Queue> Queue for Preemptible<Q> {
         self.call(|queue| queue.list_begin(origin));
     }
 
-    fn list_in_doubt(&self) {
-        self.call(Queue::list_in_doubt);
+    fn list_may_be_unrelated(&self) {
+        self.call(Queue::list_may_be_unrelated);
     }
 
     fn list_item(&self, object: Arc<Object>, origin: Origin) -> Option<Arc<Object>> {
@@ -249,7 +250,10 @@ mod tests {
         [
             Arc::new(Preemptible(delta)),
             Arc::new(Preemptible(OrderedFifo::new(known(&[]) as _, options))),
-            Arc::new(Preemptible(Fifo::with_room(meta_namespace_key, QueueSize { deltas: capacity, bytes }))),
+            Arc::new(Preemptible(Fifo::with_limits(
+                meta_namespace_key,
+                QueueSize { deltas: capacity, bytes },
+            ))),
         ]
     }
 
@@ -269,10 +273,10 @@ mod tests {
     }
 
     /// The newest version popped for each object.
-    type Seen = Arc<Mutex<HashMap<String, u64>>>;
+    type NewestVersions = Arc<Mutex<HashMap<String, u64>>>;
 
     /// Pops until the queue is closed and empty; requeues the first `failures` deltas.
-    async fn consume(queue: Arc<dyn Queue>, seen: Seen, mut failures: usize, in_order: bool) {
+    async fn consume(queue: Arc<dyn Queue>, seen: NewestVersions, mut failures: usize, in_order: bool) {
         let mut process = |popped: crate::queue::Popped| {
             let Item::Deltas(deltas) = popped.item else { return Vec::new() };
             if failures > 0 {
@@ -301,7 +305,7 @@ mod tests {
                 // With 1 or 400 bytes a second or third object has no room.
                 let bytes = [usize::MAX, 1, 400][schedule.below(3)];
                 let queue = queues(1 + schedule.below(4), bytes).into_iter().nth(at).expect("three");
-                let (seen, left) = (Seen::default(), Rc::new(Cell::new(PRODUCERS)));
+                let (seen, left) = (NewestVersions::default(), Rc::new(Cell::new(PRODUCERS)));
                 for producer in 0..PRODUCERS {
                     let produced = produce(Arc::clone(&queue), Rc::clone(&schedule), producer);
                     let (queue, left) = (Arc::clone(&queue), Rc::clone(&left));

@@ -128,7 +128,7 @@ impl ReflectorStore for RecordingStore {
         self.calls.push(format!("begin {origin}"));
     }
 
-    fn list_in_doubt(&self) {
+    fn list_may_be_unrelated(&self) {
         self.calls.push("in doubt".into());
     }
 
