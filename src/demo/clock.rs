@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 
-/// The demo's clock. It follows tokio's, so that tests which pause that one pause this one too.
+/// The demo's clock. It follows tokio's, so that a test that pauses tokio's clock pauses this one too.
 pub(super) struct Clock {
     start: Timestamp,
     started: tokio::time::Instant,

@@ -1,7 +1,7 @@
 //! The state shared by the server and the simulation: the store and the clock.
 
 use super::clock::Clock;
-use super::request_body::BodyBudget;
+use super::http::request_body::BodyBudget;
 use super::store::Store;
 
 /// The shared state.

@@ -19,7 +19,6 @@ mod http;
 mod kinds;
 mod objects;
 mod representations;
-mod request_body;
 mod schema;
 mod server;
 mod simulation;

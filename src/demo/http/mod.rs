@@ -5,4 +5,5 @@ pub(super) mod gzip;
 mod host;
 pub(super) mod query;
 pub(super) mod request;
+pub(super) mod request_body;
 pub(super) mod response;

@@ -5,10 +5,10 @@ use hyper::body::Incoming;
 use percent_encoding::percent_decode_str;
 
 use super::query::Query;
+use super::request_body::{BodyBudget, RequestBody};
 use super::{gzip, host};
 use crate::demo::api_error::ApiError;
 use crate::demo::clock::Clock;
-use crate::demo::request_body::{BodyBudget, RequestBody};
 
 /// A request: its parsed head and its complete body.
 pub(in crate::demo) struct ApiRequest {

@@ -1,4 +1,4 @@
-//! Access reviews: the permissions and the identity of the client. The demo allows everything and responds so.
+//! Access reviews: the permissions and the identity of the client. The demo allows every request.
 
 use serde_json::{Value, json};
 
