@@ -14,6 +14,9 @@ pub struct Request {
     pub accept: Cow<'static, str>,
     /// The time limit for the response with its body; `None` is unlimited.
     pub timeout: Option<Duration>,
+    /// The longest silence that the caller accepts, before the response and in it. The client only reports it, in
+    /// [`Notice::Silent`](crate::client::Notice::Silent).
+    pub silence_limit: Option<Duration>,
 }
 
 impl Request {
@@ -25,6 +28,7 @@ impl Request {
             query: Vec::new(),
             accept: Cow::Borrowed("application/json"),
             timeout: None,
+            silence_limit: None,
         }
     }
 
@@ -51,6 +55,13 @@ impl Request {
     #[must_use]
     pub fn timeout(mut self, timeout: Option<Duration>) -> Self {
         self.timeout = timeout;
+        self
+    }
+
+    /// Sets the longest silence that the caller accepts.
+    #[must_use]
+    pub fn silence_limit(mut self, limit: Option<Duration>) -> Self {
+        self.silence_limit = limit;
         self
     }
 }

@@ -39,8 +39,9 @@ pub enum Notice<'a> {
         /// The wait before the next try.
         after: Duration,
     },
-    /// The server has not responded for some time. Once until it responds again, and once in the middle of a response that
-    /// is not a watch's.
+    /// A request has waited for the server for more than 2 s. Once for each response that does not begin, and once in the
+    /// middle of a response that is not a watch's. Of requests that wait for their responses at the same time one is
+    /// reported, and another when the wait of that one ends.
     Silent {
         /// `host:port`.
         server: &'a str,
@@ -48,7 +49,7 @@ pub enum Notice<'a> {
         path: &'a str,
         /// The silence so far.
         silent: Duration,
-        /// The time that the request may take in all, where it is bounded.
+        /// The longest time that the wait may take, from its beginning; `None` without a limit.
         limit: Option<Duration>,
     },
     /// New tokens could not be saved in the kubeconfig that the old ones came from: the file and the reason. Once for

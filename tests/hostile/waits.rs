@@ -5,6 +5,7 @@ use std::ops::RangeInclusive;
 use std::process::Stdio;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use super::server::Request;
 use super::{HostileServer, Reply, Scenario, run_all};
@@ -298,7 +299,32 @@ fn silent_server_is_reported() {
             assert_eq!(outcome.code, Some(1));
             let reports = outcome.stderr.matches("no response from the server 127.0.0.1:").count();
             assert_eq!(reports, 1, "one report");
-            assert!(outcome.stderr.contains(" for 2s, still waiting"));
+            assert!(outcome.stderr.contains(" for 2s, still waiting, for 4s at most"));
+        })
+    });
+    run_all(calls.collect());
+}
+
+/// Returns the reply of an honest server, after a time that is reported.
+fn late(request: &Request) -> Reply {
+    std::thread::sleep(Duration::from_secs(3));
+    HostileServer::honest(request)
+}
+
+#[test]
+fn report_of_silence_has_its_limit() {
+    let calls = LISTS.iter().map(|words| {
+        let is_first = AtomicBool::new(true);
+        let server = objects(move |request| {
+            if is_first.swap(false, Ordering::SeqCst) {
+                late(request)
+            } else {
+                HostileServer::honest(request)
+            }
+        });
+        Scenario::new(words.join(" "), words).on(&server).check(move |outcome| {
+            let limit = if server.object_requests()[0].is_watch() { 10 } else { 90 };
+            assert!(outcome.stderr.contains(&format!("for 2s, still waiting, for {limit}s at most")));
         })
     });
     run_all(calls.collect());
@@ -306,31 +332,40 @@ fn silent_server_is_reported() {
 
 #[test]
 fn unanswered_streaming_list_falls_back_to_a_list() {
-    let server =
-        objects(|request| if request.is_watch() { Reply::Silence } else { HostileServer::honest(request) });
+    let server = objects(|request| if request.is_watch() { Reply::Silence } else { late(request) });
     let scenario = Scenario::new("no head", &["watch", "pods", "--until-synced"]).on(&server);
     run_all(vec![scenario.within_seconds(30).check(|outcome| {
         assert_eq!(outcome.code, Some(0));
-        assert!(outcome.stderr.contains("no response from the server 127.0.0.1:"));
+        let waits = outcome.stderr.lines().filter(|line| line.starts_with("no response from the server "));
+        let limits: Vec<_> = waits.filter_map(|line| line.split("still waiting, ").nth(1)).collect();
+        assert_eq!(limits, ["for 10s at most", "for 90s at most"]);
         assert!(outcome.stderr.contains("did not start the watch for the initial state within 10s"));
     })]);
+}
+
+/// Returns endless interim responses.
+fn interim(code: u16) -> Reply {
+    Reply::Pieces(Box::new(move || Some(format!("HTTP/1.1 {code} Go on\r\n\r\n").repeat(100).into())))
 }
 
 #[test]
 fn endless_interim_responses_end_in_time() {
     let mut scenarios = Vec::new();
     for code in [100, 102, 103] {
-        let server = Arc::new(HostileServer::start(move |_| {
-            Reply::Pieces(Box::new(move || Some(format!("HTTP/1.1 {code} Go on\r\n\r\n").repeat(100).into())))
-        }));
-        for words in [&["get", "pods"] as &[&str], &["index", "pods", "--by", "name"], &["api-resources"]] {
-            let kept = Arc::clone(&server);
-            let words = [words, &["--request-timeout", "2s"]].concat();
-            let scenario = Scenario::new(format!("{code}: {}", words.join(" ")), &words).on(&server);
+        let of_discovery = Arc::new(HostileServer::start(move |_| interim(code)));
+        let of_objects = objects(move |_| interim(code));
+        let calls = LISTS.iter().map(|words| (&of_objects, *words));
+        for (server, words) in calls.chain([(&of_discovery, &["api-resources"] as &[&str])]) {
+            let kept = Arc::clone(server);
+            let words = [words, &["--request-timeout", "1s"]].concat();
+            let scenario = Scenario::new(format!("{code}: {}", words.join(" ")), &words).on(server);
             scenarios.push(scenario.within_seconds(20).within_mebibytes(128).check(move |outcome| {
-                let _kept = &kept;
+                let is_of_objects = words[0] != "api-resources";
+                assert_eq!(is_of_objects, !kept.object_requests().is_empty(), "the flooded request");
                 assert_eq!(outcome.code, Some(1));
-                assert!(outcome.stderr.starts_with("Unable to connect to the server: "));
+                let timed_out =
+                    ["did not answer in time", "did not answer within the 1s of --request-timeout"];
+                assert!(timed_out.iter().any(|text| outcome.stderr.contains(text)));
             }));
         }
     }

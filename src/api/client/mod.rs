@@ -26,7 +26,7 @@ use crate::client::login::progress::LoginProgress;
 use crate::client::login::{Credentials, RequestAuth};
 use crate::client::notice::Listener;
 use crate::client::redaction::Redaction;
-use crate::client::silence::Silence;
+use crate::client::silence::{Silence, WaitLimits};
 use crate::client::warnings::Warnings;
 use crate::client::{Notice, failure};
 use crate::kubeconfig::Error;
@@ -196,10 +196,12 @@ impl Client {
         let shown = path.as_ref().map(|path| self.inner.redaction.apply(path.as_str()));
         let shown = shown.as_deref();
         let started = Instant::now();
+        let requested_at = time::Instant::now();
+        let limits = WaitLimits { response: request.timeout, silence: request.silence_limit };
         let mut liveness_check =
             if request.is_watch() { self.liveness_check(&connection_pool) } else { None };
         let exchange = self.exchange(&connection_pool, request, &http_request, &mut liveness_check);
-        let exchanged = self.inner.silence.before_head(&request.path, request.timeout, exchange).await;
+        let exchanged = self.inner.silence.before_head(&request.path, limits, exchange).await;
         let (response, permit) = exchanged.inspect_err(|error| {
             debug!(method = "GET", path = shown, %error, elapsed = ?started.elapsed(), "no answer");
         })?;
@@ -219,7 +221,8 @@ impl Client {
         );
         // Silence is normal in a watch.
         let is_list = !request.is_watch();
-        let silence = is_list.then(|| self.inner.silence.of_body(&request.path, request.timeout)).flatten();
+        let silence =
+            is_list.then(|| self.inner.silence.of_body(&request.path, requested_at, limits)).flatten();
         let response = response.with_liveness_check(liveness_check).with_silence(silence);
         let code = response.status();
         debug!(method = "GET", path = shown, status = code.as_u16(), ?version, elapsed = ?started.elapsed(), "answer");

@@ -31,6 +31,7 @@ pub struct ResourceClient {
     field_selector: String,
     representation: Representation,
     request_timeout: Option<Duration>,
+    silence_limit: Option<Duration>,
     limits: Limits,
     now: fn() -> Timestamp,
     /// The time that lists of several requests take before they begin.
@@ -51,6 +52,7 @@ impl ResourceClient {
             field_selector: String::new(),
             representation: Representation::Objects,
             request_timeout: None,
+            silence_limit: None,
             limits: Limits::default(),
             now: Timestamp::now,
             arrival_time: ArrivalTime::default(),
@@ -105,6 +107,14 @@ impl ResourceClient {
     #[must_use]
     pub fn request_timeout(mut self, timeout: Option<Duration>) -> Self {
         self.request_timeout = timeout;
+        self
+    }
+
+    /// Sets the longest silence that the caller accepts, before a response and in it. The client only reports it, in
+    /// [`Notice::Silent`](crate::client::Notice::Silent).
+    #[must_use]
+    pub fn silence_limit(mut self, limit: Option<Duration>) -> Self {
+        self.silence_limit = limit;
         self
     }
 
@@ -182,7 +192,9 @@ impl ResourceClient {
     }
 
     fn request(&self, path: String, form: Representation, asked: RequestKind) -> Request {
-        let request = Request::new(path).accept(form.accept(asked, self.ingest.keep_managed_fields));
+        let request = Request::new(path)
+            .accept(form.accept(asked, self.ingest.keep_managed_fields))
+            .silence_limit(self.silence_limit);
         match form.include_object() {
             Some(value) => request.query("includeObject", value),
             None => request,

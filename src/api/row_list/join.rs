@@ -89,6 +89,7 @@ async fn names(
     options: &ListOptions,
     arrival_time: &mut ArrivalTimer,
 ) -> Result<Option<(RowMatcher, ListMeta)>, Error> {
+    let client = client.clone().silence_limit(Some(NAMES_SILENT));
     let requests = client.items(Representation::Metadata, Naming::RequestedNamespace, options);
     let Some(requests) = within(NAMES_SILENT, requests).await else { return Ok(None) };
     let mut items = requests?;

@@ -1,7 +1,6 @@
 //! The list-watch source of one part. Selectors apply on the server if it supports them, otherwise on the client by the
 //! same rules.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -11,7 +10,7 @@ use kdelta::clock::{Clock, TokioClock};
 use kdelta::informer::{Builder, MutationDetector, SharedIndexInformer};
 use kdelta::listwatch::{Error, ListOptions, ListerWatcher, Status, WatchOptions};
 use kdelta::object::{FieldSelector, Object, ResourceVersion, TypeMeta};
-use kdelta::reflector::GiveUp;
+use kdelta::reflector::{GiveUp, ReflectorOptions};
 use kdelta::wire::Representation;
 use tokio::sync::OwnedSemaphorePermit;
 
@@ -132,7 +131,7 @@ impl PartSource {
     /// # Errors
     /// The request fails.
     pub(crate) async fn get_named(&self, name: &str) -> Result<Arc<Object>, Error> {
-        let client = in_time(&self.client, self.tries.due()?.or_else(get_deadline));
+        let client = limited(&self.client, self.tries.due()?.or_else(get_deadline), None);
         let got = client.get_named(name).await;
         if self.client.has_response() {
             self.shared.answered.store(true, Ordering::Relaxed);
@@ -227,15 +226,22 @@ impl PartSource {
     }
 }
 
-/// Returns the client with requests that end by the deadline.
-fn in_time(client: &ResourceClient, due: Option<Instant>) -> Cow<'_, ResourceClient> {
-    match due {
-        None => Cow::Borrowed(client),
-        Some(due) => {
-            let left = due.saturating_duration_since(TokioClock.now());
-            Cow::Owned(client.clone().request_timeout(Some(left)))
-        }
+/// Returns the client with requests that end by the deadline, and whose caller accepts a silence of this length.
+fn limited(client: &ResourceClient, due: Option<Instant>, silence: Option<Duration>) -> ResourceClient {
+    client.clone().request_timeout(time_until(due)).silence_limit(silence)
+}
+
+fn time_until(due: Option<Instant>) -> Option<Duration> {
+    due.map(|due| due.saturating_duration_since(TokioClock.now()))
+}
+
+/// Returns the time that the reflector, whose limits are the defaults, gives the response to begin.
+fn watch_limit(options: &WatchOptions) -> Option<Duration> {
+    let limits = ReflectorOptions::default();
+    if options.send_initial_events {
+        return Some(limits.initial_events_deadline);
     }
+    options.timeout.map(|timeout| timeout.saturating_add(limits.idle_margin))
 }
 
 /// Returns the deadline for one object if the user set no request timeout.
@@ -254,9 +260,10 @@ impl ListerWatcher for PartSource {
             self.tries.begin();
         }
         let permit = self.permit().await;
+        let silence = ReflectorOptions::default().list_idle_limit;
         loop {
             let (client, filter) = self.client_and_filter();
-            match in_time(client, self.tries.due()?).list(options).await {
+            match limited(client, self.tries.due()?, Some(silence)).list(options).await {
                 Ok(stream) => {
                     if !self.is_one_shot {
                         self.tries.begin();
@@ -281,6 +288,9 @@ impl ListerWatcher for PartSource {
         }
         loop {
             let (client, filter) = self.client_and_filter();
+            let due = if self.is_one_shot { self.tries.due()? } else { None };
+            let limit = [watch_limit(options), time_until(due)].into_iter().flatten().min();
+            let client = client.clone().silence_limit(limit);
             let watch = client.watch(options);
             let watch = if self.is_one_shot { self.tries.in_time(watch).await? } else { watch.await };
             match watch {
@@ -293,7 +303,9 @@ impl ListerWatcher for PartSource {
 
     async fn progress(&self, seen: &ResourceVersion) -> Result<ResourceVersion, Error> {
         let _permit = self.permit().await;
-        self.client_and_filter().0.progress(seen).await
+        let silence = ReflectorOptions::default().list_idle_limit;
+        let client = self.client_and_filter().0.clone().silence_limit(Some(silence));
+        client.progress(seen).await
     }
 
     fn expected_type(&self) -> Option<Arc<TypeMeta>> {
