@@ -190,9 +190,8 @@ async fn read<T: DeserializeOwned>(client: &Client, request: &Request, limits: &
     if !is_small(&body, limits) {
         return Err(Error::Decode(format!("the response to {} has too many parts", request.path)));
     }
-    serde_json::from_slice(&body).map_err(|error| {
-        Error::Decode(format!("the response to {} is not what it should be: {error}", request.path))
-    })
+    serde_json::from_slice(&body)
+        .map_err(|error| Error::Decode(format!("the response to {} is malformed: {error}", request.path)))
 }
 
 /// Returns whether JSON has few enough parts to be kept in memory. Separators within strings count as well: discovery
