@@ -57,7 +57,7 @@ fn mutation_detector_is_enabled_by_its_variable() {
             let arguments: Vec<&str> = command.split(' ').chain(["--demo", "-v=6"]).collect();
             let ended = env.kdelta(&arguments).env("KUBE_CACHE_MUTATION_DETECTOR", value).finish();
             assert_eq!(ended.code, 0, "{}", ended.stderr);
-            let is_enabled = ended.stderr.contains("cached objects are compared with what they were");
+            let is_enabled = ended.stderr.contains("the mutation detector compares cached objects");
             assert_eq!(is_enabled, expected, "{command}: {}", ended.stderr);
         }
     }
