@@ -51,6 +51,11 @@ impl Request {
         self.query.iter().any(|(name, value)| name == "watch" && value == "true")
     }
 
+    /// Returns whether it requests a watch that first sends the initial state, in which silence is not normal.
+    pub(super) fn has_initial_state(&self) -> bool {
+        self.query.iter().any(|(name, value)| name == "sendInitialEvents" && value == "true")
+    }
+
     /// Sets the time limit for the whole response.
     #[must_use]
     pub fn timeout(mut self, timeout: Option<Duration>) -> Self {

@@ -31,7 +31,7 @@ pub struct Response {
     redaction: Redaction,
     /// For a watch whose connection has no pings.
     liveness_check: Option<LivenessCheck>,
-    /// For a response without long pauses.
+    /// Reports long pauses, for a response in which they are not normal.
     silence: Option<SilentBody>,
 }
 
@@ -68,6 +68,11 @@ impl Response {
         Self { silence, ..self }
     }
 
+    /// Ends the report of long pauses, because they are normal from now on.
+    pub(super) fn end_silence_reports(&mut self) {
+        self.silence = None;
+    }
+
     pub(super) fn status(&self) -> StatusCode {
         self.inner.head.status
     }
@@ -101,22 +106,28 @@ impl Response {
     /// [`Error::Transport`] when the connection broke, or the server fails its liveness check; [`Error::Timeout`]
     /// when the request's time is over.
     pub async fn chunk(&mut self) -> Result<Option<Bytes>, Error> {
+        let chunk = self.unrecorded_chunk().await;
+        self.record(chunk)
+    }
+
+    /// Returns the result of a read, and reports a long pause. `None` means that the server fails its liveness check.
+    async fn unrecorded_chunk(&mut self) -> Option<Result<Option<Bytes>, BoxError>> {
         let chunk = unless_unresponsive(&mut self.liveness_check, self.heard, self.inner.chunk());
-        let chunk = match &mut self.silence {
+        match &self.silence {
             Some(silence) => silence.before_part(chunk).await,
             None => chunk.await,
-        };
-        self.record(chunk)
+        }
     }
 
     /// Returns the next chunk as [`Response::chunk`] does, and also `None` once the connection should no longer be
     /// used: for a body that can be continued on another connection.
     pub(super) async fn chunk_while_in_use(&mut self) -> Result<Option<Bytes>, Error> {
+        let retired = self.retired.clone();
         let chunk = tokio::select! {
             biased;
             // The client certificate was replaced, perhaps because it was revoked.
-            () = self.retired.cancelled() => return Ok(None),
-            chunk = unless_unresponsive(&mut self.liveness_check, self.heard, self.inner.chunk()) => chunk,
+            () = retired.cancelled() => return Ok(None),
+            chunk = self.unrecorded_chunk() => chunk,
         };
         self.record(chunk)
     }

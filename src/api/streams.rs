@@ -334,6 +334,9 @@ impl ResourceWatch {
     async fn event(&mut self) -> Result<Option<WatchEvent>, Error> {
         loop {
             if let Some(event) = self.read()? {
+                if matches!(event, WatchEvent::Bookmark { initial_events_end: true, .. }) {
+                    self.response.end_silence_reports();
+                }
                 return Ok(Some(event));
             }
             // The buffer is reused for the next chunk once it is dropped everywhere.

@@ -39,8 +39,8 @@ pub enum Notice<'a> {
         /// The wait before the next try.
         after: Duration,
     },
-    /// A request has waited for the server for more than 2 s. Once for each response that does not begin, and once in the
-    /// middle of a response that is not a watch's. Of requests that wait for their responses at the same time one is
+    /// A request has waited for the server for more than 2 s. Once for each response that does not begin, and once for each
+    /// pause in a response, except in a watch after its initial state. Of requests that wait for their responses at the same time one is
     /// reported, and another when the wait of that one ends.
     Silent {
         /// `host:port`.

@@ -32,13 +32,12 @@ pub(crate) struct WaitLimits {
     pub(crate) silence: Option<Duration>,
 }
 
-/// Reports the silence in the middle of one response, once.
+/// Reports each long pause in the middle of one response.
 pub(crate) struct SilentBody {
     silence: Arc<Silence>,
     path: String,
     requested_at: Instant,
     limits: WaitLimits,
-    is_reported: bool,
 }
 
 impl Silence {
@@ -87,7 +86,7 @@ impl Silence {
         limits: WaitLimits,
     ) -> Option<SilentBody> {
         let silence = self.listener.is_some().then(|| Arc::clone(self))?;
-        Some(SilentBody { silence, path: path.to_owned(), requested_at, limits, is_reported: false })
+        Some(SilentBody { silence, path: path.to_owned(), requested_at, limits })
     }
 
     fn report(&self, path: &str, silent: Duration, limit: Option<Duration>) {
@@ -107,16 +106,12 @@ impl WaitLimits {
 
 impl SilentBody {
     /// Returns the next part of the body. Dropping the future loses nothing.
-    pub(crate) async fn before_part<T>(&mut self, part: impl Future<Output = T>) -> T {
-        if self.is_reported {
-            return part.await;
-        }
+    pub(crate) async fn before_part<T>(&self, part: impl Future<Output = T>) -> T {
         let mut part = pin!(part);
         let began = Instant::now();
         if let Some(part) = in_short_time(part.as_mut()).await {
             return part;
         }
-        self.is_reported = true;
         let limit = self.limits.of_wait(began.saturating_duration_since(self.requested_at));
         self.silence.report(&self.path, began.elapsed(), limit);
         part.await
@@ -190,17 +185,18 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn silence_in_a_response_is_reported_once() {
+    async fn every_long_pause_in_a_response_is_reported() {
         let (silence, reports) = silence();
         let limits = WaitLimits { response: Some(Duration::from_secs(32)), silence: None };
-        let mut body = silence.of_body("/a", Instant::now(), limits).unwrap();
+        let body = silence.of_body("/a", Instant::now(), limits).unwrap();
         for seconds in [1, 3, 3] {
             body.before_part(after(seconds)).await;
         }
-        assert_eq!(*reports.lock().unwrap(), [report("/a", 2, "Some(31s)")]);
+        let expected = [report("/a", 2, "Some(31s)"), report("/a", 2, "Some(28s)")];
+        assert_eq!(*reports.lock().unwrap(), expected);
         let limits = WaitLimits { silence: Some(Duration::from_secs(20)), ..limits };
-        let mut body = silence.of_body("/b", Instant::now(), limits).unwrap();
+        let body = silence.of_body("/b", Instant::now(), limits).unwrap();
         body.before_part(after(3)).await;
-        assert_eq!(reports.lock().unwrap()[1], report("/b", 2, "Some(20s)"));
+        assert_eq!(reports.lock().unwrap()[2], report("/b", 2, "Some(20s)"));
     }
 }

@@ -343,6 +343,24 @@ fn unanswered_streaming_list_falls_back_to_a_list() {
     })]);
 }
 
+#[test]
+fn silence_in_the_initial_state_of_a_watch_is_reported() {
+    const HEAD: &str =
+        "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n";
+    let server =
+        objects(
+            |request| {
+                if request.is_watch() { Reply::Bytes(HEAD.into()) } else { HostileServer::honest(request) }
+            },
+        );
+    let scenario = Scenario::new("no body", &["watch", "pods", "--until-synced"]).on(&server);
+    run_all(vec![scenario.within_seconds(30).check(|outcome| {
+        assert_eq!(outcome.code, Some(0));
+        assert!(outcome.stderr.contains(" for 2s, still waiting, for 10s at most"));
+        assert!(outcome.stderr.contains("no bookmark ended the initial state within 10s"));
+    })]);
+}
+
 /// Returns endless interim responses.
 fn interim(code: u16) -> Reply {
     Reply::Pieces(Box::new(move || Some(format!("HTTP/1.1 {code} Go on\r\n\r\n").repeat(100).into())))

@@ -219,10 +219,10 @@ impl Client {
             received,
             self.inner.redaction.clone(),
         );
-        // Silence is normal in a watch.
-        let is_list = !request.is_watch();
+        // Silence is normal in a watch, but not before the end of its initial state.
+        let is_reported = !request.is_watch() || request.has_initial_state();
         let silence =
-            is_list.then(|| self.inner.silence.of_body(&request.path, requested_at, limits)).flatten();
+            is_reported.then(|| self.inner.silence.of_body(&request.path, requested_at, limits)).flatten();
         let response = response.with_liveness_check(liveness_check).with_silence(silence);
         let code = response.status();
         debug!(method = "GET", path = shown, status = code.as_u16(), ?version, elapsed = ?started.elapsed(), "answer");
