@@ -40,7 +40,7 @@ pub(super) fn apply<S: Store + ?Sized>(
     let is_initial = is_in_initial_list && delta.origin == Origin::List;
     let applied = stored(store, &delta).and_then(|stored| {
         let Effect { change, dispatches } = effect(stored.as_ref(), delta, is_initial);
-        change.map_or(Ok(()), |change| apply_change(store, change))?;
+        change.map_or(Ok(()), |change| change.apply_to(store))?;
         Ok(dispatches)
     });
     match applied {
@@ -110,22 +110,6 @@ fn stored<S: Store + ?Sized>(store: &S, delta: &Delta) -> Result<Option<Arc<Obje
         }
         Change::Deleted(DeletedObject::Known(object)) => store.get(object),
         Change::Deleted(DeletedObject::FinalStateUnknown(tombstone)) => Ok(store.get_by_key(&tombstone.key)),
-    }
-}
-
-fn apply_change<S: Store + ?Sized>(store: &S, change: Transaction) -> Result<(), StoreError> {
-    match change {
-        Transaction::Add(object) => store.add(object),
-        Transaction::Update(object) => store.update(object),
-        Transaction::Delete(object) => store.delete(&object),
-        Transaction::DeleteByKey(key) => {
-            store.delete_by_key(&key);
-            Ok(())
-        }
-        Transaction::Bookmark(version) => {
-            store.bookmark(&version);
-            Ok(())
-        }
     }
 }
 

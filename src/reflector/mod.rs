@@ -67,17 +67,17 @@ use state_machine::{Machine, store_list};
 /// # async fn main() {
 /// let source = FakeSource::new();
 /// source.add(pod("shop/web"));
-/// let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
-/// let observer = Arc::new(move |event: &ReflectorEvent| drop(tell.send(event.clone())));
+/// let (sender, mut events) = tokio::sync::mpsc::unbounded_channel();
+/// let observer = Arc::new(move |event: &ReflectorEvent| drop(sender.send(event.clone())));
 /// let options = ReflectorOptions { observer: Some(observer), ..ReflectorOptions::default() };
 /// let store = Arc::new(Cache::new());
 /// let reflector = Reflector::new(source.clone(), Arc::clone(&store), options);
 /// let running = tokio::spawn(reflector.run(CancellationToken::new()));
-/// assert!(matches!(told.recv().await, Some(ReflectorEvent::Listed { items: 1, .. })));
+/// assert!(matches!(events.recv().await, Some(ReflectorEvent::Listed { items: 1, .. })));
 /// // The watch breaks, and a deletion is missed: the next list shows it.
 /// source.delete_silently("shop/web");
 /// source.reset_watches();
-/// while !matches!(told.recv().await, Some(ReflectorEvent::Listed { items: 0, .. })) {}
+/// while !matches!(events.recv().await, Some(ReflectorEvent::Listed { items: 0, .. })) {}
 /// assert!(store.list().is_empty());
 /// running.abort();
 /// # }

@@ -57,7 +57,7 @@ impl<S: ListStream> Page<S> {
     }
 }
 
-/// Returns the options of the page after one with this token. They have no version: a server refuses one beside a token.
+/// Returns the options of the page after one with this token. They have no version: a server refuses one together with a token.
 pub(super) fn options_after(limit: u32, continue_token: String) -> ListOptions {
     ListOptions { limit, continue_token, ..ListOptions::default() }
 }

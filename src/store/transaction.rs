@@ -20,25 +20,34 @@ pub enum Transaction {
     Bookmark(ResourceVersion),
 }
 
+impl Transaction {
+    /// Applies this change alone.
+    ///
+    /// # Errors
+    /// Those of the method that the change names.
+    pub fn apply_to<S: Store + ?Sized>(self, store: &S) -> Result<(), StoreError> {
+        match self {
+            Self::Add(object) => store.add(object),
+            Self::Update(object) => store.update(object),
+            Self::Delete(object) => store.delete(&object),
+            Self::DeleteByKey(key) => {
+                store.delete_by_key(&key);
+                Ok(())
+            }
+            Self::Bookmark(version) => {
+                store.bookmark(&version);
+                Ok(())
+            }
+        }
+    }
+}
+
 /// Applies changes one after the other, for a store that cannot apply them in one step.
 pub(super) fn one_by_one<S: Store + ?Sized>(store: &S, changes: Vec<Transaction>) -> Result<(), StoreError> {
     let total = changes.len();
     let (mut successful, mut errors) = (Vec::new(), Vec::new());
     for (position, change) in changes.into_iter().enumerate() {
-        let done = match change {
-            Transaction::Add(object) => store.add(object),
-            Transaction::Update(object) => store.update(object),
-            Transaction::Delete(object) => store.delete(&object),
-            Transaction::DeleteByKey(key) => {
-                store.delete_by_key(&key);
-                Ok(())
-            }
-            Transaction::Bookmark(version) => {
-                store.bookmark(&version);
-                Ok(())
-            }
-        };
-        match done {
+        match change.apply_to(store) {
             Ok(()) => successful.push(position),
             Err(StoreError::Key(error)) => errors.push(error),
             Err(error) => return Err(error),

@@ -135,7 +135,7 @@ fn equal_items_are_one() {
     }
     assert!(queue.is_empty());
     queue.done(&"foo");
-    assert!(queue.is_empty(), "an item that nobody took is not done");
+    assert!(queue.is_empty(), "an item that no worker took is not done");
 }
 
 /// Pending items that record which were touched.
