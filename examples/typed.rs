@@ -116,7 +116,7 @@ mod tests {
 
     #[tokio::test]
     async fn report_has_every_node_with_its_pods() {
-        let demo = Demo::start(Options { objects: 100, ..Options::default() }).await.expect("a demo");
+        let demo = Demo::start(Options::default().objects(100)).await.expect("a demo");
         let (lines, unwell) = run(&demo.url()).await.expect("a report");
         let pods: usize = lines.values().map(|line| line.pods).sum();
         assert!(lines.len() > 1 && lines.values().all(|line| line.kubelet.starts_with('v')), "{lines:?}");

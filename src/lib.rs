@@ -105,6 +105,23 @@
 //! rules.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
+/// Defines a chainable setter for each named field of an option struct, which takes the field's type. Option structs are
+/// `#[non_exhaustive]`, so that a new option breaks no caller: callers start with `default()` and chain setters.
+macro_rules! setters {
+    ($options:ident $(<$generic:ident>)? { $($field:ident: $kind:ty),+ $(,)? }) => {
+        impl $(<$generic>)? $options $(<$generic>)? {
+            $(
+                #[doc = concat!("Sets [`", stringify!($field), "`](#structfield.", stringify!($field), ").")]
+                #[must_use]
+                pub fn $field(mut self, $field: $kind) -> Self {
+                    self.$field = $field;
+                    self
+                }
+            )+
+        }
+    };
+}
+
 #[cfg(feature = "api")]
 pub mod api;
 #[cfg(feature = "api")]

@@ -140,8 +140,8 @@ async fn run(source: Source, objects: u32, run_options: Options, making: Duratio
             listed.fetch_add(u64::from(matches!(event, ReflectorEvent::Listed { .. })), Ordering::Relaxed);
         })
     };
-    let backoff = BackoffOptions { start: Duration::from_millis(1), ..BackoffOptions::default() };
-    let options = ReflectorOptions { observer: Some(observer), backoff, ..ReflectorOptions::default() };
+    let backoff = BackoffOptions::default().start(Duration::from_millis(1));
+    let options = ReflectorOptions::default().observer(Some(observer)).backoff(backoff);
     let phase = FieldPath::parse("status.phase").expect("a path");
     let indexers = [
         ("namespace".to_owned(), index_funcs::namespace()),

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 /// A request to read something.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Request {
     /// The path below the server's URL, with its leading `/` and already escaped.
     pub path: String,

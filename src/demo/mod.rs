@@ -39,6 +39,7 @@ use store::Store;
 
 /// The settings of a demo.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Options {
     /// The port on 127.0.0.1; 0 selects a free one.
     pub port: u16,
@@ -59,6 +60,8 @@ impl Default for Options {
         Self { port: 0, objects: 0, speed: 1.0, seed: 0, start: Timestamp::now() }
     }
 }
+
+setters!(Options { port: u16, objects: usize, speed: f64, seed: u64, start: Timestamp });
 
 /// The reason why a demo can't be started.
 #[derive(Debug, thiserror::Error)]

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt::{self, Write};
 
-/// The operation of a change.
+/// The operation of a change. Two states of a value differ in no other way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ChangeOp {
     /// A value was added.
@@ -44,7 +44,7 @@ pub struct Change<'a> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChangePath<'a>(pub(super) Vec<PathStep<'a>>);
 
-/// A step of a path.
+/// A step of a path. JSON has no other containers than objects and arrays.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PathStep<'a> {
     /// A member of an object.

@@ -7,12 +7,18 @@ use crate::object::{FieldPath, PathCursor};
 /// The paths that matter: those of `only`, or all if it is empty, except those of `ignored`. A path includes everything
 /// below it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Scope {
     /// The paths that matter; empty for all.
     pub only: Vec<FieldPath>,
     /// The paths that don't matter, even below those of `only`.
     pub ignored: Vec<FieldPath>,
 }
+
+setters!(Scope {
+    only: Vec<FieldPath>,
+    ignored: Vec<FieldPath>,
+});
 
 impl Scope {
     /// Returns whether every path matters.
@@ -27,7 +33,7 @@ impl Scope {
     /// ```
     /// use kdelta::{diff::Scope, object::FieldPath};
     ///
-    /// let scope = Scope { ignored: vec![FieldPath::parse("status.conditions[*].lastHeartbeatTime")?], ..Scope::default() };
+    /// let scope = Scope::default().ignored(vec![FieldPath::parse("status.conditions[*].lastHeartbeatTime")?]);
     /// let node = |time: u8| format!(r#"{{"status":{{"conditions":[{{"type":"Ready","lastHeartbeatTime":"{time}"}}]}}}}"#);
     /// assert!(!scope.differs(&node(1), &node(2)));
     /// # Ok::<(), kdelta::object::PathError>(())

@@ -19,6 +19,7 @@ use crate::store::{Cache, Indexer, Indexers};
 
 /// The kind of queue between the reflector and the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum QueueKind {
     /// A [`DeltaFifo`]: ordered per object; the initial state arrives as a whole.
     #[default]
@@ -29,6 +30,7 @@ pub enum QueueKind {
 
 /// The storage of object bodies in an informer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum BodyStorage {
     /// Compressed, after the index functions have run: a twentieth of the space if objects are alike. Reading the JSON of an
     /// object from the store decompresses it each time, in some microseconds. Objects in live notifications are

@@ -27,20 +27,19 @@ use crate::reflector::{Reflector, ReflectorHandle, ReflectorOptions};
 /// # use kdelta::store::Cache;
 /// # use kdelta::testing::FakeSource;
 /// let store = Arc::new(Cache::new());
-/// let options = DeltaFifoOptions { known_objects: Some(store.clone()), ..DeltaFifoOptions::default() };
+/// let options = DeltaFifoOptions::default().known_objects(Some(store.clone()));
 /// let process = Box::new(move |popped: &_| {
 ///     // Here the deltas are applied to the store.
 ///     # let _: (&kdelta::queue::Popped, &Arc<Cache>) = (popped, &store);
 ///     Ok(())
 /// });
-/// let config = Config {
-///     full_resync_period: Some(Duration::from_secs(600)),
-///     retry_on_error: true,
-///     ..Config::new(Arc::new(DeltaFifo::new(options)), FakeSource::new(), process)
-/// };
+/// let config = Config::new(Arc::new(DeltaFifo::new(options)), FakeSource::new(), process)
+///     .full_resync_period(Some(Duration::from_secs(600)))
+///     .retry_on_error(true);
 /// let controller = Controller::new(config);
 /// assert!(!controller.has_synced(), "it has not been run");
 /// ```
+#[non_exhaustive]
 pub struct Config<L> {
     /// The queue between the reflector and the process function. Its known objects must be the store that the function
     /// writes to.
@@ -66,6 +65,12 @@ impl<L> Config<L> {
         Self { queue, lister_watcher, process, full_resync_period: None, retry_on_error: false, reflector }
     }
 }
+
+setters!(Config<L> {
+    full_resync_period: Option<Duration>,
+    retry_on_error: bool,
+    reflector: ReflectorOptions,
+});
 
 /// A reflector, a queue, and one task that pops the queue (client-go: `Controller`). Most programs use a
 /// [`SharedIndexInformer`](super::SharedIndexInformer), which consists of the same parts.

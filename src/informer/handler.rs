@@ -94,6 +94,7 @@ impl<H: ResourceEventHandler + ?Sized> ResourceEventHandler for Arc<H> {
 
 /// The options of a handler or a subscription (client-go: `HandlerOptions`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct HandlerOptions {
     /// The resync period. `None` disables resyncs; otherwise at least one second, and, once the informer runs, at least its
     /// check period.
@@ -102,8 +103,14 @@ pub struct HandlerOptions {
     pub on_slow: OnSlow,
 }
 
+setters!(HandlerOptions {
+    resync: Option<Duration>,
+    on_slow: OnSlow,
+});
+
 /// The policy for notifications that a handler does not read in time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum OnSlow {
     /// Buffer them. Once the buffer is full, the informer waits: every other handler, the queue and finally the source.
     /// Nothing is dropped.

@@ -8,6 +8,7 @@ use super::{Notification, ResourceEventHandler};
 
 /// The panic of a handler.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct HandlerPanic {
     /// The panic message.
     pub message: String,

@@ -19,6 +19,7 @@ const PERIOD: Duration = Duration::from_secs(1);
 
 /// A cached object that was changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Mutation {
     /// The key of the object.
     pub key: Key,

@@ -7,6 +7,9 @@ use crate::object::{DeletedObject, Key, Object, Origin};
 use crate::queue::Mark;
 
 /// An event that handlers receive after it was applied to the store. The store may already hold later states.
+///
+/// The set of variants is complete, because a handler that skipped an unknown one would diverge from the store. Later versions
+/// report other facts as a [`Mark`].
 #[derive(Debug, Clone)]
 pub enum Notification {
     /// An object was added.

@@ -191,7 +191,7 @@ impl SharedIndexInformer {
     /// # let source = FakeSource::new();
     /// # source.add(pod("web"));
     /// let informer = SharedIndexInformer::builder(source.clone()).build();
-    /// let slow = HandlerOptions { on_slow: OnSlow::Coalesce, ..HandlerOptions::default() };
+    /// let slow = HandlerOptions::default().on_slow(OnSlow::Coalesce);
     /// let mut screen = informer.subscribe_with_options(slow)?;
     /// let running = tokio::spawn(informer.run(CancellationToken::new()));
     /// assert!(informer.synced().await);

@@ -12,6 +12,7 @@ use super::{
 
 /// The names of the contexts, clusters and users in the kubeconfig files.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Contexts {
     /// The contexts, in the order of the files.
     pub names: Vec<String>,

@@ -12,6 +12,7 @@ use super::Secret;
 /// to it.
 #[derive(Debug, Clone, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own, as on the command line")]
+#[non_exhaustive]
 pub struct ConfigOptions {
     /// The one file to read; it must exist.
     pub kubeconfig: Option<PathBuf>,
@@ -81,8 +82,43 @@ pub struct ConfigOptions {
     pub in_cluster: InCluster,
 }
 
+setters!(ConfigOptions {
+    kubeconfig: Option<PathBuf>,
+    kubeconfig_env: Option<OsString>,
+    home: Option<PathBuf>,
+    context: Option<String>,
+    cluster: Option<String>,
+    user: Option<String>,
+    server: Option<String>,
+    default_server: Option<String>,
+    token: Option<Secret>,
+    token_file: Option<PathBuf>,
+    username: Option<String>,
+    password: Option<Secret>,
+    as_user: Option<String>,
+    as_uid: Option<String>,
+    as_groups: Vec<String>,
+    as_extra: Vec<(String, String)>,
+    certificate_authority: Option<PathBuf>,
+    client_certificate: Option<PathBuf>,
+    client_key: Option<PathBuf>,
+    insecure_skip_tls_verify: bool,
+    tls_server_name: Option<String>,
+    proxy_url: Option<Secret>,
+    disable_compression: bool,
+    http1_only: bool,
+    proxies: EnvironmentProxies,
+    watch_connections: Option<String>,
+    http2_read_idle_timeout: Option<String>,
+    http2_ping_timeout: Option<String>,
+    stdin_is_terminal: bool,
+    spare_refresh_tokens: bool,
+    in_cluster: InCluster,
+});
+
 /// The environment of a pod, from which it finds its own server.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct InCluster {
     /// `KUBERNETES_SERVICE_HOST`.
     pub host: Option<String>,
@@ -100,6 +136,13 @@ impl Default for InCluster {
         Self { host: None, port: None, namespace: None, folder }
     }
 }
+
+setters!(InCluster {
+    host: Option<String>,
+    port: Option<String>,
+    namespace: Option<String>,
+    folder: PathBuf,
+});
 
 impl ConfigOptions {
     /// Reads the environment of this process: `KUBECONFIG`, `HOME`, `KUBERNETES_MASTER`, `DISABLE_HTTP2`,

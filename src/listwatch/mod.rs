@@ -111,7 +111,7 @@ pub struct ListMeta {
     pub continue_token: String,
 }
 
-/// An event of a watch.
+/// An event of a watch. The variants are the types of the watch protocol; its `ERROR` is an [`Error`].
 #[derive(Debug, Clone)]
 pub enum WatchEvent {
     /// An object was created, or now matches the selectors.
@@ -129,7 +129,7 @@ pub enum WatchEvent {
     },
 }
 
-/// The interpretation of a requested version (`resourceVersionMatch`).
+/// The interpretation of a requested version. The variants are the values of `resourceVersionMatch`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ResourceVersionMatch {
     /// Exactly that state.
@@ -151,6 +151,7 @@ impl ResourceVersionMatch {
 
 /// The options of a list.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ListOptions {
     /// Unset: the most recent state; "0": any state; otherwise that state or a later one.
     pub resource_version: ResourceVersion,
@@ -162,8 +163,16 @@ pub struct ListOptions {
     pub continue_token: String,
 }
 
+setters!(ListOptions {
+    resource_version: ResourceVersion,
+    version_match: Option<ResourceVersionMatch>,
+    limit: u32,
+    continue_token: String,
+});
+
 /// The options of a watch.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct WatchOptions {
     /// Unset: from the most recent state; "0": from any state; otherwise the events after it.
     pub resource_version: ResourceVersion,
@@ -176,3 +185,11 @@ pub struct WatchOptions {
     /// The source ends the watch cleanly after this time, in whole seconds.
     pub timeout: Option<Duration>,
 }
+
+setters!(WatchOptions {
+    resource_version: ResourceVersion,
+    version_match: Option<ResourceVersionMatch>,
+    send_initial_events: bool,
+    allow_bookmarks: bool,
+    timeout: Option<Duration>,
+});

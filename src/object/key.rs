@@ -183,7 +183,7 @@ pub trait KeyGetter {
 /// # source.add(pod("shop/web"));
 /// # let web = source.objects().remove(0);
 /// let known = Known([("shop/web".into(), web)].into());
-/// let queue = DeltaFifo::new(DeltaFifoOptions { known_objects: Some(Arc::new(known)), ..DeltaFifoOptions::default() });
+/// let queue = DeltaFifo::new(DeltaFifoOptions::default().known_objects(Some(Arc::new(known))));
 /// # use kdelta::queue::Queue;
 /// // A list without the object implies its deletion.
 /// queue.replace(Vec::new(), &"7".into(), kdelta::object::Origin::Relist)?;

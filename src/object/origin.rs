@@ -4,6 +4,7 @@ use std::fmt;
 
 /// The origin of a delta, carried from the reflector to the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Origin {
     /// The initial state, from a list or from a watch that sends initial events.
     List,

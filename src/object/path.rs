@@ -33,6 +33,7 @@ enum Step {
 /// A syntax error in a path.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("invalid field path {path:?}: {reason}")]
+#[non_exhaustive]
 pub struct PathError {
     /// The text.
     pub path: String,

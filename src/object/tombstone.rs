@@ -30,6 +30,8 @@ pub struct DeletedFinalStateUnknown {
 /// assert!(inferred.object().is_none() && inferred.is_final_state_unknown());
 /// assert_eq!(seen.key(), inferred.key());
 /// ```
+///
+/// The set of variants is complete: a deletion is either observed or inferred.
 #[derive(Debug, Clone)]
 pub enum DeletedObject {
     /// The final state that the server sent with the deletion; its resourceVersion is the deletion's.

@@ -8,7 +8,7 @@ use smallvec::{SmallVec, smallvec};
 
 use crate::object::{DeletedObject, Key, KeyError, KeyFunc, Object, Origin, ResourceVersion};
 
-/// The kind of a change (client-go: `DeltaType`).
+/// The kind of a change (client-go: `DeltaType`, whose values are the variants).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum DeltaType {
     /// The source reported a new object.
@@ -23,7 +23,7 @@ pub enum DeltaType {
     Sync,
 }
 
-/// A change with the resulting state. Only a delete may lack a state.
+/// A change with the resulting state, one for each [`DeltaType`]. Only a delete may lack a state.
 #[derive(Debug, Clone)]
 pub enum Change {
     /// See [`DeltaType::Added`].
@@ -196,6 +196,7 @@ pub fn key_of(deltas: &[Delta], key_func: KeyFunc) -> Result<Key, KeyError> {
 /// An event of the stream rather than of an object. Only an [`OrderedFifo`](crate::queue::OrderedFifo) delivers marks,
 /// in order with the deltas.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Mark {
     /// The initial list has been delivered. Sent once.
     Synced {
@@ -214,7 +215,8 @@ pub enum Mark {
     },
 }
 
-/// An item that a pop returns.
+/// An item that a pop returns. The set of variants is complete, because a consumer that skipped an unknown one would diverge
+/// from the source.
 #[derive(Debug, Clone)]
 pub enum Item {
     /// Changes of one object. Never empty.

@@ -31,7 +31,7 @@ use crate::object::{
 /// // Objects in the store that a list lacks have been deleted.
 /// let store = Arc::new(Cache::new());
 /// store.add(web).expect("a key");
-/// let options = DeltaFifoOptions { known_objects: Some(store), capacity: 100, ..DeltaFifoOptions::default() };
+/// let options = DeltaFifoOptions::default().known_objects(Some(store)).capacity(100);
 /// let queue = DeltaFifo::new(options);
 /// queue.replace(Vec::new(), &"7".into(), Origin::Relist)?;
 /// queue.try_pop(&mut |popped| {
@@ -42,6 +42,7 @@ use crate::object::{
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone)]
+#[non_exhaustive]
 pub struct DeltaFifoOptions {
     /// The key function.
     pub key_func: KeyFunc,
@@ -78,6 +79,17 @@ impl Default for DeltaFifoOptions {
         }
     }
 }
+
+setters!(DeltaFifoOptions {
+    key_func: KeyFunc,
+    known_objects: Option<KnownObjects>,
+    emit_delta_type_replaced: bool,
+    atomic_replace: bool,
+    transformer: Option<Transformer>,
+    compressor: Option<Arc<Compressor>>,
+    capacity: usize,
+    bytes: usize,
+});
 
 /// A queue of deltas grouped by object (client-go: `DeltaFIFO`).
 ///

@@ -33,7 +33,7 @@ use crate::object::{
 ///     let ingest = Ingest::of(object.type_meta().clone());
 ///     Ok(Arc::new(Object::from_json(value.to_string().as_bytes(), &ingest)?))
 /// });
-/// let options = DeltaFifoOptions { transformer: Some(without_spec), ..DeltaFifoOptions::default() };
+/// let options = DeltaFifoOptions::default().transformer(Some(without_spec));
 /// let queue = DeltaFifo::new(options);
 /// # let source = kdelta::testing::FakeSource::new();
 /// # source.add(serde_json::json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "web"}, "spec": {"a": 1}}));

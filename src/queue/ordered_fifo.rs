@@ -18,6 +18,7 @@ use crate::object::{
 
 /// Options of an [`OrderedFifo`].
 #[derive(Clone)]
+#[non_exhaustive]
 pub struct OrderedFifoOptions {
     /// The key function.
     pub key_func: KeyFunc,
@@ -46,6 +47,15 @@ impl Default for OrderedFifoOptions {
         }
     }
 }
+
+setters!(OrderedFifoOptions {
+    key_func: KeyFunc,
+    atomic_replace: bool,
+    transformer: Option<Transformer>,
+    compressor: Option<Arc<Compressor>>,
+    capacity: usize,
+    bytes: usize,
+});
 
 /// A queue of all deltas in the order received, across all objects (client-go: `RealFIFO`, without its batch mode). One
 /// pop returns one delta; with [`OrderedFifoOptions::atomic_replace`], one pop returns a whole list after the initial

@@ -22,6 +22,7 @@ pub(super) const HEALTHY: Duration = Duration::from_mins(2);
 /// Events, bookmarks and successful lists reset neither sequence. A watch that the source ends cleanly after 30 s or more
 /// is followed by the next one at once; after less, the next watch waits too.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct BackoffOptions {
     /// The first wait.
     pub start: Duration,
@@ -38,6 +39,8 @@ impl Default for BackoffOptions {
         Self { start: Duration::from_millis(800), factor: 2.0, cap: Duration::from_secs(30), jitter: 1.0 }
     }
 }
+
+setters!(BackoffOptions { start: Duration, factor: f64, cap: Duration, jitter: f64 });
 
 /// Multiplies a duration by a configured factor; returns the duration itself where the product is none.
 pub(super) fn scaled(duration: Duration, factor: f64) -> Duration {

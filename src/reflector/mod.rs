@@ -69,7 +69,7 @@ use state_machine::{Machine, store_list};
 /// source.add(pod("shop/web"));
 /// let (sender, mut events) = tokio::sync::mpsc::unbounded_channel();
 /// let observer = Arc::new(move |event: &ReflectorEvent| drop(sender.send(event.clone())));
-/// let options = ReflectorOptions { observer: Some(observer), ..ReflectorOptions::default() };
+/// let options = ReflectorOptions::default().observer(Some(observer));
 /// let store = Arc::new(Cache::new());
 /// let reflector = Reflector::new(source.clone(), Arc::clone(&store), options);
 /// let running = tokio::spawn(reflector.run(CancellationToken::new()));

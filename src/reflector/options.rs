@@ -28,6 +28,7 @@ pub type ShouldResync = Arc<dyn Fn() -> bool + Send + Sync>;
 
 /// The options of a reflector. The defaults are client-go's, with limits where client-go has none.
 #[derive(Clone)]
+#[non_exhaustive]
 pub struct ReflectorOptions {
     /// The version of the first list: "0" (the default) is any state in the source's memory, unset is the most recent one. In a
     /// watch, the most recent initial state is requested also for "0", because it costs the server no more.
@@ -115,6 +116,26 @@ impl Default for ReflectorOptions {
         }
     }
 }
+
+setters!(ReflectorOptions {
+    first_version: ResourceVersion,
+    resume_from: Option<ResourceVersion>,
+    page_size: Option<u32>,
+    pages_first: bool,
+    watch_list: bool,
+    initial_events_deadline: Duration,
+    list_idle_limit: Duration,
+    min_watch_timeout: Duration,
+    idle_margin: Duration,
+    resync_period: Option<Duration>,
+    should_resync: Option<ShouldResync>,
+    backoff: BackoffOptions,
+    clock: Arc<dyn Clock>,
+    jitter: Jitter,
+    observer: Option<Observer>,
+    give_up: Option<GiveUp>,
+    give_up_watch: Option<GiveUp>,
+});
 
 impl ReflectorOptions {
     /// Returns the timeout of a watch, in whole seconds as sources expect it.

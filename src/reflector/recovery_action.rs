@@ -6,6 +6,7 @@ use crate::listwatch::Error;
 
 /// The step of a reflector that failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Phase {
     /// Listing.
     List,

@@ -107,6 +107,7 @@ pub struct Lister {
 /// The error for an object that a lister does not have.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{resource} {name:?} not found")]
+#[non_exhaustive]
 pub struct NotFound {
     /// The resource as in the server's messages: `pods`, `deployments.apps`.
     pub resource: String,

@@ -23,6 +23,7 @@ pub(super) const ALLOCATION: usize = 24;
 /// # Ok::<(), kdelta::store::StoreError>(())
 /// ```
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct Memory {
     /// The bodies of the objects.
     pub bodies: Footprint,

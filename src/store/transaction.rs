@@ -7,6 +7,7 @@ use crate::object::{Key, Object, ResourceVersion};
 
 /// A change of [`Store::transaction`] (client-go: `Transaction`).
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub enum Transaction {
     /// As [`Store::add`].
     Add(Arc<Object>),

@@ -13,6 +13,7 @@ use crate::object::{Object, ResourceVersion, TypeMeta};
 
 /// The source's response to a watch that requests the initial state.
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub enum InitialEvents {
     /// Sends it, with the bookmark that ends it.
     #[default]
@@ -27,7 +28,7 @@ pub enum InitialEvents {
     Unsupported,
 }
 
-/// A recorded request.
+/// A recorded request. A [`ListerWatcher`](crate::listwatch::ListerWatcher) receives no others.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Request {
     /// A list, or a page of one.

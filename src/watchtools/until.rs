@@ -38,7 +38,7 @@ pub fn condition<'a>(mut met: impl FnMut(&WatchEvent) -> bool + Send + 'a) -> Co
 /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let source = FakeSource::new();
-/// let from = WatchOptions { resource_version: source.version(), ..WatchOptions::default() };
+/// let from = WatchOptions::default().resource_version(source.version());
 /// let watch = source.watch(&from).await?;
 /// source.add(pod("web"));
 /// source.modify(pod("web"));

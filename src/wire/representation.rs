@@ -3,6 +3,7 @@
 /// The form of the objects of a list or a watch. Request no more than needed: the form determines the server's work
 /// and the number of bytes sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
 pub enum Representation {
     /// Complete objects.
     #[default]
@@ -18,7 +19,7 @@ pub enum Representation {
     Rows,
 }
 
-/// The part of the object in a row of a Table.
+/// The part of the object in a row of a Table. The variants are the values of `includeObject`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum IncludeObject {
     /// None: the row's object has the name from its cells, the requested namespace, and no version in a list.

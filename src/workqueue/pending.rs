@@ -27,7 +27,7 @@ use std::collections::VecDeque;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() {
-/// let options = WorkQueueOptions { pending: Box::new(Stack(Vec::new())), ..WorkQueueOptions::default() };
+/// let options = WorkQueueOptions::default().pending(Box::new(Stack(Vec::new())));
 /// let queue = WorkQueue::with_options(options);
 /// queue.add("first");
 /// queue.add("second");

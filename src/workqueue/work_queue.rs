@@ -12,6 +12,7 @@ use super::{Fifo, PendingItems, RateLimiter, default_controller_rate_limiter};
 use crate::clock::{Clock, TokioClock};
 
 /// The parts of a [`WorkQueue`] that can be replaced.
+#[non_exhaustive]
 pub struct WorkQueueOptions<T> {
     /// Chooses the delays of [`WorkQueue::add_rate_limited`].
     pub rate_limiter: Box<dyn RateLimiter<T>>,
@@ -29,6 +30,12 @@ impl<T: Clone + Eq + Hash + Send + 'static> Default for WorkQueueOptions<T> {
         Self { rate_limiter, pending: Box::new(Fifo::default()), clock }
     }
 }
+
+setters!(WorkQueueOptions<T> {
+    rate_limiter: Box<dyn RateLimiter<T>>,
+    pending: Box<dyn PendingItems<T>>,
+    clock: Arc<dyn Clock>,
+});
 
 /// A deduplicating, delaying and rate-limited queue of items, such as keys of objects (client-go:
 /// `TypedRateLimitingInterface`).

@@ -46,7 +46,7 @@ fn pods() -> ApiResource {
 
 fn source(testbed: &Testbed, namespace: &str) -> ResourceClient {
     let kubeconfig = Some(testbed.kubeconfig().into());
-    let config = Config::load(&ConfigOptions { kubeconfig, ..ConfigOptions::default() }).expect("a config");
+    let config = Config::load(&ConfigOptions::default().kubeconfig(kubeconfig)).expect("a config");
     ResourceClient::new(Client::new(&config).expect("a client"), pods()).namespace(Some(namespace.to_owned()))
 }
 
@@ -119,7 +119,7 @@ impl Ours {
         let (quick, quick_handler) = handler(Duration::ZERO);
         let (slow, slow_handler) = handler(pause);
         informer.add_event_handler(quick_handler).expect("not stopped");
-        let options = HandlerOptions { on_slow, ..HandlerOptions::default() };
+        let options = HandlerOptions::default().on_slow(on_slow);
         let slow_registration =
             informer.add_event_handler_with_options(slow_handler, options).expect("not stopped");
         let running = runtime.spawn(informer.run(stop.clone()));

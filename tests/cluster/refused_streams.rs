@@ -44,7 +44,7 @@ fn send(on: &OnServer, requests: &[&Request], refusals: usize) -> (bool, usize) 
     runtime.spawn(serve(listener, TlsAcceptor::from(Arc::new(tls)), refusals, Arc::clone(&streams)));
     let server = format!("https://127.0.0.1:{port}");
     let kubeconfig = on.env.kubeconfig_with(on.testbed, json!({"server": server}), json!({}));
-    let options = ConfigOptions { kubeconfig: Some(kubeconfig), ..ConfigOptions::default() };
+    let options = ConfigOptions::default().kubeconfig(Some(kubeconfig));
     let client = Client::new(&Config::load(&options).expect("a configuration")).expect("a client");
     let answers = runtime.block_on(join_all(requests.iter().map(|request| client.send(request))));
     (answers.iter().all(Result::is_ok), streams.load(Ordering::SeqCst))

@@ -28,7 +28,7 @@ fn resource(group: &str, plural: &str, kind: &str, namespaced: bool) -> ApiResou
 
 fn client(testbed: &Testbed) -> Client {
     let kubeconfig = Some(testbed.kubeconfig().into());
-    let config = Config::load(&ConfigOptions { kubeconfig, ..ConfigOptions::default() }).expect("a config");
+    let config = Config::load(&ConfigOptions::default().kubeconfig(kubeconfig)).expect("a config");
     Client::new(&config).expect("a client")
 }
 
@@ -48,12 +48,10 @@ async fn read(source: &ResourceClient) -> [BTreeMap<String, Value>; 2] {
     while let Some(object) = list.next().await.expect("an object") {
         insert(&mut listed, &object);
     }
-    let options = WatchOptions {
-        version_match: Some(ResourceVersionMatch::NotOlderThan),
-        send_initial_events: true,
-        allow_bookmarks: true,
-        ..WatchOptions::default()
-    };
+    let options = WatchOptions::default()
+        .version_match(Some(ResourceVersionMatch::NotOlderThan))
+        .send_initial_events(true)
+        .allow_bookmarks(true);
     let mut watch = source.watch(&options).await.expect("a watch");
     loop {
         match watch.next().await.expect("no end yet").expect("an event") {

@@ -19,7 +19,7 @@ const UPDATES: usize = 20;
 fn client(kubeconfig: &str) -> Client {
     // By default the first watches have a connection each.
     let (kubeconfig, watch_connections) = (Some(kubeconfig.into()), Some("0".into()));
-    let options = ConfigOptions { kubeconfig, watch_connections, ..ConfigOptions::default() };
+    let options = ConfigOptions::default().kubeconfig(kubeconfig).watch_connections(watch_connections);
     Client::new(&Config::load(&options).expect("a config")).expect("a client")
 }
 
@@ -44,7 +44,7 @@ fn unread_watch_does_not_block_others_on_its_connection() {
             let mut list = resource.list(&ListOptions::default()).await.expect("a list");
             while list.next().await.expect("a page").is_some() {}
             let resource_version = list.meta().resource_version.clone();
-            let options = WatchOptions { resource_version, ..WatchOptions::default() };
+            let options = WatchOptions::default().resource_version(resource_version);
             resource.watch(&options).await.expect("a watch")
         })
     };

@@ -33,6 +33,7 @@ use catalog::NoMatch;
 
 /// The options of discovery.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct DiscoveryOptions {
     /// The folder of the cache files, one per server; `None` disables them.
     pub cache_folder: Option<PathBuf>,
@@ -52,6 +53,12 @@ impl Default for DiscoveryOptions {
         }
     }
 }
+
+setters!(DiscoveryOptions {
+    cache_folder: Option<PathBuf>,
+    cache_life: Duration,
+    timeout: Option<Duration>,
+});
 
 /// The age up to which a cache file is used for words that are found in it; [`Discovery::revalidate`] checks them
 /// later.

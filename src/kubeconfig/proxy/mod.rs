@@ -34,6 +34,7 @@ pub(crate) struct Proxy {
 
 /// The proxy settings of the environment: `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY`, or the same in lower case.
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct EnvironmentProxies {
     /// The proxy for servers without TLS; it may hold a password.
     pub http: Option<Secret>,
@@ -42,6 +43,12 @@ pub struct EnvironmentProxies {
     /// The servers that are reached without a proxy.
     pub no_proxy: Option<String>,
 }
+
+setters!(EnvironmentProxies {
+    http: Option<Secret>,
+    https: Option<Secret>,
+    no_proxy: Option<String>,
+});
 
 impl EnvironmentProxies {
     /// Returns the proxy for this server, if there is one. As in Go, an invalid URL counts as no proxy.

@@ -27,6 +27,7 @@ pub(crate) enum Next<'a, T> {
 
 /// A part of a list, as JSON text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Piece<'a> {
     /// The list's own `metadata`, which may come after the items.
     Metadata(&'a [u8]),

@@ -31,6 +31,7 @@ const PLAIN_DEPTH: u32 = 72;
 
 /// The limits for the size of values that a server sends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Limits {
     /// Bytes of one object, row or frame. etcd stores objects up to 1.5 MiB unless configured otherwise, and a
     /// server's own limit for a request is 3 MiB; aggregated servers have no common limit. 64 MiB by default.
@@ -44,6 +45,8 @@ impl Default for Limits {
         Self { frame: 64 << 20, depth: 512 }
     }
 }
+
+setters!(Limits { frame: usize, depth: u32 });
 
 /// Why a byte is not valid where it stands. Messages never show the byte itself, which may be part of a secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -21,15 +21,13 @@ fn service_account(env: &TestEnv, testbed: &Testbed, token: &str) -> PathBuf {
 }
 
 fn in_pod(folder: &Path, port: u16) -> ConfigOptions {
-    ConfigOptions {
-        in_cluster: InCluster {
-            host: Some("127.0.0.1".into()),
-            port: Some(port.to_string()),
-            namespace: None,
-            folder: folder.to_owned(),
-        },
-        ..ConfigOptions::default()
-    }
+    ConfigOptions::default().in_cluster(
+        InCluster::default()
+            .host(Some("127.0.0.1".into()))
+            .port(Some(port.to_string()))
+            .namespace(None)
+            .folder(folder.to_owned()),
+    )
 }
 
 #[test]

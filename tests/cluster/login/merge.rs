@@ -62,10 +62,10 @@ fn merged_files_equal_those_of_kubectl() {
         &["empty", "missing", "b"],
     ] {
         let list = joined(&env, list);
-        let options = |context: &str| ConfigOptions {
-            kubeconfig_env: Some(list.clone()),
-            context: Some(context.to_owned()).filter(|context| !context.is_empty()),
-            ..ConfigOptions::default()
+        let options = |context: &str| {
+            ConfigOptions::default()
+                .kubeconfig_env(Some(list.clone()))
+                .context(Some(context.to_owned()).filter(|context| !context.is_empty()))
         };
         let expected = merged_by_kubectl(&list);
         let own = Contexts::load(&options("")).expect("contexts");

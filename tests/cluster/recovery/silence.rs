@@ -32,12 +32,10 @@ struct TestReflector {
 impl TestReflector {
     fn start(runtime: &Runtime, scene: &Scene, alone: Option<&str>, http1_only: bool) -> Self {
         let kubeconfig = Some(scene.proxy.kubeconfig(&scene.env, &scene.namespace));
-        let options = ConfigOptions {
-            kubeconfig,
-            http1_only,
-            watch_connections: alone.map(str::to_owned),
-            ..ConfigOptions::default()
-        };
+        let options = ConfigOptions::default()
+            .kubeconfig(kubeconfig)
+            .http1_only(http1_only)
+            .watch_connections(alone.map(str::to_owned));
         let client = Client::new(&Config::load(&options).expect("a configuration")).expect("a client");
         let resource = ApiResource {
             group: String::new(),
@@ -54,7 +52,7 @@ impl TestReflector {
         });
         // Without jitter a watch has the shortest timeout.
         let jitter = Arc::new(|| 0.0);
-        let options = ReflectorOptions { observer: Some(observer), jitter, ..ReflectorOptions::default() };
+        let options = ReflectorOptions::default().observer(Some(observer)).jitter(jitter);
         let store = Arc::new(Cache::new());
         let reflector = Reflector::new(source, Arc::clone(&store), options);
         let running = runtime.spawn(reflector.run(CancellationToken::new()));

@@ -79,8 +79,8 @@ async fn list_with_a_key_error_is_retried() {
     let known = || Arc::new(Cache::new()) as KnownObjects;
     let (key_func, known_objects) = (custom_key as _, Some(known()));
     let queues: [Arc<dyn Queue>; 3] = [
-        Arc::new(DeltaFifo::new(DeltaFifoOptions { key_func, known_objects, ..Default::default() })),
-        Arc::new(OrderedFifo::new(known(), OrderedFifoOptions { key_func, ..Default::default() })),
+        Arc::new(DeltaFifo::new(DeltaFifoOptions::default().key_func(key_func).known_objects(known_objects))),
+        Arc::new(OrderedFifo::new(known(), OrderedFifoOptions::default().key_func(key_func))),
         Arc::new(Fifo::new(key_func)),
     ];
     for queue in queues {
@@ -118,7 +118,7 @@ async fn failed_delta_is_requeued_behind_the_others() {
                     if fails { Err("not now".into()) } else { Ok(()) }
                 }
             });
-            let config = Config { retry_on_error: retry, ..Config::new(queue, source, process) };
+            let config = Config::new(queue, source, process).retry_on_error(retry);
             let stop = CancellationToken::new();
             let run = tokio::spawn(Controller::new(config).run(stop.clone()));
             advance(1).await;
@@ -141,7 +141,7 @@ async fn failing_object_is_retried_with_backoff() {
                 if is_object { Err("never".into()) } else { Ok(()) }
             }
         });
-        let config = Config { retry_on_error: true, ..Config::new(queue, source_of(&["a"]), process) };
+        let config = Config::new(queue, source_of(&["a"]), process).retry_on_error(true);
         let stop = CancellationToken::new();
         let run = tokio::spawn(Controller::new(config).run(stop.clone()));
         // 5 ms doubled up to one second takes 1.275 s and 9 calls; then there is one call per second.
@@ -295,7 +295,7 @@ async fn deleted_object_frees_its_memory_while_its_page_mates_stay() {
     let store = Arc::new(Cache::new());
     let objects: Vec<_> = {
         let source = source_of(&["a", "b", "c", "d", "e", "f"]);
-        let options = ReflectorOptions { page_size: Some(3), ..ReflectorOptions::default() };
+        let options = ReflectorOptions::default().page_size(Some(3));
         Reflector::new(source, Arc::clone(&store), options).list_once().await.expect("a list");
         store.list().iter().map(|object| (object.key().clone(), Arc::downgrade(object))).collect()
     };

@@ -82,7 +82,7 @@ async fn dropped_or_stopped_subscription_with_an_unread_initial_list_ends() {
         let dropped = informer.subscribe(1, None).expect("not stopped");
         let mut unread = informer.subscribe(1, None).expect("not stopped");
         let on_slow = OnSlow::Block { capacity: 1000, bytes: 1 };
-        let options = HandlerOptions { on_slow, ..HandlerOptions::default() };
+        let options = HandlerOptions::default().on_slow(on_slow);
         let mut small = informer.subscribe_with_options(options).expect("not stopped");
         let running = Running::start(informer.clone());
         synced(&informer).await;

@@ -90,7 +90,7 @@ fn initial_events() -> impl Strategy<Value = InitialEvents> {
 }
 
 fn subscribe(informer: &SharedIndexInformer, on_slow: OnSlow) -> Subscription {
-    informer.subscribe_with_options(HandlerOptions { resync: None, on_slow }).expect("not stopped")
+    informer.subscribe_with_options(HandlerOptions::default().on_slow(on_slow)).expect("not stopped")
 }
 
 fn change(source: &FakeSource, name: &str, deletes: bool, aloud: bool) {
@@ -109,11 +109,9 @@ async fn survives(initial: InitialEvents, at: usize, steps: Vec<Step>) {
     let source = FakeSource::new();
     source.set_initial_events(initial);
     source.set_pages_at_any(true);
-    let options = ReflectorOptions {
-        page_size: Some(2),
-        backoff: BackoffOptions { cap: Duration::from_secs(1), ..BackoffOptions::default() },
-        ..ReflectorOptions::default()
-    };
+    let options = ReflectorOptions::default()
+        .page_size(Some(2))
+        .backoff(BackoffOptions::default().cap(Duration::from_secs(1)));
     let informer = SharedIndexInformer::builder(source.clone()).queue(KINDS[at]).reflector(options).build();
     let mut notifications = vec![subscribe(&informer, blocking())];
     let running = Running::start(informer.clone());

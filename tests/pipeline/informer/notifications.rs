@@ -146,7 +146,7 @@ async fn subscription_implements_stream_and_ends() {
     for on_slow in [OnSlow::Block { capacity: 1, bytes: 1 }, OnSlow::Coalesce] {
         let source = source_of(&["a", "b"]);
         let informer = of_kind(&source, QueueKind::Ordered);
-        let options = HandlerOptions { on_slow, ..HandlerOptions::default() };
+        let options = HandlerOptions::default().on_slow(on_slow);
         let mut stream = informer.subscribe_with_options(options).expect("not stopped").take(4);
         let running = Running::start(informer);
         let mut lines: Vec<_> =

@@ -38,7 +38,7 @@ async fn stop_ends_all_tasks_and_delivers_queued_deltas() {
     for kind in KINDS {
         let source = source_of(&["a", "b"]);
         let informer = equipped(SharedIndexInformer::builder(source.clone()).queue(kind));
-        let coalesce = HandlerOptions { on_slow: OnSlow::Coalesce, ..HandlerOptions::default() };
+        let coalesce = HandlerOptions::default().on_slow(OnSlow::Coalesce);
         let recorder = Recorder::default();
         informer.add_event_handler(recorder.clone()).expect("not stopped");
         informer.add_event_handler_with_options(Recorder::default(), coalesce).expect("not stopped");

@@ -9,14 +9,16 @@ use super::{
     KINDS, Recorder, Replay, Running, advance, notifications, of_kind, source_of, source_state, stored, until,
 };
 
-const COALESCE: HandlerOptions = HandlerOptions { resync: None, on_slow: OnSlow::Coalesce };
+fn coalesce() -> HandlerOptions {
+    HandlerOptions::default().on_slow(OnSlow::Coalesce)
+}
 
 #[tokio::test(start_paused = true)]
 async fn coalescing_handler_does_not_block_others_and_reaches_the_same_state() {
     for kind in KINDS {
         let source = source_of(&["a", "b"]);
         let informer = SharedIndexInformer::builder(source.clone()).queue(kind).queue_capacity(4).build();
-        let mut slow = informer.subscribe_with_options(COALESCE).expect("not stopped");
+        let mut slow = informer.subscribe_with_options(coalesce()).expect("not stopped");
         let quick = Recorder::default();
         informer.add_event_handler(quick.clone()).expect("not stopped");
         let running = Running::synced(informer.clone()).await;
@@ -32,7 +34,7 @@ async fn coalescing_handler_does_not_block_others_and_reaches_the_same_state() {
         }
         until("stored", || stored(&informer) == source_state(&source)).await;
         assert!(quick.len() >= 200, "only the slow one is told less");
-        let mut late = informer.subscribe_with_options(COALESCE).expect("not stopped");
+        let mut late = informer.subscribe_with_options(coalesce()).expect("not stopped");
         source.modify(pod("a"));
         until("stored", || stored(&informer) == source_state(&source)).await;
         advance(1).await;
@@ -60,7 +62,7 @@ async fn coalescing_handler_gets_queued_notifications_at_stop() {
     let informer = SharedIndexInformer::builder(source.clone()).build();
     let recorder = Recorder::default();
     let registration =
-        informer.add_event_handler_with_options(recorder.clone(), COALESCE).expect("not stopped");
+        informer.add_event_handler_with_options(recorder.clone(), coalesce()).expect("not stopped");
     let running = Running::synced(informer.clone()).await;
     assert!(registration.synced().await);
     source.delete("a");
@@ -75,7 +77,7 @@ async fn channel_capacity_may_be_usize_max() {
     let source = source_of(&["a", "b"]);
     let informer = of_kind(&source, QueueKind::Delta);
     let on_slow = OnSlow::Block { capacity: usize::MAX, bytes: usize::MAX };
-    let options = HandlerOptions { on_slow, ..HandlerOptions::default() };
+    let options = HandlerOptions::default().on_slow(on_slow);
     let recorder = Recorder::default();
     let handler = informer.add_event_handler_with_options(recorder.clone(), options).expect("not stopped");
     let mut subscription = informer.subscribe(usize::MAX, None).expect("not stopped");

@@ -60,7 +60,7 @@ async fn wait_for_sync_returns_false_after_a_stop_without_sync() {
 async fn run_returns_the_reflectors_error() {
     let source = source_of(&[]);
     source.fail_list(Error::Refused("nobody there".into()));
-    let options = ReflectorOptions { give_up: Some(Arc::new(|_| true)), ..ReflectorOptions::default() };
+    let options = ReflectorOptions::default().give_up(Some(Arc::new(|_| true)));
     let informer = SharedIndexInformer::builder(source).reflector(options).build();
     let mut subscription = informer.subscribe(1, None).expect("not stopped");
     let error = informer.run(CancellationToken::new()).await.expect_err("given up");
@@ -91,7 +91,7 @@ async fn panicking_observer_does_not_end_the_run() {
         counted.fetch_add(1, Relaxed);
         panic!("the observer is broken");
     });
-    let options = ReflectorOptions { observer: Some(observer), ..ReflectorOptions::default() };
+    let options = ReflectorOptions::default().observer(Some(observer));
     let informer = SharedIndexInformer::builder(source.clone()).reflector(options).build();
     let running = Running::synced(informer.clone()).await;
     until("it watches", || source.open_watches() == 1).await;

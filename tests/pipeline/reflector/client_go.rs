@@ -235,7 +235,7 @@ async fn run(scenario: Scenario, hours: u64, seed: u64) -> RequestCounts {
     let counts = Arc::clone(&source.counts);
     let random = Mutex::new(fastrand::Rng::with_seed(seed));
     let jitter = Arc::new(move || random.lock().expect("no panic").f64());
-    let options = ReflectorOptions { jitter, ..ReflectorOptions::default() };
+    let options = ReflectorOptions::default().jitter(jitter);
     let reflector = Reflector::new(source, Arc::new(RecordingStore::default()), options);
     let mut run = std::pin::pin!(reflector.run(CancellationToken::new()));
     let ended = tokio::time::timeout(Duration::from_hours(hours), &mut run).await;

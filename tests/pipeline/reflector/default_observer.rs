@@ -62,7 +62,7 @@ fn warnings(options: ReflectorOptions, error: impl Fn() -> Error) -> usize {
 fn refused_reflector_logs_a_warning_for_each_try_unless_it_has_an_observer() {
     let forbidden = || Error::Forbidden(status_with("pods is forbidden"));
     assert_eq!(warnings(ReflectorOptions::default(), forbidden), 3);
-    assert_eq!(warnings(ReflectorOptions { observer: None, ..ReflectorOptions::default() }, forbidden), 0);
+    assert_eq!(warnings(ReflectorOptions::default().observer(None), forbidden), 0);
     let expired = || Error::Expired(status_with("too old"));
     assert_eq!(warnings(ReflectorOptions::default(), expired), 0);
 }

@@ -69,7 +69,7 @@ impl DelayedSource {
         let lines = events.clone();
         let observer: Option<kdelta::reflector::Observer> =
             Some(Arc::new(move |event| lines.push(line(event))));
-        let options = ReflectorOptions { observer, ..options };
+        let options = options.observer(observer);
         let reflector = Reflector::new(self.clone(), Arc::new(RecordingStore::default()), options);
         (events, tokio::spawn(reflector.run(CancellationToken::new())))
     }
@@ -127,8 +127,7 @@ async fn silence_limit_applies_after_a_login() {
 #[tokio::test(start_paused = true)]
 async fn version_check_may_wait_for_a_login() {
     // As the very first request, and after an outage.
-    let resumed =
-        ReflectorOptions { resume_from: Some("2".into()), give_up: Some(Arc::new(|_| true)), ..plain() };
+    let resumed = plain().resume_from(Some("2".into())).give_up(Some(Arc::new(|_| true)));
     let held = DelayedSource::new(500, 80);
     let (events, running) = held.run(resumed);
     held.is_watched().await;

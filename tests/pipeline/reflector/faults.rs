@@ -75,7 +75,7 @@ async fn all_waits_use_the_injected_clock() {
     let source = FakeSource::new();
     source.fail_list(refused());
     source.fail_list(refused());
-    let run = start(&source, ReflectorOptions { clock: Arc::new(clock.clone()), ..plain() });
+    let run = start(&source, plain().clock(Arc::new(clock.clone())));
     assert_eq!(clock.advance_to_next().await, Duration::from_millis(800));
     while source.requests().len() < 2 {
         tokio::task::yield_now().await;
@@ -98,7 +98,7 @@ async fn refused_connections_back_off() {
     for (jitter, refusals, low, high) in [(0.0, 5, 250, 260), (0.999, 5, 490, 510), (0.5, 40, 5600, 5700)] {
         let source = FakeSource::new();
         (0..refusals).for_each(|_| source.fail_list(refused()));
-        let mut options = ReflectorOptions { jitter: Arc::new(move || jitter), ..plain() };
+        let mut options = plain().jitter(Arc::new(move || jitter));
         options.backoff.start = Duration::from_millis(10);
         options.backoff.cap = Duration::from_millis(100);
         let before = tokio::time::Instant::now();
@@ -256,7 +256,7 @@ async fn store_resyncs_do_not_delay_stall_detection() {
     for (period, sends_bookmarks, silence) in [(60, true, 180), (25, true, 180), (20, false, 330)] {
         let source = FakeSource::new();
         let resync_period = Some(Duration::from_secs(period));
-        let run = start(&source, ReflectorOptions { resync_period, ..plain() });
+        let run = start(&source, plain().resync_period(resync_period));
         run.caught_up().await;
         if sends_bookmarks {
             source.bookmark();
@@ -276,7 +276,7 @@ async fn watch_reopens_and_reports_a_gap_after_hours_of_sleep() {
     let clock = FakeClock::new();
     let source = FakeSource::new();
     source.add(pod("gone"));
-    let run = start(&source, ReflectorOptions { clock: Arc::new(clock.clone()), ..plain() });
+    let run = start(&source, plain().clock(Arc::new(clock.clone())));
     while source.open_watches() == 0 {
         tokio::task::yield_now().await;
     }
@@ -352,11 +352,8 @@ async fn relist_leaves_exactly_the_listed_objects() {
 
 #[tokio::test(start_paused = true)]
 async fn fatal_error_before_the_first_sync_ends_the_run() {
-    let options = || ReflectorOptions {
-        give_up: Some(Arc::new(|error| matches!(error, Error::Refused(_)))),
-        watch_list: true,
-        ..plain()
-    };
+    let options =
+        || plain().give_up(Some(Arc::new(|error| matches!(error, Error::Refused(_))))).watch_list(true);
     let source = FakeSource::new();
     source.fail_watch(cut());
     source.fail_watch(refused());
@@ -506,7 +503,7 @@ proptest! {
         runtime.block_on(async {
             let source = FakeSource::new();
             let store = RecordingStore { streams, ..RecordingStore::default() };
-            let run = start_into(&source, store, ReflectorOptions { watch_list, ..plain() });
+            let run = start_into(&source, store, plain().watch_list(watch_list));
             for source_event in happenings {
                 happen(&source, source_event).await;
             }

@@ -91,7 +91,7 @@ async fn initial_events_deadline_covers_the_watch_request() {
     let events = Lines::default();
     let lines = events.clone();
     let observer: kdelta::reflector::Observer = Arc::new(move |event| lines.push(line(event)));
-    let options = ReflectorOptions { watch_list: true, observer: Some(observer), ..plain() };
+    let options = plain().watch_list(true).observer(Some(observer));
     let store = Arc::new(RecordingStore::default());
     let reflector =
         Reflector::new(ListWatch::new(list, watch).with_watch_list(), Arc::clone(&store), options);

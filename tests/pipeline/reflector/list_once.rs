@@ -26,7 +26,7 @@ fn five() -> FakeSource {
 }
 
 fn consistent() -> ReflectorOptions {
-    ReflectorOptions { first_version: ResourceVersion::UNSET, page_size: Some(2), ..plain() }
+    plain().first_version(ResourceVersion::UNSET).page_size(Some(2))
 }
 
 // J1 in its parts that are not the pager's own
@@ -78,10 +78,7 @@ async fn other_errors_are_returned() {
 async fn expired_token_or_version_falls_back_to_a_full_list() {
     let source = five();
     source.fail_list_after(2, expired());
-    list_once(&source, ReflectorOptions { first_version: "3".into(), ..consistent() })
-        .await
-        .0
-        .expect("a list");
+    list_once(&source, consistent().first_version("3".into())).await.0.expect("a list");
     assert_eq!(request_lines(&source.take_requests()), ["list 3/2", "list /2", "list C2/2", "list C3/2"]);
     let store = RecordingStore::default();
     store.full.send_replace(true);
@@ -148,7 +145,7 @@ async fn visited(
     }
     prepare(&source);
     let store = Arc::new(RecordingStore { streams: true, ..RecordingStore::default() });
-    let options = ReflectorOptions { page_size: Some(10), ..consistent() };
+    let options = consistent().page_size(Some(10));
     let ended = Reflector::new(source, Arc::clone(&store), options).list_once().await;
     let items =
         store.calls.all().into_iter().filter_map(|call| Some(call.strip_prefix("item ")?[..3].to_owned()));

@@ -17,13 +17,11 @@ async fn watch_starts_at_the_version_of_the_list() {
     source.add(pod("bar"));
     source.delete("bar");
     run.caught_up().await;
-    let watch = WatchOptions {
-        resource_version: "2".into(),
-        allow_bookmarks: true,
-        timeout: Some(Duration::from_mins(5)),
-        ..WatchOptions::default()
-    };
-    let list = ListOptions { resource_version: "0".into(), limit: 500, ..ListOptions::default() };
+    let watch = WatchOptions::default()
+        .resource_version("2".into())
+        .allow_bookmarks(true)
+        .timeout(Some(Duration::from_mins(5)));
+    let list = ListOptions::default().resource_version("0".into()).limit(500);
     assert_eq!(source.requests(), [Request::List(list), Request::Watch(watch)]);
     let expected = [
         "begin list",
@@ -80,7 +78,7 @@ async fn later_pages_have_a_token_and_no_version() {
     for name in ["a", "b", "c", "d", "e", "f", "g", "h", "i"] {
         source.add(pod(name));
     }
-    let run = start(&source, ReflectorOptions { page_size: Some(4), ..plain() });
+    let run = start(&source, plain().page_size(Some(4)));
     run.caught_up().await;
     assert_eq!(request_lines(&source.requests()), ["list 0/4", "list C1/4", "list C2/4", "watch 10"]);
     assert_eq!(run.store.content().len(), 9);
@@ -109,7 +107,7 @@ async fn relist_requests_the_last_version_unpaged() {
 async fn paged_relist_uses_not_older_than() {
     let source = FakeSource::new();
     source.add(pod("a"));
-    let run = start(&source, ReflectorOptions { page_size: Some(4), ..plain() });
+    let run = start(&source, plain().page_size(Some(4)));
     run.caught_up().await;
     source.add_silently(pod("b"));
     source.reset_watches();
@@ -172,7 +170,7 @@ async fn source_that_pages_at_version_zero_is_paged_afterwards() {
 #[tokio::test(start_paused = true)]
 async fn first_list_uses_the_configured_version() {
     let source = FakeSource::new();
-    let run = start(&source, ReflectorOptions { first_version: ResourceVersion::UNSET, ..plain() });
+    let run = start(&source, plain().first_version(ResourceVersion::UNSET));
     run.caught_up().await;
     assert_eq!(request_lines(&source.requests()), ["list /500", "watch 1"]);
 }
@@ -183,7 +181,7 @@ async fn expired_continue_token_causes_one_list_without_a_limit() {
     for name in ["a", "b", "c"] {
         source.add(pod(name));
     }
-    let options = ReflectorOptions { first_version: ResourceVersion::UNSET, page_size: Some(2), ..plain() };
+    let options = plain().first_version(ResourceVersion::UNSET).page_size(Some(2));
     let store = RecordingStore { streams: true, ..RecordingStore::default() };
     store.full.send_replace(true);
     let run = start_into(&source, store, options);
@@ -245,11 +243,9 @@ async fn store_resyncs_once_per_period_while_watching() {
     let source = FakeSource::new();
     let due = Arc::new(AtomicUsize::new(0));
     let request_lines = Arc::clone(&due);
-    let options = ReflectorOptions {
-        resync_period: Some(Duration::from_secs(10)),
-        should_resync: Some(Arc::new(move || request_lines.fetch_add(1, Ordering::Relaxed) != 1)),
-        ..plain()
-    };
+    let options = plain()
+        .resync_period(Some(Duration::from_secs(10)))
+        .should_resync(Some(Arc::new(move || request_lines.fetch_add(1, Ordering::Relaxed) != 1)));
     let store = RecordingStore { refused: "resync", ..RecordingStore::default() };
     let run = start_into(&source, store, options);
     run.caught_up().await;
@@ -289,7 +285,7 @@ async fn rejected_list_is_reported_and_retried() {
         let source = FakeSource::new();
         source.add(pod("bad"));
         let store = RecordingStore { refused: "bad", ..RecordingStore::default() };
-        let run = start_into(&source, store, ReflectorOptions { watch_list, ..plain() });
+        let run = start_into(&source, store, plain().watch_list(watch_list));
         until(|| run.events.all().len() == 4).await;
         let lost = format!("{phase} lost: {lost}");
         assert_eq!(run.events.take(), [&lost, "retrying in 0.8s", &lost, "retrying in 1.6s"]);

@@ -84,7 +84,7 @@ impl FilteringSource {
         let lines = events.clone();
         let observer: Option<kdelta::reflector::Observer> =
             Some(Arc::new(move |event| lines.push(line(event))));
-        let options = ReflectorOptions { watch_list, observer, ..plain() };
+        let options = plain().watch_list(watch_list).observer(observer);
         let reflector = Reflector::new(self.clone(), Arc::new(RecordingStore::default()), options);
         tokio::spawn(reflector.run(CancellationToken::new()));
         events

@@ -184,7 +184,7 @@ struct Running {
 
 /// Returns options without jitter that use list and watch only.
 fn plain() -> ReflectorOptions {
-    ReflectorOptions { watch_list: false, jitter: Arc::new(|| 0.0), ..ReflectorOptions::default() }
+    ReflectorOptions::default().watch_list(false).jitter(Arc::new(|| 0.0))
 }
 
 fn start(source: &FakeSource, options: ReflectorOptions) -> Running {

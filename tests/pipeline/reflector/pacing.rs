@@ -163,7 +163,7 @@ async fn cut_watch_resumes_after_the_first_wait() {
     for (jitter, longest) in [(0.0, 810), (0.999, 1610)] {
         let source = FakeSource::new();
         source.add(pod("a"));
-        let run = start(&source, ReflectorOptions { jitter: Arc::new(move || jitter), ..plain() });
+        let run = start(&source, plain().jitter(Arc::new(move || jitter)));
         for _ in 0..3 {
             run.caught_up().await;
             source.modify(pod("a"));
@@ -184,8 +184,8 @@ async fn waits_at_a_cap_are_spread_up_to_twice_it() {
     for (jitter, last) in [(0.0, "2.5"), (0.5, "3.75")] {
         let source = FakeSource::new();
         (0..6).for_each(|_| source.fail_list(refused()));
-        let backoff = BackoffOptions { cap: Duration::from_millis(2500), ..BackoffOptions::default() };
-        let run = start(&source, ReflectorOptions { backoff, jitter: Arc::new(move || jitter), ..plain() });
+        let backoff = BackoffOptions::default().cap(Duration::from_millis(2500));
+        let run = start(&source, plain().backoff(backoff).jitter(Arc::new(move || jitter)));
         run.caught_up().await;
         assert_eq!(waits(&run)[2..], [last; 4]);
     }

@@ -7,7 +7,7 @@ use kdelta::testing::{InitialEvents, pod};
 
 fn pages_first() -> ReflectorOptions {
     let first_version = ResourceVersion::UNSET;
-    ReflectorOptions { pages_first: true, watch_list: true, first_version, ..plain() }
+    plain().pages_first(true).watch_list(true).first_version(first_version)
 }
 
 fn three() -> FakeSource {
@@ -56,7 +56,7 @@ async fn rejected_paged_list_falls_back_to_a_streaming_list_at_once() {
             source.fail_list(error.clone());
             let give_up: Option<GiveUp> = Some(Arc::new(|_| true));
             let before = tokio::time::Instant::now();
-            let run = start(&source, ReflectorOptions { watch_list, give_up, ..pages_first() });
+            let run = start(&source, pages_first().watch_list(watch_list).give_up(give_up));
             run.caught_up().await;
             assert!(before.elapsed() < Duration::from_millis(100), "{error:?}");
             assert_eq!(request_lines(&source.requests())[..2], ["list /500", other]);
@@ -75,7 +75,7 @@ async fn retryable_errors_repeat_the_same_request() {
         assert_eq!(request_lines(&source.requests()), ["list /500", "list /500", "watch 4"], "{error:?}");
         let give_up: Option<GiveUp> = Some(Arc::new(|_| true));
         source.fail_list(error.clone());
-        let run = start(&source, ReflectorOptions { give_up, ..pages_first() });
+        let run = start(&source, pages_first().give_up(give_up));
         assert_eq!(run.task.await.expect("no panic").expect_err("it ends").to_string(), error.to_string());
     }
 }
@@ -95,7 +95,7 @@ async fn interrupted_paged_list_falls_back_unless_the_error_ends_the_run() {
         let source = three();
         source.fail_list(error.clone());
         let give_up: Option<GiveUp> = Some(Arc::new(|_| true));
-        let run = start(&source, ReflectorOptions { give_up, ..pages_first() });
+        let run = start(&source, pages_first().give_up(give_up));
         assert_eq!(run.task.await.expect("no panic").expect_err("it ends").to_string(), error.to_string());
         assert_eq!(source.requests().len(), 1);
     }
@@ -113,7 +113,7 @@ async fn fallbacks_still_apply_after_the_paged_list() {
 }
 
 fn in_ones() -> ReflectorOptions {
-    ReflectorOptions { page_size: Some(1), watch_list: false, ..pages_first() }
+    pages_first().page_size(Some(1)).watch_list(false)
 }
 
 /// A source that records the requests sent before each object is delivered.
@@ -181,7 +181,7 @@ async fn pages_are_prefetched_with_at_most_two_pending() {
         source.add(pod("d"));
         let asked_of = RecordingSource::of(&source);
         let then = Arc::clone(&asked_of.then);
-        let content = state_of(asked_of, ReflectorOptions { pages_first, ..in_ones() }).await;
+        let content = state_of(asked_of, in_ones().pages_first(pages_first)).await;
         assert_eq!(then.lock().expect("no panic").join(", "), expected);
         assert_eq!(
             request_lines(&source.requests()),

@@ -50,7 +50,7 @@ async fn version_rollback_is_reported_and_relisted() {
 
 #[tokio::test(start_paused = true)]
 async fn streaming_relist_after_a_rollback_has_no_version() {
-    let run = at_six(ReflectorOptions { watch_list: true, ..plain() }).await;
+    let run = at_six(plain().watch_list(true)).await;
     let _ = run.source.take_requests();
     run.source.restore(3, &refused());
     run.caught_up().await;
@@ -190,7 +190,7 @@ async fn version_check_is_retried_until_it_succeeds() {
 async fn resume_from_a_future_version_fails_with_both_of_them() {
     let source = FakeSource::new();
     source.add(pod("a"));
-    let from = |version: &str| ReflectorOptions { resume_from: Some(version.into()), ..plain() };
+    let from = |version: &str| plain().resume_from(Some(version.into()));
     let error = start(&source, from("7")).task.await.expect("no panic").expect_err("to come");
     assert!(matches!(error, Error::TooLargeResourceVersion(_)), "{error:?}");
     assert_eq!(error.to_string(), "Too large resource version: 7, current: 2");
@@ -239,7 +239,7 @@ fn doubts(run: &Running) -> usize {
 #[tokio::test(start_paused = true)]
 async fn versions_are_doubted_after_outages_only() {
     for watch_list in [false, true] {
-        let run = at_six(ReflectorOptions { watch_list, ..plain() }).await;
+        let run = at_six(plain().watch_list(watch_list)).await;
         run.source.break_watches(&expired());
         run.caught_up().await;
         assert_eq!(doubts(&run), 0, "the first list, and one after the other");
@@ -302,7 +302,7 @@ async fn version_check_passes_the_last_version_only_without_an_outage() {
         source.add(pod("a"));
         let seen = Arc::default();
         let request_lines = CheckRecorder { source: source.clone(), seen: Arc::clone(&seen) };
-        let options = ReflectorOptions { resume_from, ..plain() };
+        let options = plain().resume_from(resume_from);
         let task = tokio::spawn(
             Reflector::new(request_lines, Arc::new(RecordingStore::default()), options)
                 .run(CancellationToken::new()),

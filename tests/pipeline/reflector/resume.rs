@@ -4,7 +4,7 @@ use super::*;
 use kdelta::testing::pod;
 
 fn from(version: &str) -> ReflectorOptions {
-    ReflectorOptions { resume_from: Some(version.into()), ..plain() }
+    plain().resume_from(Some(version.into()))
 }
 
 /// Returns the error of a task.
@@ -116,7 +116,7 @@ async fn resume_from_an_unreachable_version_fails_after_five_tries() {
 async fn resume_gives_up_before_the_first_watch_like_a_list() {
     let source = FakeSource::new();
     source.fail_watch(refused());
-    let options = ReflectorOptions { give_up: Some(Arc::new(|_| true)), ..from("1") };
+    let options = from("1").give_up(Some(Arc::new(|_| true)));
     let run = start(&source, options.clone());
     run.task.await.expect("no panic").expect_err("refused");
     let run = start(&source, options);

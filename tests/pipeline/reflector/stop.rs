@@ -33,7 +33,7 @@ async fn stop_cancels_a_pending_request() {
     for watch_list in [false, true] {
         let source = FakeSource::new();
         source.hold(true);
-        let run = start(&source, ReflectorOptions { watch_list, ..plain() });
+        let run = start(&source, plain().watch_list(watch_list));
         until(|| !source.requests().is_empty()).await;
         run.stop().await.expect("a stop is no error");
     }
@@ -91,7 +91,7 @@ async fn stop_works_with_a_source_that_never_pauses() {
     source.add(pod("a"));
     for watch_list in [false, true] {
         let torrent = AlwaysReady(source.objects().remove(0));
-        let options = ReflectorOptions { watch_list, ..plain() };
+        let options = plain().watch_list(watch_list);
         let reflector = Reflector::new(torrent, Arc::new(RecordingStore::default()), options);
         let stop = CancellationToken::new();
         let task = tokio::spawn(reflector.run(stop.clone()));
@@ -105,7 +105,7 @@ async fn stop_works_with_a_source_that_never_pauses() {
 async fn forbidden_first_watch_ends_the_run_if_configured() {
     let forbidden = || Error::Forbidden(status_with("no watch"));
     let gives_up: GiveUp = Arc::new(|error| matches!(error, Error::Forbidden(_)));
-    let asks = ReflectorOptions { give_up_watch: Some(gives_up), ..plain() };
+    let asks = plain().give_up_watch(Some(gives_up));
 
     let source = FakeSource::new();
     source.add(pod("a"));

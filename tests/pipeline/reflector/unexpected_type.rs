@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use kdelta::listwatch::{Error, ListMeta, ListOptions, ListStream, ListerWatcher, WatchOptions};
 use kdelta::object::{Object, TypeMeta};
-use kdelta::reflector::{Reflector, ReflectorOptions};
+use kdelta::reflector::Reflector;
 use kdelta::testing::{FakeSource, InitialEvents, Request, pod};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -57,7 +57,7 @@ async fn initial_list_drops_objects_of_another_kind() {
         source.add(pod("a"));
         source.add(service("b"));
         source.add(service("c"));
-        let run = start(&source, ReflectorOptions { watch_list, ..plain() });
+        let run = start(&source, plain().watch_list(watch_list));
         run.caught_up().await;
         assert_eq!(run.store.content(), ["a@2"], "watch-list: {watch_list}");
         assert_eq!(
@@ -76,7 +76,7 @@ async fn refused_event_does_not_end_the_run_of_initial_objects() {
     source.set_initial_events(InitialEvents::WithoutEnd);
     source.add(pod("a"));
     source.add(pod("b"));
-    let run = start(&source, ReflectorOptions { watch_list: true, ..plain() });
+    let run = start(&source, plain().watch_list(true));
     advance(1).await;
     source.modify(service("b"));
     for name in ["c", "d", "e"] {
@@ -99,7 +99,7 @@ async fn refused_objects_do_not_postpone_the_deadline_of_the_initial_state() {
     let source = source_of_pods();
     source.set_initial_events(InitialEvents::WithoutEnd);
     source.add(pod("a"));
-    let run = start(&source, ReflectorOptions { watch_list: true, ..plain() });
+    let run = start(&source, plain().watch_list(true));
     for number in 0..8 {
         advance(2).await;
         source.add(service(&format!("s{number}")));

@@ -5,7 +5,7 @@ use kdelta::listwatch::ResourceVersionMatch;
 use kdelta::testing::{InitialEvents, pod};
 
 fn streaming() -> ReflectorOptions {
-    ReflectorOptions { watch_list: true, ..plain() }
+    plain().watch_list(true)
 }
 
 fn pods(names: &[&str]) -> FakeSource {
@@ -24,13 +24,12 @@ async fn one_watch_delivers_the_initial_list_and_continues() {
     run.caught_up().await;
     source.modify(pod("a"));
     run.at("4").await;
-    let options = WatchOptions {
-        resource_version: ResourceVersion::UNSET,
-        version_match: Some(ResourceVersionMatch::NotOlderThan),
-        send_initial_events: true,
-        allow_bookmarks: true,
-        timeout: Some(Duration::from_mins(5)),
-    };
+    let options = WatchOptions::default()
+        .resource_version(ResourceVersion::UNSET)
+        .version_match(Some(ResourceVersionMatch::NotOlderThan))
+        .send_initial_events(true)
+        .allow_bookmarks(true)
+        .timeout(Some(Duration::from_mins(5)));
     assert_eq!(source.requests(), [Request::Watch(options)]);
     assert_eq!(run.store.calls.all(), ["begin list", "replace [a@2 b@3] at 3 list", "update a@4 watch"]);
     assert_eq!(run.events.all(), ["list of 2 at 3 by watch"]);
@@ -259,7 +258,7 @@ async fn gap_is_closed_by_a_streaming_list_not_older_than_the_last_version() {
 async fn unavailable_version_is_dropped() {
     let source = pods(&["a"]);
     source.fail_watch(Error::TooLargeResourceVersion(status_with("too large")));
-    let run = start(&source, ReflectorOptions { first_version: "9".into(), ..streaming() });
+    let run = start(&source, streaming().first_version("9".into()));
     run.caught_up().await;
     assert_eq!(request_lines(&source.requests()), ["watch-list 9", "watch-list "]);
 }

@@ -65,11 +65,8 @@ impl Cluster {
             other => plugin(other),
         })?;
         let defaults = DiscoveryOptions::default();
-        let discovery = DiscoveryOptions {
-            cache_folder: connection.cache_dir.clone(),
-            timeout: connection.request_timeout.or(defaults.timeout),
-            ..defaults
-        };
+        let timeout = connection.request_timeout.or(defaults.timeout);
+        let discovery = defaults.cache_folder(connection.cache_dir.clone()).timeout(timeout);
         let template = Part {
             cluster: index,
             context: Arc::from(context),
@@ -212,7 +209,7 @@ pub(super) struct ServerSelectors<'a> {
 /// Returns the representation with whole objects in it.
 fn with_body(representation: Representation) -> Representation {
     match representation {
-        Representation::Objects | Representation::Metadata | Representation::Names => Representation::Objects,
         Representation::Table(_) | Representation::Rows => Representation::Table(IncludeObject::Object),
+        _ => Representation::Objects,
     }
 }

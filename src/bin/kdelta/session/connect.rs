@@ -13,7 +13,7 @@ pub(super) fn each_context(
     connection: &Connection,
     options: &ConfigOptions,
 ) -> anyhow::Result<Vec<ConfigOptions>> {
-    let with = |name: String| ConfigOptions { context: Some(name), ..options.clone() };
+    let with = |name: String| options.clone().context(Some(name));
     let names = match &connection.contexts {
         Contexts::Current => return Ok(vec![options.clone()]),
         Contexts::Named(name) => vec![name.clone()],
@@ -72,29 +72,27 @@ pub(super) fn options(connection: &Connection, stdin_is_terminal: bool) -> Confi
         request_timeout: _,
         cache_dir: _,
     } = connection.clone();
-    ConfigOptions {
-        kubeconfig,
-        cluster,
-        user,
-        server,
-        token,
-        token_file,
-        username,
-        password,
-        as_user: impersonate.user,
-        as_uid: impersonate.uid,
-        as_groups: impersonate.groups,
-        as_extra: impersonate.extra,
-        certificate_authority,
-        client_certificate,
-        client_key,
-        tls_server_name,
-        insecure_skip_tls_verify,
-        disable_compression,
-        spare_refresh_tokens,
-        stdin_is_terminal,
-        ..ConfigOptions::from_env()
-    }
+    ConfigOptions::from_env()
+        .kubeconfig(kubeconfig)
+        .cluster(cluster)
+        .user(user)
+        .server(server)
+        .token(token)
+        .token_file(token_file)
+        .username(username)
+        .password(password)
+        .as_user(impersonate.user)
+        .as_uid(impersonate.uid)
+        .as_groups(impersonate.groups)
+        .as_extra(impersonate.extra)
+        .certificate_authority(certificate_authority)
+        .client_certificate(client_certificate)
+        .client_key(client_key)
+        .tls_server_name(tls_server_name)
+        .insecure_skip_tls_verify(insecure_skip_tls_verify)
+        .disable_compression(disable_compression)
+        .spare_refresh_tokens(spare_refresh_tokens)
+        .stdin_is_terminal(stdin_is_terminal)
 }
 
 #[cfg(test)]

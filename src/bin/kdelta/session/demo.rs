@@ -16,7 +16,10 @@ pub(crate) async fn start(options: settings::Demo) -> anyhow::Result<Demo> {
     let settings::Demo { port, objects, speed, seed } = options;
     let objects = usize::try_from(objects).unwrap_or(usize::MAX);
     let seed = seed.unwrap_or_else(|| fastrand::u64(..));
-    let started = Demo::start(Options { port, objects, speed, seed, start: Timestamp::now() }).await;
+    let started = Demo::start(
+        Options::default().port(port).objects(objects).speed(speed).seed(seed).start(Timestamp::now()),
+    )
+    .await;
     started.map_err(|error| match &error {
         Error::Listen { source, .. } if source.kind() == io::ErrorKind::AddrInUse => {
             anyhow::anyhow!(

@@ -34,7 +34,7 @@ impl Cluster {
         let client = ResourceClient::new(self.client.clone(), resource.clone())
             .namespace(Some(namespace.to_owned()))
             .representation(representation);
-        let mut page = client.list(&ListOptions { limit: PAGE_LIMIT, ..ListOptions::default() }).await?;
+        let mut page = client.list(&ListOptions::default().limit(PAGE_LIMIT)).await?;
         let (mut objects, mut bytes) = (Vec::new(), 0);
         while objects.len() < PAGE_LIMIT as usize
             && bytes < PAGE_BYTES

@@ -200,21 +200,19 @@ pub(crate) fn reflector_options(
         KUBECTL_PAGE_SIZE => source.needs_single_page().then_some(0),
         page_size => Some(page_size),
     };
-    ReflectorOptions {
-        first_version,
-        page_size,
-        watch_list: selection.list_mode != ListMode::List,
-        backoff: backoff(),
-        observer,
-        give_up: Some(source.gives_up(false)),
-        ..defaults
-    }
+    defaults
+        .first_version(first_version)
+        .page_size(page_size)
+        .watch_list(selection.list_mode != ListMode::List)
+        .backoff(backoff())
+        .observer(observer)
+        .give_up(Some(source.gives_up(false)))
 }
 
 /// Returns client-go's back-off with a cap that includes the jitter: at the cap, waits are uniform between 2.5 and 5 s.
 fn backoff() -> BackoffOptions {
     let defaults = BackoffOptions::default();
-    BackoffOptions { cap: MAX_RETRY_WAIT.div_f64(1.0 + defaults.jitter), ..defaults }
+    defaults.cap(MAX_RETRY_WAIT.div_f64(1.0 + defaults.jitter))
 }
 
 #[cfg(test)]

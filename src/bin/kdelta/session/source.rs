@@ -372,8 +372,7 @@ mod tests {
     async fn permit_wait_does_not_count_as_server_wait() {
         let source = source(false);
         let _taken = source.shared.permits.acquire_all().await;
-        let options =
-            ReflectorOptions { page_size: Some(0), watch_list: false, ..ReflectorOptions::default() };
+        let options = ReflectorOptions::default().page_size(Some(0)).watch_list(false);
         let reflector = Reflector::new(source, Arc::new(Cache::new()), options);
         let limit = Duration::from_mins(10);
         let listed = tokio::time::timeout(limit, reflector.list_once()).await;
@@ -401,7 +400,7 @@ mod tests {
     #[tokio::test]
     async fn watch_list_support_is_rechecked_after_permit_wait() {
         let source = source(false);
-        let initial = WatchOptions { send_initial_events: true, ..WatchOptions::default() };
+        let initial = WatchOptions::default().send_initial_events(true);
         let error = source.watch(&initial).await.err().expect("no server listens");
         assert!(matches!(error, Error::Refused(_)), "{error:?}");
         let all_permits = source.shared.permits.acquire_all().await;

@@ -11,7 +11,7 @@ use kdelta::kubeconfig;
 use kdelta::listwatch::Error;
 use kdelta::object::ApiResource;
 use kdelta::queue::Mark;
-use kdelta::reflector::{Observer, ReflectorEvent, ReflectorOptions};
+use kdelta::reflector::{Observer, ReflectorEvent};
 use kdelta::wire::Representation;
 use tokio::sync::{Notify, mpsc};
 use tokio::task::JoinSet;
@@ -208,10 +208,8 @@ fn metadata_informer(
     let (print, filter) = (Print::default(), Filter::default());
     // Cannot fail: there is no field selector to parse.
     let source = cluster.source(&part, selectors, &print, Representation::Metadata, filter).ok()?;
-    let options = ReflectorOptions {
-        give_up: Some(source.gives_up(true)),
-        ..reflector_options(selection, &source, Some(warn_once_if_forbidden(cluster, &part)))
-    };
+    let options = reflector_options(selection, &source, Some(warn_once_if_forbidden(cluster, &part)))
+        .give_up(Some(source.gives_up(true)));
     let informer = SharedIndexInformer::builder(source).queue(QueueKind::Ordered).reflector(options).build();
     let subscription = informer.subscribe(SUBSCRIPTION_CAPACITY, None).ok()?;
     Some((informer, subscription))

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use kdelta::object::{Key, Object, ResourceVersion};
-use kdelta::reflector::{Reflector, ReflectorOptions};
+use kdelta::reflector::Reflector;
 use kdelta::store::{Indexer, StoreError};
 
 use self::sink::{ListingPrinter, ListingSink};
@@ -133,10 +133,8 @@ async fn list_all<W: Write + Send + 'static>(
         }
     };
     let pages_first = session.may_read_ahead(part);
-    let options = ReflectorOptions {
-        pages_first,
-        ..reflector_options(&get.selection, &source, Some(Arc::clone(&observer)))
-    };
+    let options =
+        reflector_options(&get.selection, &source, Some(Arc::clone(&observer))).pages_first(pages_first);
     let sink = ListingSink::new(Arc::clone(printer), part.clone());
     let reflector = Reflector::new(source, Arc::new(sink), options);
     // Boxed because the future is large.

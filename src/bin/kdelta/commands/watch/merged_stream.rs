@@ -105,8 +105,8 @@ impl MergedStream {
             .build();
         let block = OnSlow::Block { capacity: SUBSCRIPTION_CAPACITY, bytes };
         let on_slow = if flow.coalesce { OnSlow::Coalesce } else { block };
-        let subscription =
-            informer.subscribe_with_options(HandlerOptions { resync: flow.resync, on_slow })?;
+        let subscription = informer
+            .subscribe_with_options(HandlerOptions::default().resync(flow.resync).on_slow(on_slow))?;
         let registration = subscription.registration();
         let task = PartTask {
             part,

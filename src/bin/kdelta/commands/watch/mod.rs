@@ -94,7 +94,7 @@ fn scope(lines: &Lines) -> Result<Scope, PathError> {
     let paths = |texts: &[String]| -> Result<Vec<FieldPath>, PathError> {
         texts.iter().map(|text| FieldPath::parse(text)).collect()
     };
-    let mut scope = Scope { only: paths(&lines.only)?, ignored: paths(&lines.ignore)? };
+    let mut scope = Scope::default().only(paths(&lines.only)?).ignored(paths(&lines.ignore)?);
     if !scope.is_all() {
         for path in ALWAYS_CHANGING {
             scope.ignored.push(FieldPath::parse(path)?);

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 
 use anyhow::Context;
 use kdelta::listwatch::Error;
-use kdelta::reflector::{GiveUp, ReflectorOptions};
+use kdelta::reflector::GiveUp;
 
 use super::merged_stream::MergedStream;
 use super::unavailable_parts::UnavailableParts;
@@ -163,15 +163,14 @@ impl<'a> Parts<'a> {
         // A part that may be listed but not watched is an error at the start. Later parts may still get the right to
         // watch, so they are retried from time to time.
         let give_up_watch = (!is_late && !*is_retry).then(if_forbidden);
-        let options = ReflectorOptions {
-            give_up: Some(give_up),
-            give_up_watch,
-            ..reflector_options(selection, &source, Some(observer))
-        };
+        let options = reflector_options(selection, &source, Some(observer))
+            .give_up(Some(give_up))
+            .give_up_watch(give_up_watch);
         // Retries probably fail, so they make one request and not two.
-        let options = ReflectorOptions { watch_list: options.watch_list && !*is_retry, ..options };
+        let watch_list = options.watch_list && !*is_retry;
+        let options = options.watch_list(watch_list);
         if let Some(version) = &flow.from {
-            let options = ReflectorOptions { resume_from: Some(version.as_str().into()), ..options };
+            let options = options.resume_from(Some(version.as_str().into()));
             self.stream.resume(number, source.without_local_selection(), options);
         } else {
             let registration = self.stream.add(number, source, options, flow, self.states.len())?;

@@ -203,6 +203,8 @@ impl<W: Write> DeltaPrinter<W> {
                 }
                 self.mark(part, received, MarkKind::Gap { from, to, lasted }, None)
             }
+            // The published line has no other marks.
+            _ => Ok(()),
         }
     }
 
