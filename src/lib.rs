@@ -94,6 +94,21 @@
 //! - **Errors are values.** No index function, transformer, handler or byte from the network panics the machine, unless
 //!   the program is built to abort at a panic.
 //!
+//! # Types of other crates
+//!
+//! Public signatures use these, each because its callers have it already or because a copy would only wrap it. A breaking
+//! release of one of them is a breaking release of this crate.
+//!
+//! - `serde`: [`object::Object::parse`] decodes to any type that implements `Deserialize`.
+//! - `serde_json`: [`object::ObjectError`] contains its error. `testing` takes objects as its `Value`.
+//! - `futures_core::Stream`: an [`informer::Subscription`] is a stream of notifications.
+//! - `tokio_util::sync::CancellationToken`: stops what runs until it is stopped, such as an informer. All waiting needs
+//!   `tokio`.
+//! - `bytes::Bytes`: the chunks of a response of `api`, without a copy.
+//! - `jiff::Timestamp`: the server's time in `api`, and the time in a `demo` at its start.
+//!
+//! Types of the HTTP and TLS libraries appear in none.
+//!
 //! # Import rules
 //!
 //! `object` and `clock` import nothing; a room that waits imports `clock`. `diff`, `listwatch`, `store` and `queue`

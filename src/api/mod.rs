@@ -7,10 +7,12 @@
 
 mod client;
 mod discovery;
-#[cfg(feature = "testing")]
+#[cfg(feature = "internals")]
+#[doc(hidden)]
 pub mod measured;
 mod progress;
-#[cfg(any(test, feature = "testing"))]
+#[cfg(any(test, feature = "internals"))]
+#[doc(hidden)]
 pub mod properties;
 mod request;
 mod resource;
@@ -19,10 +21,9 @@ mod row_list;
 mod streams;
 mod suggest;
 
-pub use client::Client;
+pub use client::{Client, ClientOptions};
 pub use discovery::{Catalog, Discovery, DiscoveryOptions, ResolveError, ServerVersion};
 pub use request::Request;
 pub use resource::ResourceClient;
 pub use response::Response;
 pub use streams::{ResourceList, ResourceWatch};
-pub use suggest::nearest;

@@ -1,4 +1,6 @@
 //! The nearest of many words, for suggestions. Pure.
+//!
+//! The program compiles this file too: it is not part of the library's API.
 
 /// The maximum number of suggestions.
 const MAX_SUGGESTIONS: usize = 3;
@@ -6,7 +8,7 @@ const MAX_SUGGESTIONS: usize = 3;
 /// Returns the labels of the choices with a name similar to the word, the nearest first; equally near ones in their
 /// order.
 #[must_use]
-pub fn nearest(word: &str, choices: impl Iterator<Item = (String, Vec<String>)>) -> Vec<String> {
+pub(crate) fn nearest(word: &str, choices: impl Iterator<Item = (String, Vec<String>)>) -> Vec<String> {
     let allowed = match word.chars().count() {
         0..=2 => 0,
         3..=5 => 1,

@@ -15,6 +15,6 @@ pub(crate) mod silence;
 pub(crate) mod test_server;
 pub(crate) mod warnings;
 
-pub use login::{end_plugins, is_plugin_running, kill_plugins};
-pub use notice::Notice;
+pub use login::CredentialPlugins;
+pub use notice::{Notice, NoticeListener};
 pub use redaction::Redaction;

@@ -57,5 +57,5 @@ pub enum Notice<'a> {
     TokensNotSaved(&'a str),
 }
 
-/// Receives notices.
-pub(crate) type Listener = std::sync::Arc<dyn Fn(Notice<'_>) + Send + Sync>;
+/// Receives notices. It must not block.
+pub type NoticeListener = std::sync::Arc<dyn Fn(Notice<'_>) + Send + Sync>;

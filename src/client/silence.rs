@@ -8,7 +8,7 @@ use tokio::sync::Semaphore;
 use tokio::time::{self, Instant};
 
 use super::Notice;
-use super::notice::Listener;
+use super::notice::NoticeListener;
 
 /// The longest silence that is not reported.
 const SHORT: Duration = Duration::from_secs(2);
@@ -17,7 +17,7 @@ const SHORT: Duration = Duration::from_secs(2);
 pub(crate) struct Silence {
     /// `host:port`.
     server: Arc<str>,
-    listener: Option<Listener>,
+    listener: Option<NoticeListener>,
     /// Held by the request whose wait is reported, until it ends: one line at a time is enough for the requests that wait
     /// for the same server. A semaphore of one permit, because the next waiting request takes over; it is never closed.
     reporter: Semaphore,
@@ -41,7 +41,7 @@ pub(crate) struct SilentBody {
 }
 
 impl Silence {
-    pub(crate) fn new(server: Arc<str>, listener: Option<Listener>) -> Self {
+    pub(crate) fn new(server: Arc<str>, listener: Option<NoticeListener>) -> Self {
         Self { server, listener, reporter: Semaphore::new(1) }
     }
 
@@ -136,7 +136,8 @@ mod tests {
     fn silence() -> (Arc<Silence>, Arc<Mutex<Vec<String>>>) {
         let reports = Arc::new(Mutex::new(Vec::new()));
         let kept = Arc::clone(&reports);
-        let listener: Listener = Arc::new(move |notice| kept.lock().unwrap().push(format!("{notice:?}")));
+        let listener: NoticeListener =
+            Arc::new(move |notice| kept.lock().unwrap().push(format!("{notice:?}")));
         (Arc::new(Silence::new("s:1".into(), Some(listener))), reports)
     }
 

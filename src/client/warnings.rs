@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use http::header::{HeaderMap, WARNING};
 
-use super::notice::{Listener, Notice};
+use super::notice::{Notice, NoticeListener};
 use super::redaction::Redaction;
 
 /// The number of different texts that are remembered; afterwards no new text is reported.
@@ -15,13 +15,13 @@ const CAPACITY: usize = 100;
 pub(crate) struct Warnings {
     /// A std mutex: held for a lookup; the requests of one client share the reported texts. Bounded by [`CAPACITY`].
     reported: Mutex<HashSet<String>>,
-    listener: Option<Listener>,
+    listener: Option<NoticeListener>,
     /// The credentials that a server may repeat.
     redaction: Redaction,
 }
 
 impl Warnings {
-    pub(crate) fn new(listener: Option<Listener>, redaction: Redaction) -> Self {
+    pub(crate) fn new(listener: Option<NoticeListener>, redaction: Redaction) -> Self {
         Self { reported: Mutex::default(), listener, redaction }
     }
 

@@ -32,6 +32,8 @@ use jiff::Timestamp;
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
+use crate::listwatch::system_words;
+
 use clock::Clock;
 use cluster::Cluster;
 use simulation::Simulation;
@@ -68,7 +70,7 @@ setters!(Options { port: u16, objects: usize, speed: f64, seed: u64, start: Time
 #[non_exhaustive]
 pub enum Error {
     /// The port is in use or not available.
-    #[error("can't listen on 127.0.0.1:{port}")]
+    #[error("can't listen on 127.0.0.1:{port}: {}", system_words(source))]
     Listen {
         /// The requested port.
         port: u16,

@@ -64,9 +64,6 @@ pub use registration::{Registration, Subscription};
 pub(crate) use run::task_output;
 pub use shared::{SharedIndexInformer, SharedInformer};
 pub use single_handler::{Informer, new_informer};
-pub use weighted_channel::{
-    TrySendError, WeightedPermit, WeightedReceiver, WeightedSender, weighted_channel,
-};
 
 // Reexported for `watchtools`, which may depend on the informer, `listwatch` and `object`, but not on the store.
 pub(crate) use crate::store::Indexer;

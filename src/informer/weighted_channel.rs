@@ -1,4 +1,8 @@
 //! A bounded channel that limits both the number and the total weight of its messages.
+//!
+//! The program compiles this file too: it is not part of the library's API.
+
+#![allow(dead_code, reason = "the library and the program use different methods")]
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,20 +18,11 @@ use tokio::sync::{Notify, Semaphore, mpsc};
 ///
 /// The channel closes when every sender is dropped, or by [`WeightedReceiver::close`]. Messages sent before can still be
 /// received.
-///
-/// ```
-/// # use kdelta::informer::weighted_channel;
-/// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() {
-/// let (sender, mut receiver) = weighted_channel(100, 10);
-/// assert!(sender.try_send("heavy", 5000).is_ok());
-/// assert!(sender.try_send("light", 1).is_err(), "the channel is full");
-/// assert_eq!(receiver.recv().await, Some("heavy"));
-/// assert!(sender.send("light", 1).await.is_ok());
-/// # }
-/// ```
 #[must_use]
-pub fn weighted_channel<T>(capacity: usize, weight: usize) -> (WeightedSender<T>, WeightedReceiver<T>) {
+pub(crate) fn weighted_channel<T>(
+    capacity: usize,
+    weight: usize,
+) -> (WeightedSender<T>, WeightedReceiver<T>) {
     // tokio panics on a larger capacity.
     let (sender, receiver) = mpsc::channel(capacity.clamp(1, Semaphore::MAX_PERMITS));
     let load = Arc::new(Load::new(weight.min(usize::MAX / 2)));
@@ -37,14 +32,14 @@ pub fn weighted_channel<T>(capacity: usize, weight: usize) -> (WeightedSender<T>
 
 /// The sending half of a [`weighted_channel`]. Clones share its capacity.
 #[derive(Debug)]
-pub struct WeightedSender<T> {
+pub(crate) struct WeightedSender<T> {
     sender: mpsc::Sender<(T, usize)>,
     load: Arc<Load>,
 }
 
 /// The receiving half of a [`weighted_channel`]. Receiving a message frees its capacity.
 #[derive(Debug)]
-pub struct WeightedReceiver<T> {
+pub(crate) struct WeightedReceiver<T> {
     /// Each message with its weight, so that exactly the weight that was added is removed.
     receiver: mpsc::Receiver<(T, usize)>,
     load: Arc<Load>,
@@ -54,7 +49,7 @@ pub struct WeightedReceiver<T> {
 
 /// Reserved capacity for one message. Dropping it releases the capacity.
 #[derive(Debug)]
-pub struct WeightedPermit<'a, T> {
+pub(crate) struct WeightedPermit<'a, T> {
     permit: mpsc::Permit<'a, (T, usize)>,
     load: &'a Load,
 }
@@ -64,7 +59,7 @@ const HEAVIEST: usize = usize::MAX / 1024;
 
 /// The error of [`WeightedSender::try_send`]; contains the message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum TrySendError<T> {
+pub(crate) enum TrySendError<T> {
     /// The channel is full.
     #[error("the channel is full")]
     Full(T),
@@ -82,7 +77,7 @@ impl<T> Clone for WeightedSender<T> {
 impl<T> WeightedSender<T> {
     /// Waits for capacity for one message. Returns `None` if the receiver was closed or dropped. Dropping the future
     /// gives up the position among the waiting senders.
-    pub async fn reserve(&self) -> Option<WeightedPermit<'_, T>> {
+    pub(crate) async fn reserve(&self) -> Option<WeightedPermit<'_, T>> {
         loop {
             if !self.load.has_room() {
                 tokio::select! {
@@ -104,7 +99,7 @@ impl<T> WeightedSender<T> {
     ///
     /// # Errors
     /// The message, if the receiver was closed or dropped.
-    pub async fn send(&self, message: T, weight: usize) -> Result<(), T> {
+    pub(crate) async fn send(&self, message: T, weight: usize) -> Result<(), T> {
         match self.reserve().await {
             Some(permit) => {
                 permit.send(message, weight);
@@ -118,7 +113,7 @@ impl<T> WeightedSender<T> {
     ///
     /// # Errors
     /// [`TrySendError::Full`] or [`TrySendError::Closed`], with the message.
-    pub fn try_send(&self, message: T, weight: usize) -> Result<(), TrySendError<T>> {
+    pub(crate) fn try_send(&self, message: T, weight: usize) -> Result<(), TrySendError<T>> {
         match self.sender.try_reserve() {
             Err(mpsc::error::TrySendError::Closed(())) => Err(TrySendError::Closed(message)),
             Ok(permit) if self.load.has_room() => {
@@ -131,14 +126,14 @@ impl<T> WeightedSender<T> {
 
     /// Returns true if the receiver was closed or dropped.
     #[must_use]
-    pub fn is_closed(&self) -> bool {
+    pub(crate) fn is_closed(&self) -> bool {
         self.sender.is_closed()
     }
 }
 
 impl<T> WeightedPermit<'_, T> {
     /// Sends a message with this weight.
-    pub fn send(self, message: T, weight: usize) {
+    pub(crate) fn send(self, message: T, weight: usize) {
         let weight = weight.min(HEAVIEST);
         self.load.add(weight);
         self.permit.send((message, weight));
@@ -147,12 +142,12 @@ impl<T> WeightedPermit<'_, T> {
 
 impl<T> WeightedReceiver<T> {
     /// Waits for the next message. Returns `None` once the channel is closed and empty. Cancel safe.
-    pub async fn recv(&mut self) -> Option<T> {
+    pub(crate) async fn recv(&mut self) -> Option<T> {
         std::future::poll_fn(|context| self.poll_recv(context)).await
     }
 
     /// Polls for the next message; see [`WeightedReceiver::recv`].
-    pub fn poll_recv(&mut self, context: &mut Context<'_>) -> Poll<Option<T>> {
+    pub(crate) fn poll_recv(&mut self, context: &mut Context<'_>) -> Poll<Option<T>> {
         let received = ready!(self.receiver.poll_recv(context));
         Poll::Ready(received.map(|(message, weight)| {
             self.load.remove(weight);
@@ -164,7 +159,7 @@ impl<T> WeightedReceiver<T> {
     ///
     /// # Errors
     /// `Empty` if there is no message now, `Disconnected` if the channel is closed and empty.
-    pub fn try_recv(&mut self) -> Result<T, mpsc::error::TryRecvError> {
+    pub(crate) fn try_recv(&mut self) -> Result<T, mpsc::error::TryRecvError> {
         let (message, weight) = self.receiver.try_recv()?;
         self.load.remove(weight);
         Ok(message)
@@ -172,7 +167,7 @@ impl<T> WeightedReceiver<T> {
 
     /// Waits for a message, then appends it and all others that are available to `batch`, up to `limit`. Appends nothing
     /// once the channel is closed and empty. Cancel safe.
-    pub async fn recv_many(&mut self, batch: &mut Vec<T>, limit: usize) {
+    pub(crate) async fn recv_many(&mut self, batch: &mut Vec<T>, limit: usize) {
         self.receiver.recv_many(&mut self.batch, limit).await;
         let mut received = 0;
         batch.extend(self.batch.drain(..).map(|(message, weight)| {
@@ -183,7 +178,7 @@ impl<T> WeightedReceiver<T> {
     }
 
     /// Closes the channel. Messages that were sent or for which capacity was reserved can still be received.
-    pub fn close(&mut self) {
+    pub(crate) fn close(&mut self) {
         self.receiver.close();
     }
 }

@@ -5,12 +5,14 @@
 
 mod closures;
 mod error;
+#[cfg(any(feature = "api", feature = "demo"))]
 mod system_words;
 
 pub use closures::{ListWatch, PageStream};
 pub use error::{Error, Status};
 #[doc(hidden)]
-pub use system_words::system_words;
+#[cfg(any(feature = "api", feature = "demo"))]
+pub(crate) use system_words::system_words;
 
 use std::future::Future;
 use std::sync::Arc;

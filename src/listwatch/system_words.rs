@@ -1,10 +1,12 @@
 //! The words of an operating system's error.
+//!
+//! The program compiles this file too: it is not part of the library's API.
 
 use std::io;
 
 /// Returns the error's text as Go programs print it, such as `no such file or directory`.
 #[must_use]
-pub fn system_words(error: &io::Error) -> String {
+pub(crate) fn system_words(error: &io::Error) -> String {
     let text = error.to_string();
     let text = text.split_once(" (os error").map_or(text.as_str(), |(words, _)| words);
     let mut rest = text.chars();

@@ -1,7 +1,10 @@
 //! A client of one server: sends requests and renews the credentials that they carry.
 
+mod options;
 #[cfg(test)]
 mod tests;
+
+pub use options::ClientOptions;
 
 use std::collections::HashSet;
 use std::fmt;
@@ -24,7 +27,6 @@ use crate::client::connection::{IncomingResponse, LivenessCheck, unless_unrespon
 use crate::client::connection_pool::ConnectionPool;
 use crate::client::login::progress::LoginProgress;
 use crate::client::login::{Credentials, RequestAuth};
-use crate::client::notice::Listener;
 use crate::client::redaction::Redaction;
 use crate::client::silence::{Silence, WaitLimits};
 use crate::client::warnings::Warnings;
@@ -73,21 +75,15 @@ impl Client {
     /// # Errors
     /// [`Error::Credentials`] and [`Error::Invalid`] for unreadable files and invalid certificates.
     pub fn new(config: &Config) -> Result<Self, Error> {
-        Self::make(config, None)
+        Self::with_options(config, ClientOptions::default())
     }
 
-    /// Returns a client whose notices go to a listener.
+    /// Returns a client with these options.
     ///
     /// # Errors
     /// As [`Client::new`].
-    pub fn with_notices(
-        config: &Config,
-        report: impl Fn(Notice<'_>) + Send + Sync + 'static,
-    ) -> Result<Self, Error> {
-        Self::make(config, Some(Arc::new(report)))
-    }
-
-    fn make(config: &Config, listener: Option<Listener>) -> Result<Self, Error> {
+    pub fn with_options(config: &Config, options: ClientOptions) -> Result<Self, Error> {
+        let ClientOptions { notices: listener, credential_plugins } = options;
         let connection_pool = ConnectionPool::open(config)?;
         let redaction = Redaction::default();
         if let Some(proxy) = &config.connection_options().proxy {
@@ -96,7 +92,7 @@ impl Client {
         let inner = Inner {
             authority: config.authority().into(),
             config: config.clone(),
-            credentials: Arc::new(Credentials::open(config, listener.clone())?),
+            credentials: Arc::new(Credentials::open(config, listener.clone(), credential_plugins)?),
             login_progress: LoginProgress::default(),
             connection_pool: Mutex::new(Arc::new(connection_pool)),
             silence: Arc::new(Silence::new(config.authority().into(), listener.clone())),

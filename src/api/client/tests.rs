@@ -145,7 +145,11 @@ async fn server_warnings_are_reported() {
         TestServer::start(|_| with_headers(200, "Warning: 299 - \"v1 X is deprecated\"\r\n", "{}")).await;
     let (report, reported) = std::sync::mpsc::channel();
     let config = Config::for_server(&server.url).unwrap();
-    let client = Client::with_notices(&config, move |notice| report.send(format!("{notice:?}")).unwrap());
+    let client = Client::with_options(
+        &config,
+        ClientOptions::default()
+            .notices(Some(Arc::new(move |notice: Notice<'_>| report.send(format!("{notice:?}")).unwrap()))),
+    );
     let client = client.unwrap();
     for _ in 0..2 {
         client.send(&Request::new("/")).await.unwrap();

@@ -1,9 +1,11 @@
 //! Tests of discovery against servers and files whose names try to leave the server's base path.
 
+use std::sync::Arc;
+
 use tempfile::TempDir;
 
 use super::{Discovery, DiscoveryOptions};
-use crate::api::{Client, ResourceClient};
+use crate::api::{Client, ClientOptions, ResourceClient};
 use crate::client::Notice;
 use crate::client::test_server::{TestServer, json};
 use crate::kubeconfig::Config;
@@ -35,7 +37,9 @@ fn with_base(server: &TestServer) -> Config {
 fn discovery(server: &TestServer, cache: Option<&TempDir>) -> (Discovery, std::sync::mpsc::Receiver<String>) {
     let (tell, notices) = std::sync::mpsc::channel();
     let listen = move |notice: Notice<'_>| tell.send(format!("{notice:?}")).unwrap();
-    let client = Client::with_notices(&with_base(server), listen).unwrap();
+    let client =
+        Client::with_options(&with_base(server), ClientOptions::default().notices(Some(Arc::new(listen))))
+            .unwrap();
     let cache_folder = cache.map(|folder| folder.path().to_owned());
     (Discovery::new(&client, &DiscoveryOptions { cache_folder, ..Default::default() }), notices)
 }

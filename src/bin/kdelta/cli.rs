@@ -9,14 +9,13 @@ use std::sync::Arc;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches};
-use kdelta::api::nearest;
-use kdelta::client::{Notice, end_plugins};
+use kdelta::client::Notice;
 
 use crate::args::{Cli, accept_kubectl_spelling, wrong_switch};
 use crate::commands::{self, Reporter};
 use crate::exit::{ExitCode, Hint, Report, Usage};
 use crate::output::{self, Messages, Stdout};
-use crate::session::{self, ExitOnSignal, Session};
+use crate::session::{self, ExitOnSignal, Session, credential_plugins, nearest};
 use crate::settings::{Connection, Environment, Settings, Task};
 use invoked::{called, program_name, to_complete, with_program_name};
 
@@ -171,7 +170,7 @@ fn complete(line: &[OsString]) -> ExitCode {
         &topics::TOPICS,
         Stdout::unchecked(),
     ));
-    end_plugins();
+    credential_plugins().end();
     runtime.shutdown_background();
     ExitCode::Ok
 }
@@ -224,7 +223,7 @@ fn dispatch(settings: &Settings, messages: &Arc<Messages>) -> anyhow::Result<Exi
             Task::Watch(_) | Task::Demo | Task::Completions(_) | Task::Man(_) => Ok(ExitCode::Ok),
         }
     });
-    end_plugins();
+    credential_plugins().end();
     // A name lookup may still block a thread; its result is no longer needed.
     runtime.shutdown_background();
     ended

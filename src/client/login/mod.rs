@@ -25,7 +25,7 @@ use std::time::{Duration, Instant};
 use http::header::{AUTHORIZATION, HeaderMap, HeaderValue};
 use rustls::sign::CertifiedKey;
 
-pub use self::plugin::{end_plugins, is_plugin_running, kill_plugins};
+pub use self::plugin::CredentialPlugins;
 
 use self::certificate::Certificate;
 use self::oidc::{ISSUERS, Oidc};
@@ -33,7 +33,7 @@ use self::plugin::{PLUGINS, Plugin};
 use self::refresh::RefreshingCredential;
 use self::renewal_backoff::AcceptanceHistory;
 use self::token_file::TokenFile;
-use super::notice::Listener;
+use super::notice::NoticeListener;
 use crate::kubeconfig::Config;
 use crate::kubeconfig::Error;
 
@@ -50,7 +50,7 @@ pub(crate) struct Credentials {
     /// The impersonation headers.
     impersonation: HeaderMap,
     /// Receives the notices of a plugin.
-    listener: Option<Listener>,
+    listener: Option<NoticeListener>,
 }
 
 /// The source of credentials.
@@ -80,12 +80,17 @@ impl RequestAuth {
 impl Credentials {
     /// Prepares the credentials of a configuration. Reads files; runs no program and opens no connection. The
     /// listener receives a plugin's standard error; without a listener it is part of the error when the plugin fails.
+    /// Runs of a plugin are registered in `plugins`.
     ///
     /// # Errors
     /// [`Error::Credentials`] and [`Error::Invalid`] for unreadable or unusable settings.
-    pub(crate) fn open(config: &Config, listener: Option<Listener>) -> Result<Self, Error> {
+    pub(crate) fn open(
+        config: &Config,
+        listener: Option<NoticeListener>,
+        plugins: CredentialPlugins,
+    ) -> Result<Self, Error> {
         Ok(Self {
-            source: Source::of(config)?,
+            source: Source::of(config, plugins)?,
             acceptance: AcceptanceHistory::default(),
             certificate: Certificate::of(config.user(), Instant::now())?,
             impersonation: impersonation::headers(config.user())?,
@@ -164,7 +169,7 @@ impl Credentials {
 impl Source {
     /// Selects the source: direct credentials precede an issuer, which precedes a plugin. The configuration has left
     /// at most one of the last two.
-    fn of(config: &Config) -> Result<Self, Error> {
+    fn of(config: &Config, plugins: CredentialPlugins) -> Result<Self, Error> {
         let user = config.user();
         if let (Some(name), Some(password)) = (&user.username, &user.password) {
             return Ok(Self::Fixed(Some(basic::header(name, password.expose())?)));
@@ -181,7 +186,7 @@ impl Source {
             return Ok(Self::Oidc(ISSUERS.share(oidc.sharing_key(), oidc)));
         }
         let Some(exec) = &user.exec else { return Ok(Self::Fixed(None)) };
-        let plugin = Plugin::of(exec, config);
+        let plugin = Plugin::of(exec, config, plugins);
         Ok(Self::Plugin(PLUGINS.share(plugin.sharing_key(), plugin)))
     }
 }

@@ -12,7 +12,7 @@ use tokio::sync::Mutex;
 
 use super::RequestAuth;
 use super::renewal_backoff::{AcceptanceHistory, RenewalBackoff};
-use crate::client::notice::{Listener, Notice};
+use crate::client::notice::{Notice, NoticeListener};
 use crate::kubeconfig::Error;
 
 /// The time before its expiry at which a credential is renewed, so that it does not expire in transit; for one with a
@@ -46,7 +46,7 @@ pub(super) struct RefreshRequest<'a> {
     pub(super) refused: bool,
     pub(super) now: Timestamp,
     /// Receives notices. An issuer may serve several clients; the one that requests the credentials is notified.
-    pub(super) listener: Option<&'a Listener>,
+    pub(super) listener: Option<&'a NoticeListener>,
 }
 
 impl RefreshRequest<'_> {
@@ -106,7 +106,7 @@ impl<I: Issuer> RefreshingCredential<I> {
     ///
     /// # Errors
     /// The issuer's. Requests that waited while it failed get that failure too; the next one tries again.
-    pub(super) async fn current(&self, listener: Option<&Listener>) -> Result<RequestAuth, Error> {
+    pub(super) async fn current(&self, listener: Option<&NoticeListener>) -> Result<RequestAuth, Error> {
         let found = self.get(None, listener).await?;
         found.ok_or_else(|| Error::Credentials("there are no credentials".to_owned()))
     }
@@ -122,7 +122,7 @@ impl<I: Issuer> RefreshingCredential<I> {
         &self,
         refused: u64,
         acceptance: &AcceptanceHistory,
-        listener: Option<&Listener>,
+        listener: Option<&NoticeListener>,
     ) -> Result<Option<RequestAuth>, Error> {
         self.get(Some((refused, acceptance.refused(refused))), listener).await
     }
@@ -131,7 +131,7 @@ impl<I: Issuer> RefreshingCredential<I> {
     async fn get(
         &self,
         refused: Option<(u64, u32)>,
-        listener: Option<&Listener>,
+        listener: Option<&NoticeListener>,
     ) -> Result<Option<RequestAuth>, Error> {
         let seen = self.ended.load(Ordering::Acquire);
         let mut state = self.state.lock().await;
@@ -402,7 +402,8 @@ mod tests {
             renewing.state.lock().await.issuer.takes = Duration::from_secs(seconds);
             let heard = Arc::new(StdMutex::new(Vec::new()));
             let hear = Arc::clone(&heard);
-            let listener: Listener = Arc::new(move |notice| hear.lock().unwrap().push(format!("{notice:?}")));
+            let listener: NoticeListener =
+                Arc::new(move |notice| hear.lock().unwrap().push(format!("{notice:?}")));
             let waits = (0..3).map(|_| renewing.current(Some(&listener)));
             for auth in futures_util::future::join_all(waits).await {
                 assert_eq!(token(&auth.unwrap()), "Bearer 1");

@@ -24,7 +24,7 @@ fn config(user: AuthInfo) -> Config {
 }
 
 fn credentials(user: AuthInfo) -> Credentials {
-    Credentials::open(&config(user), None).unwrap()
+    Credentials::open(&config(user), None, CredentialPlugins::default()).unwrap()
 }
 
 async fn failure(credentials: &Credentials) -> String {
@@ -134,7 +134,12 @@ async fn plugins_use_the_terminal_one_after_the_other() {
         user.exec.as_mut().unwrap().interactive_mode = Some("Always".into());
         let hear = Arc::clone(&heard);
         let listener = move |notice: Notice<'_>| hear.lock().unwrap().push(format!("{notice:?}"));
-        Credentials::open(&config(user).with_terminal(), Some(Arc::new(listener))).unwrap()
+        Credentials::open(
+            &config(user).with_terminal(),
+            Some(Arc::new(listener)),
+            CredentialPlugins::default(),
+        )
+        .unwrap()
     });
     // Both are started before either plugin can end: the notice about the terminal comes first.
     for auth in futures_util::future::join_all(both.iter().map(Credentials::current)).await {
@@ -154,7 +159,12 @@ async fn dropped_plugin_releases_the_terminal() {
     let heard = Arc::new(Mutex::new(Vec::new()));
     let hear = Arc::clone(&heard);
     let listener = move |notice: Notice<'_>| hear.lock().unwrap().push(format!("{notice:?}"));
-    let credentials = Credentials::open(&config(user).with_terminal(), Some(Arc::new(listener))).unwrap();
+    let credentials = Credentials::open(
+        &config(user).with_terminal(),
+        Some(Arc::new(listener)),
+        CredentialPlugins::default(),
+    )
+    .unwrap();
     let begun = eventually("the plugin has begun", || (runs(&folder) > 0).then_some(()));
     tokio::select! {
         _ = credentials.current() => panic!("it sleeps"),
@@ -243,7 +253,12 @@ async fn failed_plugin_is_reported_by_exit_code_and_stderr() {
     let heard = Arc::new(Mutex::new(Vec::new()));
     let hear = Arc::clone(&heard);
     let listener = move |notice: Notice<'_>| hear.lock().unwrap().push(format!("{notice:?}"));
-    let reported = Credentials::open(&config(plugin(&folder, script)), Some(Arc::new(listener))).unwrap();
+    let reported = Credentials::open(
+        &config(plugin(&folder, script)),
+        Some(Arc::new(listener)),
+        CredentialPlugins::default(),
+    )
+    .unwrap();
     assert_eq!(failure(&reported).await, failed, "its words are not said twice");
     assert_eq!(*heard.lock().unwrap(), ["Plugin(\"no luck\")"]);
 }
@@ -308,7 +323,8 @@ async fn interactive_plugin_has_exclusive_use_of_the_terminal() {
         config.user_mut().exec.as_mut().unwrap().interactive_mode = Some(mode.into());
         let hear = Arc::clone(&heard);
         let listener = move |notice: Notice<'_>| hear.lock().unwrap().push(format!("{notice:?}"));
-        let credentials = Credentials::open(&config, Some(Arc::new(listener))).unwrap();
+        let credentials =
+            Credentials::open(&config, Some(Arc::new(listener)), CredentialPlugins::default()).unwrap();
         credentials.current().await.unwrap();
         assert_eq!(std::mem::take(&mut *heard.lock().unwrap()), expected);
         let reported = fs::read_to_string(folder.path().join("told")).unwrap();
@@ -320,7 +336,7 @@ async fn interactive_plugin_has_exclusive_use_of_the_terminal() {
 #[test]
 fn token_invalid_in_a_header_is_refused_without_showing_it() {
     let user = AuthInfo { token: Some("s3cret\nx".to_owned().into()), ..AuthInfo::default() };
-    let error = Credentials::open(&config(user), None).err().unwrap();
+    let error = Credentials::open(&config(user), None, CredentialPlugins::default()).err().unwrap();
     assert!(matches!(error, Error::Credentials(_)) && !error.to_string().contains("s3cret"), "{error}");
 }
 
@@ -443,7 +459,13 @@ fn issuer_needs_a_url_and_a_client() {
             "idp-certificate-authority: unable to parse bytes as PEM block",
         ),
     ] {
-        assert_eq!(Credentials::open(&config(settings), None).err().unwrap().to_string(), words);
+        assert_eq!(
+            Credentials::open(&config(settings), None, CredentialPlugins::default())
+                .err()
+                .unwrap()
+                .to_string(),
+            words
+        );
     }
 }
 
@@ -465,8 +487,8 @@ fn kubeconfig(
     (path.clone(), ConfigOptions { kubeconfig: Some(path), ..ConfigOptions::default() })
 }
 
-fn opened(options: &ConfigOptions, listener: Option<Listener>) -> Credentials {
-    Credentials::open(&Config::load(options).unwrap(), listener).unwrap()
+fn opened(options: &ConfigOptions, listener: Option<NoticeListener>) -> Credentials {
+    Credentials::open(&Config::load(options).unwrap(), listener, CredentialPlugins::default()).unwrap()
 }
 
 #[tokio::test]

@@ -11,6 +11,8 @@ mod name;
 mod number;
 mod stdout;
 mod stream;
+#[path = "../../../listwatch/system_words.rs"]
+mod system_words;
 mod table;
 mod terminal;
 mod tree;

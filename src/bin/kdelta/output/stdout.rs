@@ -4,11 +4,11 @@ use std::io::{self, BufWriter, IsTerminal, PipeWriter, Write};
 use std::os::fd::AsFd;
 use std::thread::{self, JoinHandle};
 
-use kdelta::listwatch::system_words;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{OFlags, fcntl_getfl};
 use rustix::io::Errno;
 
+use super::system_words::system_words;
 use super::terminal::TerminalGuard;
 
 /// The buffer size for small writes.

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use kdelta::api::{Client, Discovery, DiscoveryOptions, ResourceClient};
+use kdelta::api::{Client, ClientOptions, Discovery, DiscoveryOptions, ResourceClient};
 use kdelta::client::Notice;
 use kdelta::kubeconfig::Config;
 use kdelta::object::{ApiResource, FieldSelector, SelectorError};
 use kdelta::wire::{IncludeObject, Representation};
 
+use super::credential_plugins::credential_plugins;
 use super::names::namespaces;
 use super::plan::Plan;
 use super::source::Shared;
@@ -57,13 +58,17 @@ impl Cluster {
             Arc::new(move |text| warn(&format!("{prefix}{text}")))
         };
         let (warn_of, plugin) = (Arc::clone(&warn), Arc::clone(&handlers.plugin));
-        let client = Client::with_notices(config, move |notice| match notice {
+        let listener = move |notice: Notice<'_>| match notice {
             Notice::Warning(text) => warn_of(text),
             Notice::UnusableNames { count, example } => warn_of(&format!(
                 "the server offers API groups, versions or resources with names that can't be used, {count} in all, such as {example:?}; they are skipped"
             )),
             other => plugin(other),
-        })?;
+        };
+        let options = ClientOptions::default()
+            .notices(Some(Arc::new(listener)))
+            .credential_plugins(credential_plugins().clone());
+        let client = Client::with_options(config, options)?;
         let defaults = DiscoveryOptions::default();
         let timeout = connection.request_timeout.or(defaults.timeout);
         let discovery = defaults.cache_folder(connection.cache_dir.clone()).timeout(timeout);

@@ -4,7 +4,6 @@ use std::io;
 
 use jiff::Timestamp;
 use kdelta::demo::{Demo, Error, Options};
-use kdelta::listwatch::system_words;
 
 use crate::settings;
 
@@ -23,10 +22,10 @@ pub(crate) async fn start(options: settings::Demo) -> anyhow::Result<Demo> {
     started.map_err(|error| match &error {
         Error::Listen { source, .. } if source.kind() == io::ErrorKind::AddrInUse => {
             anyhow::anyhow!(
-                "{error}: another program uses it; choose another --port, or omit it for a free one"
+                "can't listen on 127.0.0.1:{port}: another program uses it; choose another --port, or omit it for a free one"
             )
         }
-        Error::Listen { source, .. } => anyhow::anyhow!("{error}: {}", system_words(source)),
-        _ => error.into(),
+        // The text includes the system's.
+        _ => anyhow::anyhow!("{error}"),
     })
 }

@@ -4,11 +4,12 @@
 use std::io;
 use std::time::Duration;
 
-use kdelta::client::{end_plugins, kill_plugins};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
+
+use super::credential_plugins::credential_plugins;
 
 /// The time limit of a clean end. Only a reader of stdout that does not read makes it take longer.
 const CLEAN_END_LIMIT: Duration = Duration::from_secs(2);
@@ -53,7 +54,7 @@ impl Interrupts {
             sender.send_replace(Some(interrupt));
             let second = timeout(CLEAN_END_LIMIT, next(&mut signals)).await;
             match second {
-                Ok(_) => kill_plugins(),
+                Ok(_) => credential_plugins().kill(),
                 Err(_) => end_or_kill_plugins(&mut signals).await,
             }
             std::process::exit(second.unwrap_or(interrupt).code());
@@ -137,10 +138,10 @@ impl Drop for Interrupts {
 /// Ends the credential plugins, which may take them a second. Another signal kills them.
 async fn end_or_kill_plugins(signals: &mut (Signal, Signal)) {
     // Blocks, so it needs a thread of its own.
-    let ended = tokio::task::spawn_blocking(end_plugins);
+    let ended = tokio::task::spawn_blocking(|| credential_plugins().end());
     tokio::select! {
         _ = ended => {}
-        _ = next(signals) => kill_plugins(),
+        _ = next(signals) => credential_plugins().kill(),
     }
 }
 

@@ -3,6 +3,7 @@
 
 mod cluster;
 mod connect;
+mod credential_plugins;
 pub(crate) mod demo;
 mod filtered_stream;
 mod first_page;
@@ -14,11 +15,14 @@ mod plan;
 mod received_count;
 mod request_permits;
 mod source;
+#[path = "../../../api/suggest.rs"]
+mod suggest;
 mod target_set;
 mod target_watcher;
 mod tries;
 
 pub(crate) use cluster::Cluster;
+pub(crate) use credential_plugins::credential_plugins;
 pub(crate) use indices::{Filter, index_function, indexers, needs_body};
 pub(crate) use interrupt::{ExitOnSignal, Interrupt, Interrupts, StatusSignal};
 pub(crate) use names::{kubeconfig_names, namespaces, similar_names};
@@ -28,6 +32,7 @@ pub(crate) use part::tests as part_fixtures;
 pub(crate) use plan::PlannedPart;
 pub(crate) use received_count::ReceivedCount;
 pub(crate) use source::PartSource;
+pub(crate) use suggest::nearest;
 pub(crate) use target_set::{TargetFailure, TargetSet};
 pub(crate) use target_watcher::is_unreachable;
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use kdelta::api::{ResourceClient, nearest};
+use kdelta::api::ResourceClient;
 use kdelta::kubeconfig::{Contexts, Error};
 use kdelta::listwatch;
 use kdelta::object::ApiResource;
@@ -10,6 +10,7 @@ use kdelta::wire::Representation;
 use tokio::time::timeout;
 
 use super::plan::PlannedPart;
+use super::suggest::nearest;
 use super::{Cluster, Session, connect};
 use crate::settings::Connection;
 

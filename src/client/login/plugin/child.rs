@@ -6,7 +6,7 @@ use std::process::{ExitStatus, Stdio};
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::{Child, Command};
 
-use super::process_tree::{Placement, ProcessGuard};
+use super::process_tree::{CredentialPlugins, Placement, ProcessGuard};
 
 /// The limit for a plugin's stdout: a token or certificate has a few kilobytes.
 const STDOUT_LIMIT: u64 = 1024 * 1024;
@@ -40,6 +40,7 @@ pub(super) enum RunError {
 pub(super) async fn run(
     mut command: Command,
     placement: Placement,
+    plugins: &CredentialPlugins,
     tell: &mut (dyn FnMut(&str) + Send),
 ) -> Result<ProcessOutput, RunError> {
     placement.prepare(&mut command);
@@ -50,7 +51,7 @@ pub(super) async fn run(
         command.stdin(Stdio::null()).stderr(Stdio::piped());
     }
     let mut child = command.spawn().map_err(RunError::Start)?;
-    let guard = ProcessGuard::on(&child, placement);
+    let guard = ProcessGuard::on(&child, placement, plugins);
     let Some(stderr) = child.stderr.take() else { return to_its_end(&mut child, guard).await };
     let mut words = LineForwarder { stderr, line: Vec::new(), reported: 0, tell };
     let ended = {
@@ -152,7 +153,10 @@ mod tests {
         let mut command = Command::new("sh");
         command.args(["-c", script]);
         let mut reported = Vec::new();
-        let ended = run(command, Placement::OwnGroup, &mut |line| reported.push(line.to_owned())).await;
+        let ended = run(command, Placement::OwnGroup, &CredentialPlugins::default(), &mut |line| {
+            reported.push(line.to_owned());
+        })
+        .await;
         (ended, reported)
     }
 
@@ -193,8 +197,9 @@ mod tests {
         let mut command = Command::new("sh");
         command.args(["-c", script]).current_dir(folder);
         let mut unheard = |_: &str| {};
+        let plugins = CredentialPlugins::default();
         tokio::select! {
-            _ = run(command, Placement::OwnGroup, &mut unheard) => panic!("it waits"),
+            _ = run(command, Placement::OwnGroup, &plugins, &mut unheard) => panic!("it waits"),
             text = eventually("it has begun", || std::fs::read_to_string(folder.join(file)).ok()) => text,
         }
     }
@@ -222,6 +227,33 @@ mod tests {
         let script = "trap 'echo kept > cache; exit' TERM\nsleep 600 &\n: > begun\nwait";
         given_up_at(folder.path(), "begun", script).await;
         eventually("it is kept", || std::fs::read_to_string(folder.path().join("cache")).ok()).await;
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn plugins_of_other_clients_keep_running() {
+        let folders = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
+        let [ended, kept] = [CredentialPlugins::default(), CredentialPlugins::default()];
+        let runs = [&ended, &kept].into_iter().zip(&folders).map(|(plugins, folder)| {
+            let (mut command, plugins) = (Command::new("sh"), plugins.clone());
+            command
+                .args(["-c", "echo $$ > pid.new && mv pid.new pid; exec sleep 600"])
+                .current_dir(folder.path());
+            tokio::spawn(
+                async move { run(command, Placement::OwnGroup, &plugins, &mut |_| {}).await.is_ok() },
+            )
+        });
+        let runs: Vec<_> = runs.collect();
+        let mut pids = Vec::new();
+        for folder in &folders {
+            let pid = || std::fs::read_to_string(folder.path().join("pid")).ok();
+            pids.push(eventually("it has begun", pid).await);
+        }
+        let plugins = ended.clone();
+        tokio::task::spawn_blocking(move || plugins.end_processes()).await.unwrap();
+        ends(&pids[0]).await;
+        assert_eq!((ended.is_running(), kept.is_running()), (false, true));
+        runs.iter().for_each(tokio::task::JoinHandle::abort);
+        ends(&pids[1]).await;
     }
 
     #[tokio::test]

@@ -5,7 +5,7 @@ mod exec_credential;
 mod lookup;
 mod process_tree;
 
-pub use self::process_tree::{end_plugins, is_plugin_running, kill_plugins};
+pub use self::process_tree::CredentialPlugins;
 
 use std::io;
 use std::time::Duration;
@@ -50,11 +50,13 @@ pub(super) struct Plugin {
     mode: InteractiveMode,
     stdin_is_terminal: bool,
     cluster: Option<ExecCluster>,
+    /// The registry of its runs.
+    plugins: CredentialPlugins,
 }
 
 impl Plugin {
     /// Returns the plugin of a validated configuration.
-    pub(super) fn of(exec: &ExecConfig, config: &Config) -> Self {
+    pub(super) fn of(exec: &ExecConfig, config: &Config, plugins: CredentialPlugins) -> Self {
         let variable = |variable: &ExecVariable| (variable.name.clone(), variable.value.clone());
         let mode = exec.interactive_mode.as_deref().and_then(InteractiveMode::parse);
         Self {
@@ -66,13 +68,23 @@ impl Plugin {
             mode: mode.unwrap_or(InteractiveMode::IfAvailable),
             stdin_is_terminal: config.stdin_is_terminal(),
             cluster: config.exec_cluster().cloned(),
+            plugins,
         }
     }
 
     /// Returns a text of all settings that affect its result. It may contain credentials.
     pub(super) fn sharing_key(&self) -> String {
-        let Self { version, command, arguments, environment, install_hint, mode, stdin_is_terminal, cluster } =
-            self;
+        let Self {
+            version,
+            command,
+            arguments,
+            environment,
+            install_hint,
+            mode,
+            stdin_is_terminal,
+            cluster,
+            plugins: _,
+        } = self;
         let info = exec_credential::info(version, cluster.as_ref(), *stdin_is_terminal);
         format!("{command:?} {arguments:?} {environment:?} {install_hint:?} {mode:?} {info}")
     }
@@ -108,9 +120,9 @@ impl Plugin {
         let ended = if interactive {
             let _terminal = TERMINAL.lock().await;
             let _asking = TerminalUse::begin(why);
-            child::run(command, Placement::Terminal, &mut tell).await
+            child::run(command, Placement::Terminal, &self.plugins, &mut tell).await
         } else {
-            child::run(command, Placement::without_terminal(), &mut tell).await
+            child::run(command, Placement::without_terminal(), &self.plugins, &mut tell).await
         };
         let ended = ended.map_err(|error| self.not_run(&error))?;
         if !ended.status.success() {

@@ -7,8 +7,9 @@
 //! A plugin may be saving a token that it has just spent another one for: it receives SIGTERM first, and is killed
 //! after a second.
 
+use std::fmt;
 use std::mem;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -86,7 +87,7 @@ impl Process {
         let Some(id) = self.id() else { return false };
         match waitid(WaitId::Pid(id), WaitIdOptions::EXITED | WaitIdOptions::NOHANG) {
             Ok(None) => true,
-            // Its process id is not reused while its group has members.
+            // Its process id is not reused while its group has processes.
             _ => self.own_group && test_kill_process_group(id).is_ok(),
         }
     }
@@ -108,7 +109,17 @@ impl Process {
     }
 }
 
-/// The plugins of this process.
+/// The running credential plugins of the clients that were made with this value or a clone of it.
+///
+/// A program that exits without dropping its clients first [ends](Self::end) their plugins: one without a terminal would
+/// keep running. Clients with the same plugin share its runs, which belong to the first of these clients.
+#[derive(Clone, Default)]
+pub struct CredentialPlugins(
+    /// A std mutex: held to add and remove a plugin, and to send signals.
+    Arc<Mutex<RunningPlugins>>,
+);
+
+#[derive(Default)]
 struct RunningPlugins {
     /// As many as there are logins under way.
     running: Vec<Process>,
@@ -118,106 +129,117 @@ struct RunningPlugins {
     is_shut_down: bool,
 }
 
-/// A std mutex: held to add and remove a plugin, and to send signals.
-static RUNNING_PLUGINS: Mutex<RunningPlugins> =
-    Mutex::new(RunningPlugins { running: Vec::new(), ending: Vec::new(), is_shut_down: false });
+impl CredentialPlugins {
+    /// Ends the running plugins and the processes that they started, as far as those are known: sends SIGTERM, and kills
+    /// them after a second. No further plugin starts. Tokens that this process is saving in a kubeconfig are saved first,
+    /// and none afterwards. Blocks for at most two seconds, and not at all without plugins; requests that wait for a
+    /// plugin keep waiting.
+    pub fn end(&self) {
+        finish_writes();
+        self.end_processes();
+    }
 
-fn running_plugins() -> MutexGuard<'static, RunningPlugins> {
-    RUNNING_PLUGINS.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(super) fn end_processes(&self) {
+        let processes = {
+            let mut plugins = self.lock();
+            plugins.is_shut_down = true;
+            let running = mem::take(&mut plugins.running);
+            for process in &running {
+                process.terminate();
+            }
+            plugins.ending.extend(running);
+            plugins.ending.clone()
+        };
+        await_exit(&processes);
+    }
+
+    /// Kills them at once, for a user who has waited long enough.
+    pub fn kill(&self) {
+        finish_writes();
+        let mut plugins = self.lock();
+        plugins.is_shut_down = true;
+        let running = mem::take(&mut plugins.running);
+        running.iter().chain(&plugins.ending).for_each(|process| process.kill());
+    }
+
+    /// Returns whether a plugin is running. An interrupted one may lose a token that it has just obtained.
+    #[must_use]
+    pub fn is_running(&self) -> bool {
+        !self.lock().running.is_empty()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, RunningPlugins> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
-/// Ends the running credential plugins of this process and the processes that they started, as far as those are
-/// known: sends SIGTERM, and kills them after a second. Tokens that are being saved in a kubeconfig are saved first,
-/// and none afterwards. For a program that exits without dropping its clients: a plugin without a terminal would keep
-/// running. Blocks for at most two seconds, and not at all without plugins; requests that wait for a plugin keep
-/// waiting.
-pub fn end_plugins() {
-    finish_writes();
-    let members = {
-        let mut family = running_plugins();
-        family.is_shut_down = true;
-        let running = mem::take(&mut family.running);
-        for process in &running {
-            process.terminate();
-        }
-        family.ending.extend(running);
-        family.ending.clone()
-    };
-    await_exit(&members);
-}
-
-/// Kills them at once, for a user who has waited long enough.
-pub fn kill_plugins() {
-    finish_writes();
-    let mut family = running_plugins();
-    family.is_shut_down = true;
-    let running = mem::take(&mut family.running);
-    running.iter().chain(&family.ending).for_each(|process| process.kill());
-}
-
-/// Returns whether a credential plugin is running in this process. An interrupted one may lose a token that it has
-/// just obtained.
-#[must_use]
-pub fn is_plugin_running() -> bool {
-    !running_plugins().running.is_empty()
+/// Prints no process.
+impl fmt::Debug for CredentialPlugins {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CredentialPlugins").finish_non_exhaustive()
+    }
 }
 
 /// Waits for processes that received SIGTERM to end, and kills the others.
-fn await_exit(members: &[Process]) {
+fn await_exit(processes: &[Process]) {
     for _ in 0..GRACE {
-        if !members.iter().any(|process| process.is_running()) {
+        if !processes.iter().any(|process| process.is_running()) {
             return;
         }
         thread::sleep(TICK);
     }
-    members.iter().filter(|process| process.is_running()).for_each(|process| process.kill());
+    processes.iter().filter(|process| process.is_running()).for_each(|process| process.kill());
 }
 
 /// Ends a plugin and the processes that it started when dropped, unless the plugin has ended.
-pub(super) struct ProcessGuard(Option<Process>);
+pub(super) struct ProcessGuard {
+    process: Option<Process>,
+    plugins: CredentialPlugins,
+}
 
 impl ProcessGuard {
-    pub(super) fn on(child: &Child, placement: Placement) -> Self {
+    pub(super) fn on(child: &Child, placement: Placement, plugins: &CredentialPlugins) -> Self {
         let process = child.id().map(|id| Process { id, own_group: placement == Placement::OwnGroup });
-        let mut family = running_plugins();
-        if family.is_shut_down {
+        let mut locked = plugins.lock();
+        if locked.is_shut_down {
             if let Some(process) = process {
                 process.kill();
             }
         } else {
-            family.running.extend(process);
+            locked.running.extend(process);
         }
-        Self(process)
+        Self { process, plugins: plugins.clone() }
     }
 
     /// Returns whether the program is exiting and has ended this plugin.
     pub(super) fn is_shut_down(&self) -> bool {
-        self.0.is_some_and(|process| !running_plugins().running.contains(&process))
+        self.process.is_some_and(|process| !self.plugins.lock().running.contains(&process))
     }
 
     /// Marks the plugin as ended: its process id may soon be reused. Processes that it left running are meant to run.
     pub(super) fn release(mut self) {
-        if let Some(process) = self.0.take() {
-            running_plugins().running.retain(|other| *other != process);
+        if let Some(process) = self.process.take() {
+            self.plugins.lock().running.retain(|other| *other != process);
         }
     }
 }
 
 impl Drop for ProcessGuard {
     fn drop(&mut self) {
-        let Some(process) = self.0.take() else { return };
+        let Some(process) = self.process.take() else { return };
         {
-            let mut family = running_plugins();
-            let Some(at) = family.running.iter().position(|other| *other == process) else { return };
-            family.running.swap_remove(at);
-            family.ending.push(process);
+            let mut plugins = self.plugins.lock();
+            let Some(at) = plugins.running.iter().position(|other| *other == process) else { return };
+            plugins.running.swap_remove(at);
+            plugins.ending.push(process);
             process.terminate();
         }
+        let plugins = self.plugins.clone();
         // A thread of its own, since a drop must not block and the runtime may be ending; it ends after at most a
         // second.
         let spawned = thread::Builder::new().spawn(move || {
             await_exit(&[process]);
-            running_plugins().ending.retain(|other| *other != process);
+            plugins.lock().ending.retain(|other| *other != process);
         });
         if spawned.is_err() {
             process.kill();

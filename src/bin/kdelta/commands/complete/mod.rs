@@ -14,10 +14,10 @@ use std::io::{self, Write};
 use std::time::Duration;
 
 use clap::{Command, CommandFactory, FromArgMatches};
-use kdelta::client::is_plugin_running;
 use tokio::time::timeout;
 
 use crate::args::{Cli, accept_kubectl_spelling};
+use crate::session::credential_plugins;
 use crate::settings::{Environment, Settings};
 use crate::view::escape_cell;
 use completion::{Candidate, Completion, ValueSource};
@@ -65,11 +65,11 @@ pub(crate) async fn run(
 async fn within_time_limit<T>(lookup: impl Future<Output = anyhow::Result<T>>) -> Option<T> {
     let mut lookup = std::pin::pin!(lookup);
     let mut left = STEPS;
-    while left > 0 || is_plugin_running() {
+    while left > 0 || credential_plugins().is_running() {
         if let Ok(found) = timeout(STEP, &mut lookup).await {
             return found.ok();
         }
-        if !is_plugin_running() {
+        if !credential_plugins().is_running() {
             left = left.saturating_sub(1);
         }
     }

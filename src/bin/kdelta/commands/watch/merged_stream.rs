@@ -8,7 +8,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use kdelta::informer::{
     HandlerOptions, InformerError, Notification, OnSlow, QueueKind, Registration, SharedIndexInformer,
-    Subscription, TrySendError, WeightedReceiver, WeightedSender, weighted_channel,
+    Subscription,
 };
 use kdelta::listwatch::Error;
 use kdelta::object::{DeletedFinalStateUnknown, DeletedObject, Origin};
@@ -20,6 +20,7 @@ use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 
 use super::resumed_watch::{self, ResumedEvent};
+use super::weighted_channel::{TrySendError, WeightedReceiver, WeightedSender, weighted_channel};
 use crate::session::PartSource;
 use crate::settings::Flow;
 

@@ -8,6 +8,8 @@ mod printer;
 mod resumed_watch;
 mod unavailable_parts;
 mod watch_loop;
+#[path = "../../../../informer/weighted_channel.rs"]
+mod weighted_channel;
 
 use std::io::Write;
 use std::sync::Arc;

@@ -1,0 +1,28 @@
+//! The options of a client.
+
+use std::fmt;
+
+use crate::client::{CredentialPlugins, NoticeListener};
+
+/// The options of a [`Client`](super::Client).
+#[derive(Clone, Default)]
+#[non_exhaustive]
+pub struct ClientOptions {
+    /// Receives the notices of the client. With `None`, the default, they are dropped, and the standard error of a
+    /// credential plugin is part of the error when it fails.
+    pub notices: Option<NoticeListener>,
+    /// The registry of the credential plugins that run for the client; by default a registry of its own.
+    pub credential_plugins: CredentialPlugins,
+}
+
+setters!(ClientOptions {
+    notices: Option<NoticeListener>,
+    credential_plugins: CredentialPlugins,
+});
+
+/// Prints whether there is a listener.
+impl fmt::Debug for ClientOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ClientOptions").field("has_listener", &self.notices.is_some()).finish_non_exhaustive()
+    }
+}
