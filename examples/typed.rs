@@ -9,11 +9,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use k8s_openapi::api::core::v1::{Node, Pod};
-use kdelta::api::{Client, Discovery, DiscoveryOptions, ResourceClient};
+use kdelta::api::{Client, ResourceClient};
 use kdelta::demo::{Demo, Options};
 use kdelta::informer::{GenericInformer, ResourceEventHandler, SharedIndexInformer, SharedInformerFactory};
 use kdelta::kubeconfig::Config;
-use kdelta::object::{LabelSelector, Object};
+use kdelta::object::{ApiResource, LabelSelector, Object};
 use kdelta::store::{Indexer, index_funcs};
 use tokio_util::sync::CancellationToken;
 
@@ -69,20 +69,14 @@ fn report(
 /// Runs both informers until they have synced, and returns the report with the number of pods that are not running.
 async fn run(server: &str) -> Result<(BTreeMap<String, NodeReport>, usize), Box<dyn Error>> {
     let client = Client::new(&Config::for_server(server)?)?;
-    let discovery = Discovery::new(&client, &DiscoveryOptions::default());
     let factory = SharedInformerFactory::new(move |resource| {
         let source = ResourceClient::new(client.clone(), resource.clone());
         SharedIndexInformer::builder(source)
             .indexers([("node".to_owned(), index_funcs::node())].into())
             .build()
     });
-    let mut informers = Vec::new();
-    for word in ["nodes", "pods"] {
-        let found = discovery.resolve(word).await?;
-        let resource = &found.first().ok_or("the server has neither")?.resource;
-        informers.push(factory.for_resource(resource)?);
-    }
-    let [nodes, pods] = &informers[..] else { return Err("two were asked for".into()) };
+    let nodes = factory.for_resource(&ApiResource::of::<Node>())?;
+    let pods = factory.for_resource(&ApiResource::of::<Pod>())?;
     let unwell = NotRunning::default();
     let registration = pods.informer().add_event_handler(unwell.clone())?;
     factory.start(&CancellationToken::new())?;
@@ -90,7 +84,7 @@ async fn run(server: &str) -> Result<(BTreeMap<String, NodeReport>, usize), Box<
     if !registration.synced().await {
         return Err("the informer ended before it had synced".into());
     }
-    let lines = report(nodes, &*pods.informer().get_indexer())?;
+    let lines = report(&nodes, &*pods.informer().get_indexer())?;
     factory.shutdown().await;
     Ok((lines, unwell.0.load(Ordering::Relaxed)))
 }

@@ -36,7 +36,7 @@
 //!
 //! The names are those of client-go's `tools/cache`. Where the behaviour differs on purpose, the item says so. There is no
 //! counterpart of the expiration and mutation caches, the heap, the batch mode of the queue, and everything generic over types
-//! ([`object::Object::parse`] gives a typed view).
+//! ([`object::Object::parse`] gives a typed view, and `ApiResource::of` the resource of a type).
 //!
 //! # A program
 //!
@@ -106,6 +106,8 @@
 //!   `tokio`.
 //! - `bytes::Bytes`: the chunks of a response of `api`, without a copy.
 //! - `jiff::Timestamp`: the server's time in `api`, and the time in a `demo` at its start.
+//! - `k8s_openapi::ListableResource`: [`object::ApiResource`] has `of::<K>()` for its types, behind a feature of that name.
+//!   The application enables the version of the types.
 //!
 //! Types of the HTTP and TLS libraries appear in none.
 //!

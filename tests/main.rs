@@ -8,6 +8,8 @@ mod help;
 mod hostile;
 mod newest;
 mod notices;
+mod package;
 mod pipeline;
 mod readme;
 mod support;
+mod typed;

@@ -29,6 +29,35 @@ pub struct ApiResource {
 }
 
 impl ApiResource {
+    /// Returns the resource of a type of `k8s-openapi`, without a request to the server. The application chooses the
+    /// version of the types by a feature of `k8s-openapi`, or implements its traits for the type of a custom resource.
+    /// [`Object::parse`](super::Object::parse) decodes the objects.
+    ///
+    /// ```
+    /// use k8s_openapi::api::{apps::v1::Deployment, core::v1::Node};
+    /// use kdelta::object::ApiResource;
+    ///
+    /// let deployments = ApiResource::of::<Deployment>();
+    /// assert_eq!((deployments.group_resource(), deployments.namespaced), ("deployments.apps".to_owned(), true));
+    /// assert!(!ApiResource::of::<Node>().namespaced);
+    /// ```
+    #[cfg(feature = "k8s-openapi")]
+    #[must_use]
+    pub fn of<K>() -> Self
+    where
+        K: k8s_openapi::ListableResource,
+        K::Scope: 'static,
+    {
+        use std::any::TypeId;
+        Self {
+            group: K::GROUP.to_owned(),
+            version: K::VERSION.to_owned(),
+            resource: K::URL_PATH_SEGMENT.to_owned(),
+            kind: K::KIND.to_owned(),
+            namespaced: TypeId::of::<K::Scope>() == TypeId::of::<k8s_openapi::NamespaceResourceScope>(),
+        }
+    }
+
     /// Whether group, version and plural name are DNS names, as Kubernetes requires: only then they can stand in a URL.
     /// The group of the core is empty.
     #[must_use]
