@@ -137,6 +137,7 @@ impl Chaos {
             if Instant::now() >= end {
                 return;
             }
+            // The interval of polling; no result depends on it.
             thread::sleep(Duration::from_millis(5));
         }
     }

@@ -111,6 +111,7 @@ impl Ours {
             let received = Arc::new(Mutex::new(Received::default()));
             let write = Arc::clone(&received);
             let handler = NotificationFn(move |notification| {
+                // The work of a slow handler.
                 thread::sleep(pause);
                 write.lock().expect("no panic").read(&notification);
             });
@@ -245,6 +246,7 @@ fn churn(server: &OnServer, seconds: u64, mut meanwhile: impl FnMut(Duration)) -
     let mut child = command.stdout(Stdio::piped()).spawn().expect("it runs");
     let began = Instant::now();
     while child.try_wait().expect("a child").is_none() {
+        // The sampling interval; no result depends on it.
         thread::sleep(Duration::from_millis(250));
         meanwhile(began.elapsed());
     }

@@ -205,6 +205,7 @@ fn outcome(mut child: Child, terminal: Option<File>, limits: Limits) -> (Outcome
             exceeded = Some(format!("{:.0?} with {} MiB", began.elapsed(), memory >> 20));
             child.kill().expect("a running child");
         }
+        // The interval of polling; the limits are checked with each.
         thread::sleep(CHECK_INTERVAL);
     };
     // The kernel counts the parent's peak as the child's, from the moment between fork and exec.

@@ -198,6 +198,7 @@ const TICK: Duration = Duration::from_millis(200);
 
 /// Waits and sends nothing.
 fn nothing_for(time: Duration) -> Vec<u8> {
+    // The interval at which the writer finds that the client has closed.
     thread::sleep(time);
     Vec::new()
 }

@@ -307,6 +307,7 @@ fn silent_server_is_reported() {
 
 /// Returns the reply of an honest server, after a time that is reported.
 fn late(request: &Request) -> Reply {
+    // Longer than the two seconds after which the program reports it. A busy machine takes longer, which changes nothing.
     std::thread::sleep(Duration::from_secs(3));
     HostileServer::honest(request)
 }

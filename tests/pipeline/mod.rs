@@ -1,5 +1,7 @@
 //! Tests of the library through its public API, with fake sources and stores.
 //!
+//! All waits are on tokio's paused clock: a sleep takes no time and is exact.
+//!
 //! A comment such as `// C2` names the case of client-go's own test suite that a test covers. Unit tests are in the
 //! library's modules. A case with a different result in kdelta is adapted. These cases have no counterpart:
 //!

@@ -42,6 +42,7 @@ pub(crate) fn eventually<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T
             return answer;
         }
         assert!(start.elapsed() < PATIENCE, "not within {PATIENCE:?}: {what}");
+        // The interval of polling; no result depends on it.
         std::thread::sleep(Duration::from_millis(20));
     }
 }

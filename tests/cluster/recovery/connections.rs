@@ -1,7 +1,5 @@
 //! Connections that end, fail to open, or must not be reused.
 
-use std::time::Duration;
-
 use super::Scene;
 use crate::support::Strike;
 
@@ -52,7 +50,7 @@ fn goaway_moves_later_watches_to_another_connection() {
     let scene = Scene::synced();
     scene.proxy.strike(Strike::GoAway);
     // The open watch continues until its timeout; the next one uses another connection.
-    std::thread::sleep(Duration::from_secs(1));
+    scene.outlive_the_first_second();
     scene.change_unseen();
     scene.proxy.strike(Strike::End);
     scene.assert_recovered();

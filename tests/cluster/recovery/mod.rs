@@ -8,6 +8,8 @@ mod row;
 mod silence;
 mod streams;
 
+use std::time::{Duration, Instant};
+
 use serde_json::{Value, json};
 
 use crate::support::{
@@ -23,6 +25,8 @@ struct Scene {
     namespace: String,
     proxy: FaultProxy,
     watchers: Vec<Watcher>,
+    /// The time at which both watches were open.
+    open_since: Instant,
 }
 
 struct Watcher {
@@ -48,7 +52,7 @@ impl Scene {
             api.create_config_map(&namespace, name, &json!({}));
         }
         let proxy = FaultProxy::before(testbed);
-        Self { row, env, api, namespace, proxy, watchers: Vec::new() }
+        Self { row, env, api, namespace, proxy, watchers: Vec::new(), open_since: Instant::now() }
     }
 
     /// Starts both watches and reads them up to their sync.
@@ -69,6 +73,13 @@ impl Scene {
             assert_eq!(names, ["changed", "gone", "kept"], "{version}");
         }
         eventually("both watches stand", || (self.proxy.open_watches() == 2).then_some(()));
+        self.open_since = Instant::now();
+    }
+
+    /// Waits until both watches are older than a second: one that ends earlier counts as failed. A slow machine waits
+    /// longer, which changes nothing.
+    fn outlive_the_first_second(&self) {
+        std::thread::sleep(Duration::from_secs(1).saturating_sub(self.open_since.elapsed()));
     }
 
     /// Makes one change, one deletion and one creation.

@@ -9,8 +9,7 @@ use crate::support::{Bookmarks, Strike};
 #[cfg_attr(not(has_go), ignore = "needs Go")]
 fn watch_timeout_is_silent() {
     let scene = Scene::synced();
-    // A watch that ends within a second of its start counts as failed.
-    std::thread::sleep(Duration::from_secs(1));
+    scene.outlive_the_first_second();
     scene.change_unseen();
     scene.proxy.strike(Strike::End);
     scene.assert_recovered();
@@ -67,7 +66,7 @@ fn delayed_partial_frames_are_reassembled() {
 fn dropped_bookmarks_are_tolerated() {
     let scene = Scene::synced();
     scene.proxy.bookmarks(Bookmarks::None);
-    std::thread::sleep(Duration::from_secs(1));
+    scene.outlive_the_first_second();
     scene.change_unseen();
     scene.proxy.strike(Strike::End);
     scene.assert_recovered();

@@ -191,6 +191,7 @@ impl Frames {
             (script.piece.unwrap_or(usize::MAX), script.delay)
         };
         while !bytes.is_empty() {
+            // Separates the pieces into reads of their own, zero unless a test sets it.
             tokio::time::sleep(delay).await;
             let next = bytes.split_to(piece.min(bytes.len()));
             if self.to.send(Ok(next)).await.is_err() {
