@@ -1,6 +1,7 @@
 //! Connections that fall silent without an error. The tests run the reflector on real connections under tokio's paused
 //! clock, so detection times of minutes pass at once.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -11,16 +12,21 @@ use kdelta::reflector::{Reflector, ReflectorEvent, ReflectorOptions};
 use kdelta::store::Cache;
 use tokio::runtime::Runtime;
 use tokio::task::JoinHandle;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
+use tracing::span::{Attributes, Id, Record};
+use tracing::{Event, Metadata, Subscriber};
 
 use super::Scene;
-use crate::support::{Bookmarks, Strike, eventually};
+use crate::support::{Bookmarks, PATIENCE, Strike, eventually};
 
-/// Real time per step of the paused clock for the network to deliver its effects. A server that gets a liveness probe
-/// has three steps to respond.
-const WIRE: Duration = Duration::from_millis(200);
+/// The interval of polling in real time; no result depends on it.
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 /// One step of the paused clock.
 const STEP: Duration = Duration::from_secs(5);
+/// The silence after which a ping or a probe is certainly on its way: it is sent after 30 s, and a response is noticed up to
+/// one step late.
+const PROBED: Duration = Duration::from_secs(30).saturating_add(STEP);
 
 /// A reflector of the scene's config maps.
 struct TestReflector {
@@ -63,6 +69,10 @@ impl TestReflector {
         self.events.lock().unwrap_or_else(PoisonError::into_inner).iter().find_map(expected)
     }
 
+    fn is_synced(&self) -> bool {
+        self.find(|event| matches!(event, ReflectorEvent::Listed { .. }).then_some(())).is_some()
+    }
+
     fn loss(&self) -> Option<String> {
         self.find(|event| match event {
             ReflectorEvent::Lost { error, .. } => Some(error.to_string()),
@@ -77,19 +87,83 @@ impl TestReflector {
         })
     }
 
-    /// Advances the clock until the watch is lost or the time is over, and returns the elapsed time.
-    async fn advance(&self, time: Duration) -> Duration {
-        tokio::time::pause();
-        let mut passed = Duration::ZERO;
-        while passed < time && self.loss().is_none() {
+    /// Advances the paused clock until the watch is lost or the time is over, and returns the elapsed time.
+    ///
+    /// If the server responds to pings and probes, the clock stands still while a response is due: it is in time, however slow
+    /// the machine is.
+    async fn advance(&self, time: Duration, mut responses: Option<&mut Responses<'_>>) -> Duration {
+        let start = Instant::now();
+        while start.elapsed() < time && self.loss().is_none() {
             tokio::time::advance(STEP).await;
-            passed += STEP;
-            // The paused clock stands still during a blocking task, while the network continues.
-            let _slept = tokio::task::spawn_blocking(|| std::thread::sleep(WIRE)).await;
+            run_ready_tasks().await;
+            if let Some(responses) = &mut responses {
+                responses.catch_up().await;
+            }
         }
-        tokio::time::resume();
-        passed
+        start.elapsed()
     }
+}
+
+/// The server's responses to pings and probes.
+struct Responses<'a> {
+    count: &'a dyn Fn() -> u64,
+    last_count: u64,
+    last_at: Instant,
+}
+
+impl<'a> Responses<'a> {
+    fn new(count: &'a dyn Fn() -> u64) -> Self {
+        Self { count, last_count: count(), last_at: Instant::now() }
+    }
+
+    /// Waits for a response if one is due.
+    async fn catch_up(&mut self) {
+        let is_due = self.last_at.elapsed() >= PROBED;
+        let start = std::time::Instant::now();
+        while is_due && (self.count)() == self.last_count {
+            assert!(start.elapsed() < PATIENCE, "no ping or probe is answered");
+            // The interval of polling. The paused clock stands still during a blocking task, while the network continues.
+            let _slept = tokio::task::spawn_blocking(|| std::thread::sleep(POLL_INTERVAL)).await;
+        }
+        if (self.count)() != self.last_count {
+            (self.last_count, self.last_at) = ((self.count)(), Instant::now());
+            run_ready_tasks().await;
+        }
+    }
+}
+
+/// Lets all tasks run that can, and lets the runtime read its sockets, without a pause in which the paused clock would
+/// advance on its own.
+async fn run_ready_tasks() {
+    for _ in 0..100 {
+        tokio::task::yield_now().await;
+    }
+}
+
+/// Counts the responses to probes, from the library's log.
+#[derive(Clone, Default)]
+struct ProbeLog(Arc<AtomicU64>);
+
+impl Subscriber for ProbeLog {
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        metadata.fields().field("has_responded").is_some()
+    }
+
+    fn new_span(&self, _: &Attributes<'_>) -> Id {
+        Id::from_u64(1)
+    }
+
+    fn record(&self, _: &Id, _: &Record<'_>) {}
+
+    fn record_follows_from(&self, _: &Id, _: &Id) {}
+
+    fn event(&self, _: &Event<'_>) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+    }
+
+    fn enter(&self, _: &Id) {}
+
+    fn exit(&self, _: &Id) {}
 }
 
 /// The times at which an interrupted watch was abandoned.
@@ -107,32 +181,41 @@ struct Abandoned {
 fn abandoned_after(way: (Option<&str>, bool), strike: Strike) -> Abandoned {
     let scene = Scene::set();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-    let now = || runtime.block_on(async { tokio::time::Instant::now() });
+    let probes = ProbeLog::default();
+    let _log = tracing::subscriber::set_default(probes.clone());
+    let now = || runtime.block_on(async { Instant::now() });
     let requested = now();
     let watched = TestReflector::start(&runtime, &scene, way.0, way.1);
-    let wait = || runtime.block_on(async { tokio::time::sleep(WIRE).await });
+    // Runs the reflector in real time, between two polls.
+    let run = || runtime.block_on(async { tokio::time::sleep(POLL_INTERVAL).await });
     eventually("the watch stands", || {
-        wait();
-        (scene.proxy.open_watches() == 1).then_some(())
+        run();
+        (scene.proxy.open_watches() == 1 && watched.is_synced()).then_some(())
     });
-    let stood = now();
     // Bookmarks arrive on the server's schedule, and a watch that receives them has a shorter limit.
     scene.proxy.bookmarks(Bookmarks::None);
+    runtime.block_on(async { tokio::time::pause() });
+    let stood = now();
+    // Over HTTP/2 the proxy writes nothing to an idle watch but responses to pings.
+    let count = || if way == SHARED { scene.proxy.writes() } else { probes.0.load(Ordering::SeqCst) };
+    let mut responses = runtime.block_on(async { Responses::new(&count) });
     // Longer than the HTTP library keeps an idle connection.
-    runtime.block_on(watched.advance(Duration::from_mins(2)));
-    assert_eq!(watched.loss(), None, "silence by itself is nothing");
+    runtime.block_on(watched.advance(Duration::from_mins(2), Some(&mut responses)));
+    assert_eq!(watched.loss(), None, "silence alone is no failure");
+    let is_alive = matches!(strike, Strike::Stall);
     scene.proxy.strike(strike);
     scene.change();
-    wait();
-    let passed = runtime.block_on(watched.advance(Duration::from_hours(1))).as_secs();
+    let responses = is_alive.then_some(&mut responses);
+    let passed = runtime.block_on(watched.advance(Duration::from_hours(1), responses)).as_secs();
     let left = Abandoned { struck: passed, requested: now() - requested, stood: now() - stood };
     let loss = watched.loss().expect("it is found");
+    runtime.block_on(async { tokio::time::resume() });
     let version = eventually("the watch recovers", || {
-        wait();
+        run();
         watched.recovery()
     });
-    eventually("what was missed is made up for", || {
-        wait();
+    eventually("the missed changes arrive", || {
+        run();
         let mut keys: Vec<_> = watched.store.list_keys().iter().map(ToString::to_string).collect();
         keys.sort();
         (keys == ["changed", "kept", "made"].map(|name| format!("{}/{name}", scene.namespace))).then_some(())

@@ -63,7 +63,7 @@ pub(super) async fn serve_all(listener: TcpListener, shared: Arc<Shared>) {
 
 async fn serve(stream: TcpStream, shared: Arc<Shared>, mut strikes: broadcast::Receiver<Strike>) {
     let state = Arc::new(ConnectionState::default());
-    let gate = Gate { stream, state: Arc::clone(&state), look: None };
+    let gate = Gate { stream, state: Arc::clone(&state), shared: Arc::clone(&shared), look: None };
     let identity = if shared.script().stranger { &shared.stranger } else { &shared.own };
     let handshake = identity.acceptor.accept(gate);
     let stream = tokio::select! {
@@ -114,6 +114,7 @@ struct ConnectionState {
 struct Gate {
     stream: TcpStream,
     state: Arc<ConnectionState>,
+    shared: Arc<Shared>,
     look: Option<Pin<Box<Sleep>>>,
 }
 
@@ -147,7 +148,11 @@ impl AsyncWrite for Gate {
         bytes: &[u8],
     ) -> Poll<std::io::Result<usize>> {
         ready!(self.open(context));
-        Pin::new(&mut self.stream).poll_write(context, bytes)
+        let written = Pin::new(&mut self.stream).poll_write(context, bytes);
+        if matches!(written, Poll::Ready(Ok(_))) {
+            self.shared.writes.fetch_add(1, Ordering::SeqCst);
+        }
+        written
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<std::io::Result<()>> {

@@ -182,6 +182,11 @@ impl FaultProxy {
         self.shared.watches.load(Ordering::SeqCst)
     }
 
+    /// Returns the number of writes to the sockets of clients.
+    pub(crate) fn writes(&self) -> u64 {
+        self.shared.writes.load(Ordering::SeqCst)
+    }
+
     /// Returns the requests since the last call, each as `PATH?QUERY`, in order.
     pub(crate) fn take_requests(&self) -> Vec<String> {
         std::mem::take(&mut self.shared.script().requests)

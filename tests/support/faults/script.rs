@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use std::fmt;
-use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::{AtomicU64, AtomicUsize};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -98,6 +98,8 @@ pub(super) struct Shared {
     pub(super) strikes: broadcast::Sender<Strike>,
     /// The number of open watches.
     pub(super) watches: AtomicUsize,
+    /// The number of writes to the sockets of clients.
+    pub(super) writes: AtomicU64,
     /// The number of protobuf watches so far.
     pub(super) protobuf_watches: AtomicUsize,
     pub(super) upstream: reqwest::Client,
@@ -136,6 +138,7 @@ impl Shared {
             script: Mutex::new(script),
             strikes: broadcast::channel(STRIKES).0,
             watches: AtomicUsize::new(0),
+            writes: AtomicU64::new(0),
             protobuf_watches: AtomicUsize::new(0),
             upstream,
             server: testbed.server().to_owned(),
