@@ -58,7 +58,7 @@ const RESTRICTED: &[(&[&str], &[&str], &str)] = &[
             // clap prints the help, which contains no server text.
             "bin/kdelta/cli.rs",
         ],
-        "the writers of the two streams escape what a server said, and nothing passes them by",
+        "the writers of the two streams escape the texts of servers, and nothing passes them by",
     ),
     (&["process::exit", "process::abort"], &["bin/kdelta/session/interrupt.rs"], "an exit skips every drop"),
     (

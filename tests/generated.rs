@@ -35,8 +35,8 @@ fn printed(words: &[&str]) -> String {
 
 /// Returns the commands with manual pages: those that the program completes after `man`.
 fn commands() -> Vec<String> {
-    let answer = printed(&["__complete", "man", ""]);
-    let words = answer.lines().filter(|line| !line.starts_with(':'));
+    let output = printed(&["__complete", "man", ""]);
+    let words = output.lines().filter(|line| !line.starts_with(':'));
     words.map(|line| line.split('\t').next().unwrap_or(line).to_owned()).collect()
 }
 

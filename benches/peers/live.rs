@@ -122,7 +122,7 @@ impl fmt::Display for Live {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             f,
-            "live events: all follow the same {} changes a second ({} were asked for) for {} s; p50 and p99 are from the send of a write to its line",
+            "live events: all follow the same {} changes a second ({} were requested) for {} s; p50 and p99 are from the send of a write to its line",
             self.rate(),
             self.target_rate,
             self.lasting.as_secs()

@@ -6,11 +6,11 @@
 //! it.
 
 mod audit;
+mod chart;
 mod contender;
 mod follower;
 mod live;
 mod peers;
-mod picture;
 mod report;
 mod round;
 mod scan;
@@ -58,7 +58,7 @@ struct Arguments {
     /// Run only contenders whose name contains one of these; curl stays
     #[arg(long)]
     contender: Vec<String>,
-    /// Write the result as a picture to this file
+    /// Write the results as an SVG chart to this file
     #[arg(long, value_name = "FILE.svg")]
     picture: Option<PathBuf>,
     /// Passed by cargo to every benchmark
@@ -94,7 +94,7 @@ fn main() -> anyhow::Result<()> {
         println!("{verdict}");
     }
     if let Some(file) = &arguments.picture {
-        let drawn = picture::draw(&tables, &live, arguments.pods);
+        let drawn = chart::draw(&tables, &live, arguments.pods);
         std::fs::write(file, drawn).with_context(|| format!("can't write {}", file.display()))?;
     }
     let held = verdicts.iter().filter(|verdict| verdict.holds).count();

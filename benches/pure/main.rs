@@ -6,7 +6,7 @@
 #[path = "../synthetic/mod.rs"]
 mod synthetic;
 
-mod packed;
+mod protobuf_metadata;
 mod table;
 mod wire;
 
@@ -84,7 +84,7 @@ fn main() {
         || (),
         |()| typed.iter().for_each(|text| drop(black_box(read(text)))),
     );
-    packed::metadata(&bench, &texts, &ingest);
+    protobuf_metadata::run(&bench, &texts, &ingest);
     compression(&bench, &all);
     let numbered = |workload: &Workload| (0..EACH).map(|number| workload.key(number)).collect::<Vec<_>>();
     let keys: Vec<String> = workloads.iter().flat_map(numbered).collect();

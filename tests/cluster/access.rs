@@ -74,7 +74,7 @@ fn wrong_token_fails_without_printing_the_token() {
         let done = env.kdelta(&[login, &access].concat()).finish();
         assert_eq!((done.code, done.stdout.as_str()), (0, "namespace/default\n"), "{}", done.stderr);
         assert!(!done.stderr.contains(token), "{}", done.stderr);
-        assert!(!done.stderr.is_empty(), "-v=9 says what is asked");
+        assert!(!done.stderr.is_empty(), "-v=9 shows the requests");
     }
 }
 

@@ -65,8 +65,8 @@ const FAULTS: &[Fault] = &[
 ];
 
 /// Gives the next few matching requests this response, and causes some requests.
-fn refuse_some(proxy: &FaultProxy, random: &mut fastrand::Rng, which: Which, answer: FaultResponse) {
-    proxy.answer(which, answer, random.usize(1..6));
+fn refuse_some(proxy: &FaultProxy, random: &mut fastrand::Rng, which: Which, response: FaultResponse) {
+    proxy.respond(which, response, random.usize(1..6));
     proxy.strike(if random.bool() { Strike::Cut } else { Strike::End });
 }
 
@@ -257,7 +257,7 @@ impl Chaos {
                 replay.behind,
             );
         }
-        let _told = std::io::stderr().write_all(reported.as_bytes());
+        let _sent = std::io::stderr().write_all(reported.as_bytes());
     }
 }
 

@@ -18,8 +18,8 @@ fn delete_namespace(api: &Api, name: &str) {
     api.delete(&path);
     let done = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}, "spec": {"finalizers": []}});
     let json = [("Content-Type", "application/json")];
-    let answer = api.ask("PUT", &format!("{path}/finalize"), &json, &done.to_string());
-    assert_eq!(answer.code, 200, "{}", answer.text);
+    let response = api.request("PUT", &format!("{path}/finalize"), &json, &done.to_string());
+    assert_eq!(response.code, 200, "{}", response.text);
 }
 
 /// Returns `ADDED ns/name` or `SYNCED ns`.
@@ -145,7 +145,7 @@ pub(super) fn allow_to(api: &Api, user: &str, namespace: Option<&str>, resource:
         None => format!("/api/v1/{resource}"),
     };
     eventually("it is allowed", || {
-        (api.ask("GET", &path, &[("Impersonate-User", user)], "").code == 200).then_some(())
+        (api.request("GET", &path, &[("Impersonate-User", user)], "").code == 200).then_some(())
     });
 }
 
@@ -508,7 +508,7 @@ fn unreachable_context_does_not_end_the_others() {
         assert!(error.starts_with(&expected), "{error}");
     }
     let done = on(&["watch", "cm", "--context", "down,d*"]);
-    assert_eq!(done.failure(1), down["down: ".len()..], "one context is one, however it is asked for");
+    assert_eq!(done.failure(1), down["down: ".len()..], "one context is one, however it is named");
     let error = on(&["get", "cm", "--context", "up,nosuch"]).failure(1);
     assert_eq!(error, "error: context \"nosuch\" does not exist\n");
 }

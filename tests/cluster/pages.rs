@@ -17,7 +17,7 @@ fn expired_list_does_not_print_objects_twice() {
     let config = proxy.kubeconfig(&env, &namespace);
     let get = |rest: &[&str], refusals: usize| {
         let words = [&["get", "cm", "--chunk-size", "2"], rest].concat();
-        proxy.answer(Which::LaterPages, FaultResponse::status(410), refusals);
+        proxy.respond(Which::LaterPages, FaultResponse::status(410), refusals);
         let printed = env.kdelta(&words).env("KUBECONFIG", &config).finish().quiet_success();
         let later = proxy.take_requests().iter().filter(|request| request.contains("continue=")).count();
         proxy.forward_all();

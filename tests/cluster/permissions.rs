@@ -36,7 +36,7 @@ fn unavailable_parts_join_once_allowed() {
     let added: Vec<_> = lines.iter().filter(|line| line["type"] == "ADDED").collect();
     assert!(
         added.iter().all(|line| line["namespace"] == later.as_str()),
-        "nothing is told again: {added:#?}"
+        "nothing is reported again: {added:#?}"
     );
     assert_eq!(added.iter().filter(|line| line["name"] == "x").count(), 1, "{added:#?}");
     let joins = format!("allowed now, watching: configmaps in {later}\n");
@@ -136,7 +136,7 @@ fn forbidden_late_parts_are_unavailable_like_initial_ones() {
     running.stdout.json_until("it joins", is(format!("ADDED {joined}/x")));
     assert_eq!(running.wait(), 4);
     let rest = running.stderr.drain();
-    assert!(late.iter().all(|name| !rest.contains(name.as_str())), "said once: {rest}");
+    assert!(late.iter().all(|name| !rest.contains(name.as_str())), "reported once: {rest}");
 }
 
 /// Sets or removes the label that the watch matches.

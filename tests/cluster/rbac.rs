@@ -47,7 +47,7 @@ fn allow(api: &Api, namespace: &str, user: &str, verbs: &[&String]) {
         eventually("the role takes effect", || {
             let path = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
             let body = json!({"spec": spec}).to_string();
-            let review = api.ask("POST", path, &[("Content-Type", "application/json")], &body);
+            let review = api.request("POST", path, &[("Content-Type", "application/json")], &body);
             let review: Value = serde_json::from_str(&review.text).ok()?;
             (review["status"]["allowed"] == true).then_some(())
         });

@@ -46,16 +46,16 @@ fn send(on: &OnServer, requests: &[&Request], refusals: usize) -> (bool, usize) 
     let kubeconfig = on.env.kubeconfig_with(on.testbed, json!({"server": server}), json!({}));
     let options = ConfigOptions::default().kubeconfig(Some(kubeconfig));
     let client = Client::new(&Config::load(&options).expect("a configuration")).expect("a client");
-    let answers = runtime.block_on(join_all(requests.iter().map(|request| client.send(request))));
-    (answers.iter().all(Result::is_ok), streams.load(Ordering::SeqCst))
+    let responses = runtime.block_on(join_all(requests.iter().map(|request| client.send(request))));
+    (responses.iter().all(Result::is_ok), streams.load(Ordering::SeqCst))
 }
 
 #[test]
 #[cfg_attr(not(has_go), ignore = "needs Go")]
 fn refused_streams_are_retried_a_limited_number_of_times() {
     let on = TestEnv::on_server();
-    for (refusals, answered) in [(2, true), (9, false)] {
-        assert_eq!(send(&on, &[&Request::new("/version")], refusals), (answered, 3));
+    for (refusals, succeeds) in [(2, true), (9, false)] {
+        assert_eq!(send(&on, &[&Request::new("/version")], refusals), (succeeds, 3));
     }
 }
 

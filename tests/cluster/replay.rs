@@ -119,7 +119,7 @@ impl Replay {
                 let is_newer =
                     if line["finalStateUnknown"] == true { old.1 == version } else { old.1 < version };
                 assert!(old.0 == uid && is_newer, "{old:?} {line}");
-                assert!(self.gone.insert(uid) || self.selected, "a deletion told twice: {line}");
+                assert!(self.gone.insert(uid) || self.selected, "a deletion reported twice: {line}");
                 return;
             }
             (_, known) => panic!("{known:?} {line}"),

@@ -126,8 +126,8 @@ fn protobuf_metadata_equals_json_metadata() {
         let root =
             if kind.group.is_empty() { "/api/v1".to_owned() } else { format!("/apis/{}/v1", kind.group) };
         let request = Request::new(format!("{root}/{}", kind.resource)).accept(PARTIALS).query("limit", "1");
-        let answer = runtime.block_on(client.send(&request)).expect("an answer");
-        let form = answer.header("content-type").expect("a type");
+        let response = runtime.block_on(client.send(&request)).expect("a response");
+        let form = response.header("content-type").expect("a type");
         assert!(form.starts_with("application/vnd.kubernetes.protobuf"), "{}: {form}", kind.resource);
 
         let source = ResourceClient::new(client.clone(), kind.clone())

@@ -27,19 +27,19 @@ const TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Returns a completion with candidates. A request that timed out is repeated.
 #[track_caller]
-fn offer(ask: impl Fn() -> Kdelta) -> String {
-    let offer = || Some(ask().finish().quiet_success()).filter(|answer| answer != ":4\n");
-    eventually(&format!("an offer of {:?}", ask()), offer)
+fn offer(call: impl Fn() -> Kdelta) -> String {
+    let offer = || Some(call().finish().quiet_success()).filter(|output| output != ":4\n");
+    eventually(&format!("an offer of {:?}", call()), offer)
 }
 
 /// Asserts that a call offers nothing and that the cluster responded: the call took less than the time limit.
 #[track_caller]
-fn assert_no_offer(ask: impl Fn() -> Kdelta) {
-    eventually(&format!("an answer in time to {:?}", ask()), || {
+fn assert_no_offer(call: impl Fn() -> Kdelta) {
+    eventually(&format!("the output of {:?} in time", call()), || {
         let start = Instant::now();
-        let answer = ask().finish().quiet_success();
+        let output = call().finish().quiet_success();
         let took = start.elapsed();
-        assert_eq!(answer, ":4\n", "{:?}", ask());
+        assert_eq!(output, ":4\n", "{:?}", call());
         (took < TIMEOUT).then_some(())
     });
 }
@@ -51,9 +51,9 @@ fn completing(env: &TestEnv, words: &[&str]) -> Kdelta {
 /// Returns the candidates without descriptions, and the directive.
 #[track_caller]
 fn candidates(env: &TestEnv, words: &[&str]) -> (Vec<String>, String) {
-    let answer = offer(|| completing(env, words));
+    let output = offer(|| completing(env, words));
     let (last, lines) =
-        answer.lines().collect::<Vec<_>>().split_last().map_or(("", Vec::new()), |(last, lines)| {
+        output.lines().collect::<Vec<_>>().split_last().map_or(("", Vec::new()), |(last, lines)| {
             (*last, lines.iter().map(|line| line.split('\t').next().unwrap_or(line).to_owned()).collect())
         });
     (lines, last.to_owned())
@@ -225,17 +225,17 @@ fn completion_on_a_real_server_respects_permissions() {
     let OnServer { env, testbed, api, namespace } = TestEnv::on_server();
     api.create_config_map(&namespace, "first", &serde_json::json!({"tier": "web"}));
     api.create_config_map(&namespace, "second", &serde_json::json!({"tier": "db"}));
-    let ask = |line: &str| {
+    let call = |line: &str| {
         let words: Vec<&str> = std::iter::once("__complete").chain(line.split(' ')).collect();
         env.kdelta_on(testbed, &words)
     };
-    let answer = |line: &str| offer(|| ask(line));
+    let output = |line: &str| offer(|| call(line));
     let on = |line: &str| format!("get -n {namespace} {line}");
-    assert_eq!(answer(&on("cm fi")), "first\n:4\n");
-    assert_eq!(answer(&on("configmaps/se")), "configmaps/second\n:4\n");
-    assert_eq!(answer(&on("cm -l tier=")), "tier=db\ntier=web\n:4\n");
-    assert_eq!(answer(&on("cm --by label:tier=w")), "label:tier=web\n:4\n");
-    assert_eq!(answer(&format!("get -n {namespace}")), format!("{namespace}\n:4\n"));
-    assert!(answer("get daemons").starts_with("daemonsets\tDaemonSet, apps/v1\n"));
-    assert_no_offer(|| ask(&on("--as nobody cm fi")));
+    assert_eq!(output(&on("cm fi")), "first\n:4\n");
+    assert_eq!(output(&on("configmaps/se")), "configmaps/second\n:4\n");
+    assert_eq!(output(&on("cm -l tier=")), "tier=db\ntier=web\n:4\n");
+    assert_eq!(output(&on("cm --by label:tier=w")), "label:tier=web\n:4\n");
+    assert_eq!(output(&format!("get -n {namespace}")), format!("{namespace}\n:4\n"));
+    assert!(output("get daemons").starts_with("daemonsets\tDaemonSet, apps/v1\n"));
+    assert_no_offer(|| call(&on("--as nobody cm fi")));
 }

@@ -247,7 +247,7 @@ fn replaced_demo_is_relisted() {
 
 /// Sends a request and returns the code and the message of the response.
 fn response(api: &Api, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> (u16, String) {
-    let response = api.ask(method, path, headers, body);
+    let response = api.request(method, path, headers, body);
     let status: Value = serde_json::from_str(&response.text).expect("JSON");
     (response.code, status["message"].as_str().unwrap_or_default().to_owned())
 }

@@ -147,7 +147,7 @@ fn in_time(words: &[&str], call: impl Fn(&[&str]) -> Finished) -> Finished {
         return call(words);
     }
     let mut seconds: u32 = last.trim_end_matches('s').parse().expect("seconds");
-    eventually(&format!("an answer to {words:?}"), || {
+    eventually(&format!("the output of {words:?}"), || {
         let done = call(&[before, &[&format!("{seconds}s")]].concat());
         seconds *= 2;
         let said_nothing = done.stdout.is_empty() && done.stderr.is_empty();

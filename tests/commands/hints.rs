@@ -25,13 +25,13 @@ fn output_with_hint(env: &TestEnv, line: &str) -> String {
 }
 
 /// The same where no hint is expected although this response arrived in time.
-fn output_after_response(env: &TestEnv, line: &str, answer: &str) -> String {
-    eventually(&format!("{answer} for {line:?}"), || {
+fn output_after_response(env: &TestEnv, line: &str, response: &str) -> String {
+    eventually(&format!("{response} for {line:?}"), || {
         let reported = on_terminal(env, &format!("{line} -v=6"));
         let (log, reported): (Vec<_>, Vec<_>) =
             reported.split_inclusive('\n').partition(|line| line.contains(" DEBUG "));
-        let is_answered = log.iter().any(|line| line.contains(answer));
-        (is_answered || reported.iter().any(|line| line.contains("hint"))).then(|| reported.concat())
+        let has_response = log.iter().any(|line| line.contains(response));
+        (has_response || reported.iter().any(|line| line.contains("hint"))).then(|| reported.concat())
     })
 }
 
@@ -54,12 +54,12 @@ fn unknown_namespace_gets_a_similar_suggestion() {
         let reported = output_with_hint(&env, &format!("{line} {on}"));
         assert_eq!(reported, printed, "{line}");
     }
-    for (namespace, answer) in [
+    for (namespace, response) in [
         ("nothing-like-it", r#"path="/api/v1/namespaces?limit=500" status=200"#),
         ("kube-public", r#"path="/api/v1/namespaces/kube-public" status=200"#),
     ] {
         let get = format!("get pods -n {namespace} {on}");
-        let reported = output_after_response(&env, &get, answer);
+        let reported = output_after_response(&env, &get, response);
         assert_eq!(reported, format!("No resources found in {namespace} namespace.\n"));
     }
     let piped = env.kdelta(&["get", "pods", "-n", "shpo", "-s", &demo.url]).finish();

@@ -40,7 +40,7 @@ fn completion_link_completes() {
     let complete = |arguments: &[&str]| {
         let call = || call(&env, links.join("kubectl_complete-delta"), &links, arguments);
         // A slow server times out silently.
-        let offer = || Some(call().finish().quiet_success()).filter(|answer| answer != ":4\n");
+        let offer = || Some(call().finish().quiet_success()).filter(|output| output != ":4\n");
         eventually(&format!("an offer for {arguments:?}"), offer)
     };
     assert_eq!(complete(&["get", "-s", &demo.url, "-n", "shop", "deploy", "che"]), "checkout\n:4\n");

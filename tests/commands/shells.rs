@@ -39,7 +39,7 @@ impl Shell {
     #[track_caller]
     fn offer(&self, shell: &[&str], script: &str, nothing: &str) -> String {
         eventually(&format!("an offer of {script:?}"), || {
-            Some(self.run(shell, script)).filter(|answer| answer != nothing)
+            Some(self.run(shell, script)).filter(|output| output != nothing)
         })
     }
 }
@@ -90,8 +90,8 @@ fn bash_completes_words_that_it_splits() {
         ("kdelta get pods --color=a".to_owned(), &["always", "auto"]),
         ("./kdelta get pods -o 'j".to_owned().replace('\'', ""), &["json"]),
     ] {
-        let answer = bash(&line, "\n");
-        assert_eq!(answer.lines().collect::<Vec<_>>(), replies, "{line}");
+        let output = bash(&line, "\n");
+        assert_eq!(output.lines().collect::<Vec<_>>(), replies, "{line}");
     }
     // Contexts need no cluster request.
     assert_eq!(bash("kdelta get --context ", ""), "\n");
@@ -113,8 +113,8 @@ fn bash_gets_nospace_and_file_directives() {
         ("kdelta get pods --kubeconfig ", "-o default\n"),
         ("kdelta get pods -o ", ""),
     ] {
-        let answer = options(line);
-        assert_eq!(answer, reported, "{line}");
+        let output = options(line);
+        assert_eq!(output, reported, "{line}");
     }
 }
 
@@ -126,14 +126,14 @@ fn fish_completes_with_descriptions() {
         shell.offer(&["fish", "--no-config"], &format!("source kdelta.fish; complete -C '{line}'"), "")
     };
     let on = format!("kdelta -s {} -n shop", shell.demo.url);
-    for (line, answer) in [
+    for (line, output) in [
         (format!("{on} get deploy "), "checkout\npayments\n"),
         (format!("{on} get replicas"), "replicasets\tReplicaSet, apps/v1\n"),
         (format!("{on} get pods --by=label:app=p"), "--by=label:app=payments\n"),
         (format!("{on} get pods --kubeconfig kdelta.b"), "kdelta.bash\n"),
     ] {
         let found = fish(&line);
-        assert_eq!(found, answer, "{line}");
+        assert_eq!(found, output, "{line}");
     }
 }
 
@@ -151,13 +151,13 @@ fn zsh_passes_the_words_to_its_completion() {
         shell.offer(&["zsh", "-f"], &script, "-l -d\n\n")
     };
     let on = format!("kdelta -s {} -n shop", shell.demo.url);
-    for (line, answer) in [
+    for (line, output) in [
         (format!("{on} get deploy "), "-l -d\ncheckout\npayments\n"),
         (format!("{on} get pods --by label:a"), "-l -S  -d\nlabel:app=\n"),
         (format!("{on} get pods --kubeconfig "), "files\n"),
     ] {
         let found = zsh(&line);
-        assert_eq!(found, answer, "{line}");
+        assert_eq!(found, output, "{line}");
     }
 }
 
@@ -173,7 +173,7 @@ fn nushell_uses_the_script_only_for_kdelta() {
         shell.offer(&["nu", "--no-config-file"], &script, "[]\n")
     };
     let on = format!("kdelta -s {} -n shop", shell.demo.url);
-    for (line, answer) in [
+    for (line, output) in [
         (
             format!("{on} get deploy "),
             r#"[{"value":"checkout","description":""},{"value":"payments","description":""}]"#,
@@ -183,6 +183,6 @@ fn nushell_uses_the_script_only_for_kdelta() {
         ("ls ".to_owned(), "null"),
     ] {
         let found = nu(&line);
-        assert_eq!(found.trim_end(), answer, "{line}");
+        assert_eq!(found.trim_end(), output, "{line}");
     }
 }

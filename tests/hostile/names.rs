@@ -121,7 +121,7 @@ fn server_names_never_leave_the_base_path() {
                 "/apis" if is_aggregated => Reply::json(200, aggregated(&address).to_string()),
                 "/api" if is_aggregated => Reply::json(200, r#"{"kind":"APIVersions","versions":[]}"#),
                 path => match unaggregated(path, &address) {
-                    Some(answer) => Reply::json(200, answer.to_string()),
+                    Some(response) => Reply::json(200, response.to_string()),
                     None if request.is_watch() => Reply::status(400, "BadRequest", "no watch"),
                     None if path.ends_with("/things") => Reply::json(200, &list),
                     None => HostileServer::honest(&request),

@@ -51,7 +51,7 @@ impl Api {
     }
 
     /// Sends a request and returns the response, whatever its status.
-    pub(crate) fn ask(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Response {
+    pub(crate) fn request(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Response {
         let method = Method::from_bytes(method.as_bytes()).expect("a method");
         let mut request = self.http.request(method, format!("{}{path}", self.server)).body(body.to_owned());
         for (name, value) in headers {
@@ -61,7 +61,7 @@ impl Api {
             request = request.bearer_auth(&self.token);
         }
         self.runtime.block_on(async {
-            let response = request.send().await.expect("an answer");
+            let response = request.send().await.expect("a response");
             let code = response.status().as_u16();
             let content_type = response.headers().get("content-type").and_then(|value| value.to_str().ok());
             let content_type =
@@ -80,7 +80,7 @@ impl Api {
             request = request.header("Content-Type", kind).body(body.to_string());
         }
         self.runtime.block_on(async {
-            let response = request.send().await.expect("the testbed answers");
+            let response = request.send().await.expect("the testbed responds");
             let ok = response.status().is_success();
             let text = response.text().await.expect("a body");
             let value = serde_json::from_str(&text).unwrap_or(Value::String(text));
@@ -109,7 +109,7 @@ impl Api {
     /// it.
     pub(crate) fn discovers(&self, group: &str, plural: &str) -> bool {
         let form = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
-        let text = self.ask("GET", "/apis", &[("Accept", form)], "").text;
+        let text = self.request("GET", "/apis", &[("Accept", form)], "").text;
         let all: Value = serde_json::from_str(&text).unwrap_or_default();
         let each = |list: &Value| list.as_array().cloned().unwrap_or_default();
         let mut of_group = each(&all["items"]).into_iter().filter(|found| found["metadata"]["name"] == group);
@@ -142,7 +142,7 @@ impl Api {
     /// Returns the status code of a GET with other credentials.
     pub(crate) fn ask_as(&self, path: &str, authorization: &str) -> u16 {
         let request = self.http.get(format!("{}{path}", self.server)).header("Authorization", authorization);
-        self.runtime.block_on(async { request.send().await.expect("an answer").status().as_u16() })
+        self.runtime.block_on(async { request.send().await.expect("a response").status().as_u16() })
     }
 
     /// Posts a form to a server whose certificate the testbed's authority signed.
@@ -151,8 +151,8 @@ impl Api {
         let request = self.http.post(url).body(form.to_owned());
         let request = request.header("Content-Type", "application/x-www-form-urlencoded");
         self.runtime.block_on(async {
-            let answer = request.send().await.expect("an answer").text().await.expect("a body");
-            serde_json::from_str(&answer).unwrap_or_else(|_| panic!("{url}: {answer}"))
+            let response = request.send().await.expect("a response").text().await.expect("a body");
+            serde_json::from_str(&response).unwrap_or_else(|_| panic!("{url}: {response}"))
         })
     }
 

@@ -48,18 +48,18 @@ impl OnServer {
     /// The same with any kubeconfig and flags.
     #[track_caller]
     pub(crate) fn ask_with(&self, config: &Path, flags: &[&str], secrets: &[&str]) -> Result<String, String> {
-        let ask = |more: &[&str]| {
+        let run = |more: &[&str]| {
             let words = [&["get", "ns", "default", "-o", "name"], flags, more].concat();
             self.env.kdelta(&words).env("KUBECONFIG", config).finish()
         };
         if !secrets.is_empty() {
-            let shown = ask(&["-v=9"]);
+            let shown = run(&["-v=9"]);
             for secret in secrets {
                 let is_shown = shown.stderr.contains(secret) || shown.stdout.contains(secret);
                 assert!(!secret.is_empty() && !is_shown, "{secret} in {}", shown.stderr);
             }
         }
-        let done = ask(&[]);
+        let done = run(&[]);
         if done.code == 0 {
             assert_eq!(done.stdout, "namespace/default\n");
             return Ok(done.stderr);
@@ -75,8 +75,8 @@ impl OnServer {
         let form = format!(
             "grant_type=password&client_id=kdelta&client_secret={secret}&username={user}&lifetime={seconds}"
         );
-        let answer = self.api.post_form(&format!("{}/token", self.testbed.issuer()), &form);
-        let text = |field: &str| answer[field].as_str().unwrap_or_else(|| panic!("{answer}")).to_owned();
+        let response = self.api.post_form(&format!("{}/token", self.testbed.issuer()), &form);
+        let text = |field: &str| response[field].as_str().unwrap_or_else(|| panic!("{response}")).to_owned();
         (text("id_token"), text("refresh_token"))
     }
 }
@@ -143,8 +143,10 @@ impl Plugin {
     /// while another test's fork still has it open for writing.
     pub(crate) fn new(env: &TestEnv, version: &str, status: &Value) -> Self {
         let plugin = Self { folder: env.home().to_owned() };
-        let script = "cd \"$(dirname \"$0\")\" && echo run >> runs && echo \"$KUBERNETES_EXEC_INFO\" > told\n\
-                      echo \"asked $GREETING\" >&2\n. ./ending\ncat said\n";
+        let script =
+            "cd \"$(dirname \"$0\")\" && echo run >> runs && echo \"$KUBERNETES_EXEC_INFO\" > input\n\
+                      echo \"asked $GREETING\" >&2\n. ./ending\ncat output
+";
         env.file("plugin.sh", script);
         env.file("ending", "");
         plugin.says(version, status);
@@ -156,8 +158,8 @@ impl Plugin {
         let version = format!("client.authentication.k8s.io/{version}");
         let printed = json!({"apiVersion": version, "kind": "ExecCredential", "status": status});
         // Renamed into place: a running plugin may be reading the file.
-        fs::write(self.folder.join("said.new"), printed.to_string()).expect("a file of the test");
-        fs::rename(self.folder.join("said.new"), self.folder.join("said")).expect("a file of the test");
+        fs::write(self.folder.join("output.new"), printed.to_string()).expect("a file of the test");
+        fs::rename(self.folder.join("output.new"), self.folder.join("output")).expect("a file of the test");
     }
 
     /// Returns the kubeconfig user that runs the plugin.
@@ -177,7 +179,7 @@ impl Plugin {
 
     /// Returns the `ExecCredential` that its last run received.
     pub(crate) fn last_input(&self) -> Value {
-        let input = fs::read_to_string(self.folder.join("told")).expect("it has run");
+        let input = fs::read_to_string(self.folder.join("input")).expect("it has run");
         serde_json::from_str(&input).unwrap_or_else(|error| panic!("{input}: {error}"))
     }
 }

@@ -30,16 +30,16 @@ pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Writes a line directly to stderr, since the harness shows captured output only for failures.
 pub(crate) fn print_line(line: &str) {
-    let _told = std::io::Write::write_all(&mut std::io::stderr(), format!("{line}\n").as_bytes());
+    let _sent = std::io::Write::write_all(&mut std::io::stderr(), format!("{line}\n").as_bytes());
 }
 
-/// Polls until `ask` returns a value; fails the test after [`PATIENCE`].
+/// Polls until `poll` returns a value; fails the test after [`PATIENCE`].
 #[track_caller]
-pub(crate) fn eventually<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
+pub(crate) fn eventually<T>(what: &str, mut poll: impl FnMut() -> Option<T>) -> T {
     let start = Instant::now();
     loop {
-        if let Some(answer) = ask() {
-            return answer;
+        if let Some(value) = poll() {
+            return value;
         }
         assert!(start.elapsed() < PATIENCE, "not within {PATIENCE:?}: {what}");
         // The interval of polling; no result depends on it.

@@ -212,11 +212,11 @@ impl Lines {
 
     /// Returns the next line that matches, skipping others; fails the test if none arrives.
     #[track_caller]
-    pub(crate) fn find(&self, what: &str, mut wanted: impl FnMut(&str) -> bool) -> String {
+    pub(crate) fn find(&self, what: &str, mut is_match: impl FnMut(&str) -> bool) -> String {
         let start = Instant::now();
         let mut skipped = Vec::new();
         while let Some(line) = self.within(PATIENCE.saturating_sub(start.elapsed())) {
-            if wanted(&line) {
+            if is_match(&line) {
                 return line;
             }
             skipped.push(line);
@@ -226,12 +226,12 @@ impl Lines {
 
     /// Returns the lines as JSON up to and including the first match.
     #[track_caller]
-    pub(crate) fn json_until(&self, what: &str, mut wanted: impl FnMut(&Value) -> bool) -> Vec<Value> {
+    pub(crate) fn json_until(&self, what: &str, mut is_match: impl FnMut(&Value) -> bool) -> Vec<Value> {
         let mut values: Vec<Value> = Vec::new();
         let start = Instant::now();
         while let Some(line) = self.within(PATIENCE.saturating_sub(start.elapsed())) {
             values.push(serde_json::from_str(&line).unwrap_or_else(|error| panic!("{line:?}: {error}")));
-            if values.last().is_some_and(&mut wanted) {
+            if values.last().is_some_and(&mut is_match) {
                 return values;
             }
         }

@@ -54,7 +54,7 @@ impl Testbed {
         let mut line = String::new();
         BufReader::new(child.stdout.take().expect("a pipe")).read_line(&mut line).expect("a line");
         let ready = serde_json::from_str(&line)
-            .unwrap_or_else(|error| panic!("testbed serve said {line:?}: {error}"));
+            .unwrap_or_else(|error| panic!("testbed serve printed {line:?}: {error}"));
         Self { child, ready }
     }
 
@@ -164,7 +164,7 @@ fn build() -> Result<PathBuf, String> {
     }
     let fresh = folder.join("testbed.new");
     let message = "building tests/testbed (kube-apiserver and etcd) with Go: minutes the first time\n";
-    let _told = std::io::stderr().write_all(message.as_bytes());
+    let _sent = std::io::stderr().write_all(message.as_bytes());
     let status = Command::new("go")
         .args(["build", "-trimpath", "-ldflags=-s -w", "-modfile"])
         .arg(&module)

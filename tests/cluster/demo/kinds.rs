@@ -222,7 +222,12 @@ fn defaults_and_rows_of_each_kind_are_equal() {
     let demo_api = Api::open(&demo.url);
     let both = [&real, &demo_api];
     for api in both {
-        api.ask("POST", "/api/v1/namespaces", &[("Content-Type", JSON)], r#"{"metadata":{"name":"kinds"}}"#);
+        api.request(
+            "POST",
+            "/api/v1/namespaces",
+            &[("Content-Type", JSON)],
+            r#"{"metadata":{"name":"kinds"}}"#,
+        );
     }
     let mut differences = Vec::new();
     for (number, (path, mut object)) in core().into_iter().chain(workloads()).chain(others()).enumerate() {
@@ -234,7 +239,7 @@ fn defaults_and_rows_of_each_kind_are_equal() {
         let responses = both.map(|api| {
             let send = |path: &str, accept| {
                 let headers = [("Accept", accept), ("Content-Type", JSON)];
-                let response = api.ask("POST", path, &headers, &body);
+                let response = api.request("POST", path, &headers, &body);
                 serde_json::from_str::<Value>(&response.text).expect("JSON")
             };
             let whole = send(&format!("{path}?dryRun=All"), JSON);

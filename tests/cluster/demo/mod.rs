@@ -282,7 +282,7 @@ fn send(api: &Api, (method, path, accept, (content_type, body), _): &Step, secon
     if !content_type.is_empty() {
         headers.push(("Content-Type", *content_type));
     }
-    api.ask(method, &path, &headers, body)
+    api.request(method, &path, &headers, body)
 }
 
 #[test]
@@ -351,8 +351,8 @@ fn both_servers_continue_pages_and_serve_a_new_kind() {
         let object = json!({"apiVersion": "demo.kdelta.test/v1", "kind": "Same", "metadata": {"name": "s"}, "spec": {"size": 3}});
         let created = api.create(&path, &object);
         let strategic = [("Content-Type", "application/strategic-merge-patch+json")];
-        let rejected = api.ask("PATCH", &format!("{path}/s"), &strategic, "{}");
-        let table = api.ask("GET", &path, &[("Accept", TABLE)], "");
+        let rejected = api.request("PATCH", &format!("{path}/s"), &strategic, "{}");
+        let table = api.request("GET", &path, &[("Accept", TABLE)], "");
         let table: Value = serde_json::from_str(&table.text).expect("a Table");
         let list = api.get(&path);
         api.delete("/apis/apiextensions.k8s.io/v1/customresourcedefinitions/sames.demo.kdelta.test");

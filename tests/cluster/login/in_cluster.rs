@@ -55,8 +55,8 @@ fn service_account_token_is_reread_after_a_rejection() {
         "{untrusted:?}"
     );
     let mut named = in_pod(&folder, testbed.port());
-    named.in_cluster.namespace = Some("told".to_owned());
-    assert_eq!(Config::load(&named).expect("a configuration").default_namespace(), "told");
+    named.in_cluster.namespace = Some("named".to_owned());
+    assert_eq!(Config::load(&named).expect("a configuration").default_namespace(), "named");
 }
 
 /// Runs the program with the folder mounted at a pod's path in its own mount namespace.

@@ -201,7 +201,11 @@ fn plugin_failure_shows_its_stderr_only() {
     let on = TestEnv::on_server();
     let plugin = Plugin::new(&on.env, "v1", &json!({"token": "s3cret-token"}));
     let user = plugin.user("v1");
-    on.env.file("ending", "cat said\nprintf 'no luck\\nask \\033[31mmother\\n' >&2\nexit 7\n");
+    on.env.file(
+        "ending",
+        "cat output
+printf 'no luck\\nask \\033[31mmother\\n' >&2\nexit 7\n",
+    );
     let before = plugin.runs();
     let error = on.ask_as(&user, &[]).expect_err("it fails");
     let failed =
@@ -303,13 +307,13 @@ fn plugin_in_a_relative_path_entry_fails_like_kubectl() {
     let config = on.env.login(on.testbed, on.testbed.server(), &user);
     let config = config.to_str().expect("UTF-8");
     let system = std::env::var("PATH").expect("a path");
-    let ask = |mut command: std::process::Command, path: &str| {
+    let run = |mut command: std::process::Command, path: &str| {
         let path = format!("{path}:{system}");
         command.env("HOME", on.env.home()).env("PATH", path).current_dir(on.env.home());
         command.stdin(std::process::Stdio::null()).output().expect("it runs")
     };
     let words = ["get", "ns", "default", "-o", "name"];
-    let ours = |path: &str| ask(on.env.kdelta(&words).env("KUBECONFIG", config).into_command(), path);
+    let ours = |path: &str| run(on.env.kdelta(&words).env("KUBECONFIG", config).into_command(), path);
     for (path, entry) in [("bin", "bin"), (".", "."), ("", "")] {
         let output = ours(path);
         let error = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -317,7 +321,7 @@ fn plugin_in_a_relative_path_entry_fails_like_kubectl() {
             "Unable to connect to the server: getting credentials: exec: executable kdelta-plugin not found";
         assert!(output.status.code() == Some(1) && error.starts_with(start), "{path:?}: {output:?}");
         assert!(error.contains(&format!("relative entry {entry:?}")), "{error}");
-        let output = ask(kubectl(config, &["get", "ns", "default"]), path);
+        let output = run(kubectl(config, &["get", "ns", "default"]), path);
         let theirs = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(theirs.contains(start) && !output.status.success(), "{path:?}: {theirs}");
     }

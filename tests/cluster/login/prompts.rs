@@ -123,11 +123,11 @@ fn first_signal_lets_a_plugin_clean_up_and_the_second_kills_it() {
             std::fs::remove_file(file).expect("a file of the test");
         }
     }
-    on.env.file("ending", "trap ': > asked' TERM\nsleep 60 &\n: > begun\nwhile :; do wait; done\n");
+    on.env.file("ending", "trap ': > terminated' TERM\nsleep 60 &\n: > begun\nwhile :; do wait; done\n");
     let mut running = on.env.kdelta(&["get", "ns"]).env("KUBECONFIG", &config).start();
     eventually("the plugin runs", || started.exists().then_some(()));
     running.signal("TERM");
-    eventually("the plugin is asked", || on.env.home().join("asked").exists().then_some(()));
+    eventually("the plugin gets SIGTERM", || on.env.home().join("terminated").exists().then_some(()));
     running.signal("TERM");
     assert_eq!(running.wait(), 143);
 }

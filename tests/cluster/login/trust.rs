@@ -133,13 +133,13 @@ fn listener(testbed: &Testbed) -> (u16, thread::JoinHandle<(Option<String>, Stri
     let port = listener.local_addr().expect("an address").port();
     let config = Arc::new(server_tls(testbed));
     let answering = thread::spawn(move || {
-        listener.incoming().find_map(|stream| answer(stream.ok()?, Arc::clone(&config))).expect("a client")
+        listener.incoming().find_map(|stream| respond(stream.ok()?, Arc::clone(&config))).expect("a client")
     });
     (port, answering)
 }
 
 /// Responds to the request of a connection; returns `None` if there is none.
-fn answer(mut stream: TcpStream, config: Arc<ServerConfig>) -> Option<(Option<String>, String)> {
+fn respond(mut stream: TcpStream, config: Arc<ServerConfig>) -> Option<(Option<String>, String)> {
     let mut acceptor = Acceptor::default();
     let hello = loop {
         if acceptor.read_tls(&mut stream).ok()? == 0 {
@@ -158,8 +158,8 @@ fn answer(mut stream: TcpStream, config: Arc<ServerConfig>) -> Option<(Option<St
             return None;
         }
     }
-    let answer = b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
-    stream.get_mut().write_all(answer).expect("a client that reads");
+    let response = b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+    stream.get_mut().write_all(response).expect("a client that reads");
     Some((name, head))
 }
 

@@ -12,9 +12,9 @@ fn ways(requests: &[String]) -> (usize, usize) {
 }
 
 /// Gives the first matching request this response, and expects the watch to start normally afterwards.
-fn starts_after(which: Which, answer: FaultResponse, arguments: &[&str]) {
+fn starts_after(which: Which, response: FaultResponse, arguments: &[&str]) {
     let mut scene = Scene::set();
-    scene.proxy.answer_each(which, answer);
+    scene.proxy.respond_to_each(which, response);
     scene.start(arguments);
     scene.change();
     scene.assert_recovered();
@@ -84,17 +84,17 @@ fn initial_list_method_is_configurable() {
     let mut scene = Scene::set();
     scene.start(&["--list-mode", "list"]);
     assert_eq!(ways(&scene.proxy.take_requests()), (0, 2));
-    let ask = |arguments: &[&str], feature: &str| {
+    let requests = |arguments: &[&str], feature: &str| {
         let arguments = [&["watch", "cm", "--until-synced"], arguments].concat();
         let config = scene.proxy.kubeconfig(&scene.env, &scene.namespace);
         let kdelta = scene.env.kdelta(&arguments).env("KUBECONFIG", config);
         let _table = kdelta.env("KUBE_FEATURE_WatchListClient", feature).finish().quiet_success();
         ways(&scene.proxy.take_requests())
     };
-    assert_eq!(ask(&[], ""), (1, 0));
-    assert_eq!(ask(&[], "false"), (0, 1));
-    assert_eq!(ask(&["--list-mode", "auto"], "true"), (1, 0));
-    assert_eq!(ask(&["--list-mode", "watchlist"], "false"), (1, 0));
+    assert_eq!(requests(&[], ""), (1, 0));
+    assert_eq!(requests(&[], "false"), (0, 1));
+    assert_eq!(requests(&["--list-mode", "auto"], "true"), (1, 0));
+    assert_eq!(requests(&["--list-mode", "watchlist"], "false"), (1, 0));
     scene.change();
     scene.assert_recovered();
 }

@@ -102,7 +102,7 @@ impl Scene {
             while stderr_lines.len() < lines {
                 let line = running.stderr.within(PATIENCE);
                 stderr_lines
-                    .push(line.unwrap_or_else(|| panic!("{version} said {stderr_lines:?} and no more")));
+                    .push(line.unwrap_or_else(|| panic!("{version} printed {stderr_lines:?} and no more")));
             }
         }
     }

@@ -4,10 +4,10 @@ use super::{Scene, Watcher};
 use crate::support::{FaultResponse, Strike, Which};
 
 /// Makes both watches miss changes and cuts them; the next request of each gets this response.
-fn rejected_once(answer: FaultResponse) {
+fn rejected_once(response: FaultResponse) {
     let scene = Scene::synced();
     scene.change_unseen();
-    scene.proxy.answer_each(Which::Rewatches, answer);
+    scene.proxy.respond_to_each(Which::Rewatches, response);
     scene.proxy.strike(Strike::Cut);
     scene.assert_recovered();
 }
@@ -52,7 +52,7 @@ fn future_version_error_causes_a_relist() {
 #[cfg_attr(not(has_go), ignore = "needs Go")]
 fn forbidden_watch_resumes_when_permission_returns() {
     let mut scene = Scene::synced();
-    scene.proxy.answer(Which::All, FaultResponse::status(403), usize::MAX);
+    scene.proxy.respond(Which::All, FaultResponse::status(403), usize::MAX);
     scene.proxy.strike(Strike::Cut);
     scene.wait_for_lines(2);
     scene.change();

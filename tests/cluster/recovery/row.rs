@@ -43,7 +43,7 @@ impl Row {
     pub(in crate::cluster) fn check_stderr(&self, who: &str, output: &[String]) {
         let fits = output.len() == self.stderr.len()
             && output.iter().zip(&self.stderr).all(|(line, pattern)| matches(line.trim_end(), pattern));
-        assert!(fits, "{who} said {output:#?} where the table has {:#?}", self.stderr);
+        assert!(fits, "{who} printed {output:#?} where the table has {:#?}", self.stderr);
     }
 }
 

@@ -121,7 +121,7 @@ impl<'a> Responses<'a> {
         let is_due = self.last_at.elapsed() >= PROBED;
         let start = std::time::Instant::now();
         while is_due && (self.count)() == self.last_count {
-            assert!(start.elapsed() < PATIENCE, "no ping or probe is answered");
+            assert!(start.elapsed() < PATIENCE, "no response to a ping or probe");
             // The interval of polling. The paused clock stands still during a blocking task, while the network continues.
             let _slept = tokio::task::spawn_blocking(|| std::thread::sleep(POLL_INTERVAL)).await;
         }

@@ -55,7 +55,7 @@ async fn controller_processes_every_queue_type() {
         let run = tokio::spawn(controller.run(stop.clone()));
         until("synced", || controller.has_synced() && source.open_watches() == 1).await;
         source.modify(pod("a"));
-        until("told", || controller.last_sync_resource_version() == "4".into()).await;
+        until("notified", || controller.last_sync_resource_version() == "4".into()).await;
         stop.cancel();
         run.await.expect("no panic").expect("no error");
         let mut lines = std::mem::take(&mut *lines.lock().expect("lines"));
@@ -198,13 +198,13 @@ async fn single_handler_informer_reports_store_changes() {
     assert_eq!(store.index_keys("namespace", "shop"), Ok(vec!["shop/a".into()]));
     source.modify(pod("shop/a"));
     source.delete("bank/b");
-    until("told", || recorder.len() == 2).await;
+    until("notified", || recorder.len() == 2).await;
     assert_eq!(recorder.take(), ["shop/a@2>4 watch", "-bank/b@5 watch"]);
     advance(60).await;
     assert_eq!(recorder.take(), ["shop/a@4>4 resync"]);
     source.add_silently(pod("bank/c"));
     source.reset_watches();
-    until("told", || recorder.len() == 1).await;
+    until("notified", || recorder.len() == 1).await;
     // The list does not report unchanged objects again.
     assert_eq!(recorder.take(), ["+bank/c@6 relist"]);
     assert_eq!(store.last_store_sync_resource_version(), source.version());
@@ -231,7 +231,7 @@ async fn single_handler_informer_syncs_after_its_last_callback() {
     assert_eq!(*synced.lock().expect("no panic"), [false, false]);
     // Later notifications do not revoke the sync.
     source.modify(pod("a"));
-    until("told", || synced.lock().expect("no panic").len() == 3).await;
+    until("notified", || synced.lock().expect("no panic").len() == 3).await;
     assert_eq!(*synced.lock().expect("no panic"), [false, false, true]);
     stop.cancel();
     run.await.expect("no panic").expect("no error");
@@ -254,7 +254,7 @@ async fn single_handler_continues_after_a_panic() {
     let run = tokio::spawn(controller.run(stop.clone()));
     until("synced", || controller.has_synced()).await;
     source.delete("a");
-    until("told", || recorder.len() == 3).await;
+    until("notified", || recorder.len() == 3).await;
     assert_eq!(recorder.take(), ["+a@2! list", "+b@3! list", "-a@4 watch"]);
     assert_eq!(panics.take(), ["oh"]);
     stop.cancel();

@@ -31,7 +31,7 @@ async fn handler_syncs_after_its_initial_callbacks_return() {
         let late = late.clone();
         move |notification| {
             let _sent = enter.send(());
-            left.lock().expect("no panic").recv().expect("told to leave");
+            left.lock().expect("no panic").recv().expect("a signal");
             late.on_notification(notification);
         }
     });
@@ -62,12 +62,12 @@ async fn removed_handler_gets_no_notifications() {
     other.remove_event_handler(&first);
     let running = Running::synced(informer.clone()).await;
     source.add(pod("a"));
-    until("told twice", || recorder.len() == 2).await;
+    until("notified twice", || recorder.len() == 2).await;
     assert_eq!(recorder.take(), ["+a@2 watch", "+a@2 watch"]);
     informer.remove_event_handler(&first);
     informer.remove_event_handler(&first);
     source.add(pod("b"));
-    until("told once", || stored(&informer).len() == 2 && recorder.len() == 1).await;
+    until("notified once", || stored(&informer).len() == 2 && recorder.len() == 1).await;
     informer.remove_event_handler(&second);
     source.add(pod("c"));
     until("stored", || stored(&informer).len() == 3).await;
@@ -95,7 +95,7 @@ async fn panicking_handler_is_reported_and_called_again() {
     informer.add_event_handler(recorder.clone()).expect("not stopped");
     let running = Running::synced(informer).await;
     assert!(registration.synced().await, "a panic must not leave a handler unsynced");
-    until("told", || recorder.len() == 3).await;
+    until("notified", || recorder.len() == 3).await;
     running.stop().await;
     let states = ["a@2", "b@3", "c@4"];
     assert_eq!(recorder.take(), states.map(|state| format!("+{state}! list")));

@@ -53,7 +53,7 @@ async fn relist_repeats_unchanged_objects_only_to_handlers_due_a_resync() {
     let mut lines = quiet.take();
     lines.sort();
     assert_eq!(lines, ["+pod3@4 relist", "pod2@3>5 relist"]);
-    until("told again", || eager.len() >= 3).await;
+    until("notified again", || eager.len() >= 3).await;
     let lines = eager.take();
     for line in ["+pod3@4 relist", "pod2@3>5 relist", "pod1@2>2 resync"] {
         assert!(lines.iter().any(|notifications| notifications == line), "{line} in {lines:?}");

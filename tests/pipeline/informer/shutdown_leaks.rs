@@ -98,7 +98,7 @@ fn dropping_a_factory_and_its_client_closes_all_connections() {
         assert!(factory.shutdown().await.is_empty());
         for (informer, recorder) in &handled {
             let stored = informer.get_store().list_keys().len();
-            assert!(stored > 0 && recorder.len() >= stored, "told of all that is stored");
+            assert!(stored > 0 && recorder.len() >= stored, "notified of all stored objects");
         }
     });
     eventually("every connection is closed", || (proxy.connections() == 0).then_some(()));

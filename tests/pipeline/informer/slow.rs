@@ -33,7 +33,7 @@ async fn coalescing_handler_does_not_block_others_and_reaches_the_same_state() {
             sleep(Duration::from_millis(10)).await;
         }
         until("stored", || stored(&informer) == source_state(&source)).await;
-        assert!(quick.len() >= 200, "only the slow one is told less");
+        assert!(quick.len() >= 200, "only the slow one receives fewer");
         let mut late = informer.subscribe_with_options(coalesce()).expect("not stopped");
         source.modify(pod("a"));
         until("stored", || stored(&informer) == source_state(&source)).await;

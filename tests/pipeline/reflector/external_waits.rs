@@ -46,8 +46,8 @@ impl DelayedSource {
         self.log_in().due = Some(due);
     }
 
-    async fn wait(&self, asks: RequestKind) {
-        if self.log_in().due != Some(asks) {
+    async fn wait(&self, kind: RequestKind) {
+        if self.log_in().due != Some(kind) {
             return;
         }
         {

@@ -64,7 +64,7 @@ async fn endless_empty_pages_are_requested_slowly() {
     running.abort();
 }
 
-/// The request for the initial list is never answered.
+/// The request for the initial list gets no response.
 #[tokio::test(start_paused = true)]
 async fn initial_events_deadline_covers_the_watch_request() {
     let source = FakeSource::new();

@@ -68,8 +68,8 @@ async fn rejected_list_sets_no_version() {
 async fn other_errors_are_returned() {
     let source = five();
     source.fail_list(Error::Forbidden(status_with("pods is forbidden")));
-    let (answer, store) = list_once(&source, consistent()).await;
-    assert_eq!(answer.expect_err("forbidden").to_string(), "pods is forbidden");
+    let (result, store) = list_once(&source, consistent()).await;
+    assert_eq!(result.expect_err("forbidden").to_string(), "pods is forbidden");
     assert_eq!(store.calls.all(), [""; 0]);
 }
 
@@ -84,12 +84,12 @@ async fn expired_token_or_version_falls_back_to_a_full_list() {
     store.full.send_replace(true);
     let store = Arc::new(store);
     let reflector = Reflector::new(source.clone(), Arc::clone(&store), consistent());
-    let (answer, ()) = tokio::join!(reflector.list_once(), async {
+    let (result, ()) = tokio::join!(reflector.list_once(), async {
         until(|| source.requests().len() == 1).await;
         source.expire_continue_tokens();
         store.full.send_replace(false);
     });
-    assert_eq!(answer.expect("a list"), "6".into());
+    assert_eq!(result.expect("a list"), "6".into());
     assert_eq!(request_lines(&source.requests()).last().expect("a request"), "list /0");
     assert_eq!(store.content().len(), 5);
 }

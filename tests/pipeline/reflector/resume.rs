@@ -126,7 +126,7 @@ async fn resume_gives_up_before_the_first_watch_like_a_list() {
     run.caught_up().await;
 }
 
-/// An intermediary may answer the version check with a page of its own.
+/// An intermediary may respond to the version check with a page of its own.
 #[tokio::test(start_paused = true)]
 async fn resume_continues_when_the_version_check_fails() {
     let source = FakeSource::new();

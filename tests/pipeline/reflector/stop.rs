@@ -105,13 +105,13 @@ async fn stop_works_with_a_source_that_never_pauses() {
 async fn forbidden_first_watch_ends_the_run_if_configured() {
     let forbidden = || Error::Forbidden(status_with("no watch"));
     let gives_up: GiveUp = Arc::new(|error| matches!(error, Error::Forbidden(_)));
-    let asks = plain().give_up_watch(Some(gives_up));
+    let options = plain().give_up_watch(Some(gives_up));
 
     let source = FakeSource::new();
     source.add(pod("a"));
     source.fail_watch(refused());
     source.fail_watch(forbidden());
-    let run = start(&source, asks.clone());
+    let run = start(&source, options.clone());
     let error = run.task.await.expect("no panic").expect_err("it may not watch");
     assert!(matches!(error, Error::Forbidden(_)), "{error:?}");
     assert_eq!(run.store.content(), ["a@2"], "what was listed stays");
@@ -121,7 +121,7 @@ async fn forbidden_first_watch_ends_the_run_if_configured() {
     let run = start(&source, plain());
     run.caught_up().await;
     run.stop().await.expect("a stop is no error");
-    let run = start(&source, asks);
+    let run = start(&source, options);
     run.caught_up().await;
     source.fail_watch(forbidden());
     source.break_watches(&cut());

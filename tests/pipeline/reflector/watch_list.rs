@@ -96,7 +96,7 @@ async fn missing_watch_list_support_is_shared_between_reflectors() {
     }
     let reported =
         runs.iter().flat_map(|run| run.events.all()).filter(|line| line.starts_with("no watch-list"));
-    assert_eq!(reported.count(), 1, "said once");
+    assert_eq!(reported.count(), 1, "reported once");
     until(|| source.open_watches() == 2).await;
     let before = source.requests().len();
     start(&source, streaming()).at("2").await;

@@ -19,7 +19,7 @@ pub(super) async fn carry(mut from: reqwest::Response, to: Pieces, most: Option<
     loop {
         let piece = match from.chunk().await {
             Ok(Some(piece)) if piece.len() > left => {
-                let _told = to.send(Ok(piece.slice(..left))).await;
+                let _sent = to.send(Ok(piece.slice(..left))).await;
                 Err(io::Error::other("it breaks off"))
             }
             Ok(Some(piece)) => {
@@ -62,7 +62,7 @@ pub(super) async fn carry_frames(
                 Ok(Some(piece)) => frames.take(&piece).await,
                 Ok(None) => return,
                 Err(error) => {
-                    let _told = to.send(Err(io::Error::other(error))).await;
+                    let _sent = to.send(Err(io::Error::other(error))).await;
                     return;
                 }
             },
@@ -111,7 +111,7 @@ impl Frames {
                 true
             }
             Strike::Error(code) => {
-                let _told = self.send(error_frame(code).into()).await;
+                let _sent = self.send(error_frame(code).into()).await;
                 false
             }
             Strike::Garbage => self.send(Bytes::from_static(b"<html>502 Bad Gateway</html>\n")).await,
@@ -174,11 +174,11 @@ impl Frames {
                 self.send(bytes.into()).await
             }
             Some(Strike::Break | Strike::BreakAt(_)) => {
-                let _told = (self.send(half).await, self.to.send(Err(io::Error::other("struck"))).await);
+                let _sent = (self.send(half).await, self.to.send(Err(io::Error::other("struck"))).await);
                 false
             }
             Some(_) => {
-                let _told = self.send(half).await;
+                let _sent = self.send(half).await;
                 false
             }
         }

@@ -18,7 +18,7 @@ use tokio::sync::broadcast;
 use tokio::time::Sleep;
 use tokio_rustls::TlsAcceptor;
 
-use super::forward::answer;
+use super::forward::respond;
 use super::script::{Shared, Strike};
 
 /// The interval at which a frozen connection checks whether it may continue.
@@ -71,7 +71,7 @@ async fn serve(stream: TcpStream, shared: Arc<Shared>, mut strikes: broadcast::R
         _ = struck(&mut strikes, &state) => return,
         else => return,
     };
-    let service = service_fn(|request| answer(request, Arc::clone(&shared)));
+    let service = service_fn(|request| respond(request, Arc::clone(&shared)));
     let builder = auto::Builder::new(TokioExecutor::new());
     let connection = builder.serve_connection(TokioIo::new(stream), service);
     tokio::pin!(connection);

@@ -1,4 +1,4 @@
-//! Requests: answered by the script or forwarded to the server.
+//! Requests: handled by the script or forwarded to the server.
 
 use std::convert::Infallible;
 use std::io;
@@ -25,14 +25,14 @@ const HOP_BY_HOP: [header::HeaderName; 5] =
 type Body = UnsyncBoxBody<Bytes, io::Error>;
 
 /// Responds to one request. An error breaks the connection or the HTTP/2 stream.
-pub(super) async fn answer(
+pub(super) async fn respond(
     request: Request<Incoming>,
     shared: Arc<Shared>,
 ) -> Result<Response<Body>, io::Error> {
     let query = request.uri().query().unwrap_or_default().to_owned();
-    if let Some(answer) = scripted_response(&request, &query, &shared) {
+    if let Some(response) = scripted_response(&request, &query, &shared) {
         let never = |never: Infallible| -> io::Error { match never {} };
-        return Ok(answer.response().map(|body| body.map_err(never).boxed_unsync()));
+        return Ok(response.response().map(|body| body.map_err(never).boxed_unsync()));
     }
     forward(&request, &query, shared).await
 }
@@ -49,14 +49,14 @@ fn scripted_response(request: &Request<Incoming>, query: &str, shared: &Shared) 
     if !is_of_a_collection(request.uri().path()) {
         return None;
     }
-    if let Some((_, answer, left)) =
-        script.answers.iter_mut().find(|(which, _, left)| *left > 0 && which.fits(query))
+    if let Some((_, response, left)) =
+        script.responses.iter_mut().find(|(which, _, left)| *left > 0 && which.fits(query))
     {
         *left -= 1;
-        return Some(answer.clone());
+        return Some(response.clone());
     }
-    let mut fitting = script.first_answers.iter_mut().filter(|(which, ..)| which.fits(query));
-    fitting.find_map(|(_, answer, reported)| reported.insert(shown.to_owned()).then(|| answer.clone()))
+    let mut fitting = script.first_responses.iter_mut().filter(|(which, ..)| which.fits(query));
+    fitting.find_map(|(_, response, reported)| reported.insert(shown.to_owned()).then(|| response.clone()))
 }
 
 /// Returns whether the path is that of a collection, not of discovery.
@@ -88,30 +88,30 @@ async fn forward(
     let query = query.join("&");
     let is_watch = query.contains("watch=true");
     let url = format!("{}{}?{query}", shared.server, request.uri().path());
-    let mut asking = shared.upstream.get(url).bearer_auth(&shared.admin);
+    let mut sending = shared.upstream.get(url).bearer_auth(&shared.admin);
     for (name, value) in request.headers() {
         if name == header::ACCEPT && is_watch && !protobuf {
-            asking = asking.header(name, without_protobuf(value.to_str().unwrap_or_default()));
+            sending = sending.header(name, without_protobuf(value.to_str().unwrap_or_default()));
         } else if !HOP_BY_HOP.contains(name) {
-            asking = asking.header(name, value);
+            sending = sending.header(name, value);
         }
     }
     // Subscribed before the server responds: strikes from now on apply to this watch.
     let strikes = shared.strikes.subscribe();
-    let answer = asking.send().await.map_err(io::Error::other)?;
-    let mut building = Response::builder().status(answer.status());
-    for (name, value) in answer.headers() {
+    let response = sending.send().await.map_err(io::Error::other)?;
+    let mut building = Response::builder().status(response.status());
+    for (name, value) in response.headers() {
         if !HOP_BY_HOP.contains(name) {
             building = building.header(name, value);
         }
     }
     // Bounded; it closes with the body that the client reads, or with the server's.
     let (sender, receiver) = mpsc::channel(PIECES);
-    if is_watch && answer.status().is_success() {
-        tokio::spawn(carry_frames(answer, sender, strikes, shared));
+    if is_watch && response.status().is_success() {
+        tokio::spawn(carry_frames(response, sender, strikes, shared));
     } else {
         let is_list = is_of_a_collection(request.uri().path());
-        tokio::spawn(carry(answer, sender, longest_list.filter(|_| is_list)));
+        tokio::spawn(carry(response, sender, longest_list.filter(|_| is_list)));
     }
     let pieces = futures_util::stream::unfold(receiver, |mut receiver| async move {
         let piece: Result<Bytes, io::Error> = receiver.recv().await?;

@@ -120,20 +120,20 @@ impl FaultProxy {
     }
 
     /// Answers this many matching requests with the response.
-    pub(crate) fn answer(&self, which: Which, answer: FaultResponse, times: usize) {
-        self.shared.script().answers.push((which, answer, times));
+    pub(crate) fn respond(&self, which: Which, response: FaultResponse, times: usize) {
+        self.shared.script().responses.push((which, response, times));
     }
 
     /// Answers the first matching request of each client with the response.
-    pub(crate) fn answer_each(&self, which: Which, answer: FaultResponse) {
-        self.shared.script().first_answers.push((which, answer, HashSet::new()));
+    pub(crate) fn respond_to_each(&self, which: Which, response: FaultResponse) {
+        self.shared.script().first_responses.push((which, response, HashSet::new()));
     }
 
     /// Clears all scripted responses.
     pub(crate) fn forward_all(&self) {
         let mut script = self.shared.script();
-        script.answers.clear();
-        script.first_answers.clear();
+        script.responses.clear();
+        script.first_responses.clear();
     }
 
     /// Breaks off every list after this many bytes.

@@ -42,7 +42,7 @@ impl FaultResponse {
         if let Some(seconds) = self.retry_after {
             building = building.header("Retry-After", seconds);
         }
-        building.body(Full::new(Bytes::from(self.body.clone()))).expect("an answer")
+        building.body(Full::new(Bytes::from(self.body.clone()))).expect("a response")
     }
 }
 

@@ -74,9 +74,9 @@ pub(crate) enum Bookmarks {
 #[derive(Debug)]
 pub(super) struct Script {
     /// Scripted responses, and how many times each is still used. The first match counts.
-    pub(super) answers: Vec<(Which, FaultResponse, usize)>,
+    pub(super) responses: Vec<(Which, FaultResponse, usize)>,
     /// Responses given once to each client, with the tokens of clients that got them.
-    pub(super) first_answers: Vec<(Which, FaultResponse, HashSet<String>)>,
+    pub(super) first_responses: Vec<(Which, FaultResponse, HashSet<String>)>,
     pub(super) bookmarks: Bookmarks,
     pub(super) swallow_initial_events: bool,
     /// True if watches may use protobuf. Their frames are only cut, ended and stalled.
@@ -122,8 +122,8 @@ impl Shared {
             .build()
             .expect("a client");
         let script = Script {
-            answers: Vec::new(),
-            first_answers: Vec::new(),
+            responses: Vec::new(),
+            first_responses: Vec::new(),
             bookmarks: Bookmarks::All,
             swallow_initial_events: false,
             protobuf: false,

@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::Bench;
 
 /// The byte figures are those of the messages, including managedFields.
-pub(crate) fn metadata(bench: &Bench, texts: &[String], ingest: &Ingest) {
+pub(crate) fn run(bench: &Bench, texts: &[String], ingest: &Ingest) {
     let items: Vec<Vec<u8>> = texts.iter().map(|text| item(text)).collect();
     let bench = Bench { bytes: items.iter().map(Vec::len).sum(), ..bench.clone() };
     bench.run(

@@ -1,4 +1,4 @@
-//! The result as a picture: a group of bars per task and for live events, time on the left and memory on the right.
+//! The results as an SVG chart: a group of bars per task and for live events, time on the left and memory on the right.
 //!
 //! Each group has its own scale, linear from zero.
 
@@ -32,7 +32,7 @@ pub(crate) fn draw(tables: &[Table], live: &[Live], pods: usize) -> String {
     let height: usize = HEAD + groups.iter().map(|group| HEAD + group.rows.len() * LINE + GAP).sum::<usize>();
     let groups: String = groups.iter().scan(HEAD, |top, group| Some(draw_group(group, top))).collect();
     format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" aria-label=\"kdelta beside its peers\">\n\
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" aria-label=\"kdelta and its peers\">\n\
          <style>{STYLE}</style>\n\
          <text class=\"title\" x=\"0\" y=\"18\">{pods} pods on one kube-apiserver: seconds and peak memory, shorter is better</text>\n\
          {groups}</svg>\n"
