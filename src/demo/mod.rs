@@ -40,6 +40,19 @@ use simulation::Simulation;
 use store::Store;
 
 /// The settings of a demo.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), kdelta::demo::Error> {
+/// use kdelta::demo::{Demo, Options};
+///
+/// // A thousand more pods, and the same cluster in each run.
+/// let demo = Demo::start(Options::default().objects(1000).seed(7)).await?;
+/// assert!(demo.url().starts_with("http://127.0.0.1:"));
+/// demo.stop().await;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Options {

@@ -10,6 +10,15 @@ use super::Secret;
 ///
 /// An empty text counts as absent, as with kubectl's flags. Paths are used as they are; those in a file are relative
 /// to it.
+///
+/// ```
+/// use kdelta::kubeconfig::{Config, ConfigOptions};
+///
+/// let options = ConfigOptions::default().server(Some("https://127.0.0.1:6443".to_owned()));
+/// let config = Config::load(&options)?;
+/// assert_eq!(config.authority(), "127.0.0.1:6443");
+/// # Ok::<(), kdelta::kubeconfig::Error>(())
+/// ```
 #[derive(Debug, Clone, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own, as on the command line")]
 #[non_exhaustive]

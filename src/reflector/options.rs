@@ -27,6 +27,19 @@ pub type GiveUp = Arc<dyn Fn(&Error) -> bool + Send + Sync>;
 pub type ShouldResync = Arc<dyn Fn() -> bool + Send + Sync>;
 
 /// The options of a reflector. The defaults are client-go's, with limits where client-go has none.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use kdelta::object::ResourceVersion;
+/// use kdelta::reflector::{BackoffOptions, ReflectorOptions};
+///
+/// // Reads the most recent state, and retries more often than client-go.
+/// let options = ReflectorOptions::default()
+///     .first_version(ResourceVersion::UNSET)
+///     .backoff(BackoffOptions::default().cap(Duration::from_secs(5)));
+/// assert_eq!(options.backoff.start, Duration::from_millis(800));
+/// ```
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct ReflectorOptions {

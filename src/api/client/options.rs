@@ -5,6 +5,23 @@ use std::fmt;
 use crate::client::{CredentialPlugins, NoticeListener};
 
 /// The options of a [`Client`](super::Client).
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use kdelta::api::{Client, ClientOptions};
+/// use kdelta::client::{CredentialPlugins, Notice};
+/// use kdelta::kubeconfig::Config;
+///
+/// let plugins = CredentialPlugins::default();
+/// let print = |notice: Notice<'_>| eprintln!("{notice:?}");
+/// let options = ClientOptions::default().notices(Some(Arc::new(print))).credential_plugins(plugins.clone());
+/// let client = Client::with_options(&Config::for_server("http://127.0.0.1:8001")?, options)?;
+/// // Before the program exits.
+/// plugins.end();
+/// # drop(client);
+/// # Ok::<(), kdelta::kubeconfig::Error>(())
+/// ```
 #[derive(Clone, Default)]
 #[non_exhaustive]
 pub struct ClientOptions {
