@@ -114,8 +114,9 @@
 //! # Import rules
 //!
 //! `object` and `clock` import nothing; a room that waits imports `clock`. `diff`, `listwatch`, `store` and `queue`
-//! import `object`. `reflector`, `demo`, `testing`, `wire` and `kubeconfig` import `listwatch` and `object`; `client`
-//! also imports `kubeconfig` and `wire`, and `api` imports these three. `informer` imports `queue`, `reflector`, `store`
+//! import `object`. `reflector`, `testing`, `wire` and `kubeconfig` import `listwatch` and `object`; `client`
+//! also imports `kubeconfig` and `wire`, and `api` imports these three. `demo` imports the private room `server`, a
+//! read-only API over a source of objects; `client` and `server` do not know each other. `informer` imports `queue`, `reflector`, `store`
 //! and the rooms below them, and `watchtools` imports `informer`. The reflector does not depend on a queue (it writes to
 //! its own trait [`reflector::ReflectorStore`]) nor a queue on a store (it reads through [`object::KeyListerGetter`]), and
 //! everything up to `watchtools` runs without a network. `workqueue` imports `clock`. `tests/architecture.rs` enforces these
@@ -154,6 +155,8 @@ pub mod listwatch;
 pub mod object;
 pub mod queue;
 pub mod reflector;
+#[cfg(feature = "demo")]
+mod server;
 pub mod store;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;

@@ -10,18 +10,17 @@
 //! delete; schemas and field validation; server-side apply; and a real server's error responses, with equal text where
 //! clients read it. It has no users, permissions or admission, stores nothing on disk, and has no container logs.
 
+mod access_reviews;
 mod alternate_versions;
-mod api_error;
 mod clock;
 mod cluster;
 mod fixtures;
-mod http;
 mod kinds;
 mod objects;
-mod representations;
+mod requests;
 mod schema;
-mod server;
 mod simulation;
+mod source;
 mod store;
 mod write;
 
@@ -33,8 +32,11 @@ use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
 use crate::listwatch::system_words;
+use crate::server::clock::Clock;
+use crate::server::connections;
+use crate::server::router::Server;
+use crate::server::source::Source;
 
-use clock::Clock;
 use cluster::Cluster;
 use simulation::Simulation;
 use store::Store;
@@ -113,6 +115,14 @@ fn first_version(start: Timestamp) -> u64 {
     u64::try_from(start.as_millisecond() - START_OF_2025).unwrap_or_default().max(1)
 }
 
+/// Creates the server of a cluster, which accepts writes.
+fn server(cluster: &Arc<Cluster>, address: SocketAddr) -> Server {
+    let source: Arc<dyn Source> = Arc::<Cluster>::clone(cluster);
+    let cluster = Arc::clone(cluster);
+    Server::new(source, address.to_string())
+        .with_handler(Box::new(move |request| requests::respond(&cluster, request)))
+}
+
 impl Demo {
     /// Starts a demo in the current tokio runtime. The server listens when this returns.
     ///
@@ -128,13 +138,13 @@ impl Demo {
         let address = listener.local_addr().map_err(failed)?;
         let clock = Clock::new(start);
         let store = Store::new(seed, first_version(start));
-        let cluster = Arc::new(Cluster::new(store, clock, address.to_string()));
+        let cluster = Arc::new(Cluster::new(store, clock));
         fixtures::fill(&cluster, seed, objects);
         cluster.store.allow_growth();
         let simulation =
             Simulation::new(Arc::clone(&cluster), fastrand::Rng::with_seed(seed.wrapping_add(1)), speed);
         let mut tasks = JoinSet::new();
-        tasks.spawn(server::serve(Arc::clone(&cluster), listener));
+        tasks.spawn(connections::serve(Arc::new(server(&cluster, address)), listener));
         tasks.spawn(simulation.run());
         Ok(Self { address, cluster, tasks })
     }

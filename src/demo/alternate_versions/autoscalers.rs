@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::demo::kinds::Kind;
+use crate::server::source::{Conversion, Kind};
 
 /// Returns the resource.
 pub(super) fn kind(verbs: &'static [&'static str]) -> Kind {
@@ -18,12 +18,8 @@ pub(super) fn kind(verbs: &'static [&'static str]) -> Kind {
         subresources: Vec::new(),
         verbs,
         custom: None,
+        conversion: Some(Conversion(convert)),
     }
-}
-
-/// Returns whether a resource is this one.
-pub(super) fn matches(kind: &Kind) -> bool {
-    kind.group == "autoscaling" && kind.version == "v1"
 }
 
 /// Converts an object from version 2.

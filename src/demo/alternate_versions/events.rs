@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::demo::kinds::Kind;
+use crate::server::source::{Conversion, Kind};
 
 /// Field names of the core group and of this group.
 const FIELD_NAMES: [(&str, &str); 7] = [
@@ -29,12 +29,8 @@ pub(super) fn kind(verbs: &'static [&'static str]) -> Kind {
         subresources: Vec::new(),
         verbs,
         custom: None,
+        conversion: Some(Conversion(convert)),
     }
-}
-
-/// Returns whether a resource is this one.
-pub(super) fn matches(kind: &Kind) -> bool {
-    kind.group == "events.k8s.io"
 }
 
 /// Converts an object from the core group.

@@ -6,10 +6,8 @@ mod events;
 
 use std::sync::Arc;
 
-use serde_json::Value;
-
-use crate::demo::kinds::{self, Kind, KindId};
-use crate::demo::store::StoredObject;
+use crate::demo::kinds;
+use crate::server::source::{Kind, KindId};
 
 /// The verbs of an alternate version.
 const VERBS: [&str; 5] = ["delete", "deletecollection", "get", "list", "watch"];
@@ -42,32 +40,6 @@ pub(super) fn kinds() -> impl Iterator<Item = Kind> {
     all().into_iter().map(|(_, kind)| kind)
 }
 
-/// Returns whether a resource is an alternate version.
-pub(super) fn is_alternate(kind: &Kind) -> bool {
-    is_event(kind) || autoscalers::matches(kind)
-}
-
-/// Returns whether a resource is the alternate version of events.
-pub(super) fn is_event(kind: &Kind) -> bool {
-    events::matches(kind)
-}
-
-/// Converts a stored object to an alternate version.
-pub(super) fn convert_stored(kind: &Kind, stored: &StoredObject) -> StoredObject {
-    let mut object = stored.value();
-    convert(kind, &mut object);
-    StoredObject::new(kind, object, stored.version)
-}
-
-/// Converts the JSON of an object to an alternate version.
-pub(super) fn convert(kind: &Kind, object: &mut Value) {
-    if is_event(kind) {
-        events::convert(object);
-    } else {
-        autoscalers::convert(object);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -75,13 +47,13 @@ mod tests {
     #[test]
     fn an_alternate_version_is_found_and_listed_after_its_group() {
         let (id, kind) = find("events.k8s.io", "v1", "events").expect("events");
-        assert_eq!((id, is_alternate(&kind), is_event(&kind)), (kinds::EVENTS, true, true));
+        assert_eq!((id, kind.conversion.is_some()), (kinds::EVENTS, true));
         assert_eq!(find("events.k8s.io", "v1", "pods"), None);
         let served = insert_into(kinds::built_in().map(Arc::new).collect());
         let versions: Vec<_> = served.iter().map(|kind| kind.api_version()).collect();
         let index = |version: &str| versions.iter().position(|own| own == version).expect("it is served");
         assert_eq!(index("autoscaling/v1"), index("autoscaling/v2") + 1);
         assert!(index("apps/v1") < index("events.k8s.io/v1"));
-        assert!(served.iter().filter(|kind| is_alternate(kind)).all(|kind| kind.verbs == VERBS));
+        assert!(served.iter().filter(|kind| kind.conversion.is_some()).all(|kind| kind.verbs == VERBS));
     }
 }

@@ -1,6 +1,6 @@
 //! The built-in resources and their numbers.
 
-use super::kind::{Kind, VERBS};
+use crate::server::source::{Kind, VERBS};
 
 /// Group, plural, kind, version, whether namespaced, short names, subresources; as strings, because it is a table.
 type BuiltIn = (&'static str, &'static str, &'static str, &'static str, bool, &'static str, &'static str);
@@ -126,6 +126,7 @@ pub(in crate::demo) fn built_in() -> impl Iterator<Item = Kind> {
         subresources: words(subresources),
         verbs: if plural == "namespaces" { &NAMESPACE_VERBS } else { &VERBS },
         custom: None,
+        conversion: None,
     })
 }
 

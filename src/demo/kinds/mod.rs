@@ -1,7 +1,5 @@
 //! The resources of the server: built-in ones, and those defined by stored `CustomResourceDefinition`s.
 
 mod built_in;
-mod kind;
 
 pub(super) use built_in::*;
-pub(super) use kind::{Custom, Kind, KindId};

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::demo::clock::stamp;
 use crate::demo::cluster::Cluster;
-use crate::demo::kinds::Kind;
+use crate::server::source::Kind;
 
 /// The default storage class.
 pub(in crate::demo) const STORAGE_CLASS: &str = "standard";

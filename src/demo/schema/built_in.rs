@@ -15,17 +15,6 @@ use super::node::Schemas;
 /// The definitions by name as JSON, compressed by gzip.
 const COMPRESSED: &[u8] = include_bytes!("built_in.json.gz");
 
-/// Returns the definition name of a resource.
-pub(in crate::demo) fn definition_name(group: &str, version: &str, kind: &str) -> String {
-    match group {
-        "" => format!("io.k8s.api.core.{version}.{kind}"),
-        "apiextensions.k8s.io" => {
-            format!("io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.{version}.{kind}")
-        }
-        group => format!("io.k8s.api.{}.{version}.{kind}", group.split('.').next().unwrap_or_default()),
-    }
-}
-
 /// Decodes all schemas.
 pub(super) fn schemas() -> Schemas {
     let mut json = Vec::new();

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::node::Node;
 use super::resources::{object_meta, of};
-use crate::demo::kinds::Kind;
+use crate::server::source::Kind;
 
 /// The findings in an object.
 #[derive(Debug, Default, PartialEq, Eq)]

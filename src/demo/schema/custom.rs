@@ -5,8 +5,8 @@ use serde_json::Value;
 use super::check::join;
 use super::node::Node;
 use super::resources::of;
-use crate::demo::api_error::Cause;
-use crate::demo::kinds::Kind;
+use crate::server::api_error::Cause;
+use crate::server::source::Kind;
 
 /// Returns the errors in an object of that resource.
 pub(in crate::demo) fn invalid(kind: &Kind, object: &Value) -> Vec<Cause> {

@@ -9,9 +9,8 @@ mod node;
 mod required;
 mod resources;
 
-pub(super) use built_in::definition_name;
 pub(super) use check::check;
 pub(super) use custom::invalid;
-pub(super) use node::{Node, PREFIX};
+pub(super) use node::Node;
 pub(super) use required::missing;
 pub(super) use resources::{built_in_schemas, of};

@@ -2,8 +2,7 @@
 
 use serde_json::{Map, Value};
 
-/// The location of schemas in a document.
-pub(in crate::demo) const PREFIX: &str = "#/components/schemas/";
+use crate::server::openapi::PREFIX;
 
 /// Schemas by name, which refer to each other.
 #[derive(Debug, Default)]

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::check::join;
 use super::node::Node;
 use super::resources::of;
-use crate::demo::kinds::Kind;
+use crate::server::source::Kind;
 
 /// Returns the paths of required fields that an object lacks.
 pub(in crate::demo) fn missing(kind: &Kind, object: &Value) -> Vec<String> {

@@ -4,7 +4,8 @@ use std::sync::OnceLock;
 
 use super::built_in;
 use super::node::{Node, Schemas};
-use crate::demo::kinds::Kind;
+use crate::server::openapi::definition_name;
+use crate::server::source::Kind;
 
 /// Returns the schemas of the built-in resources, decoded at first use, which takes some milliseconds.
 pub(in crate::demo) fn built_in_schemas() -> &'static Schemas {
@@ -21,7 +22,7 @@ pub(in crate::demo) fn of(kind: &Kind) -> Option<Node<'_>> {
             Some(Node { schemas, schema: &custom.schema, owner: &kind.kind })
         }
         Some(_) => None,
-        None => schemas.definition(&built_in::definition_name(&kind.group, &kind.version, &kind.kind)),
+        None => schemas.definition(&definition_name(&kind.group, &kind.version, &kind.kind)),
     }
 }
 

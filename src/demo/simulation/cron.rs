@@ -11,7 +11,8 @@ use crate::demo::clock::stamp;
 use crate::demo::kinds;
 use crate::demo::objects::defaults;
 use crate::demo::objects::manifests::{self, Identity};
-use crate::demo::store::{ObjectKey, uuid};
+use crate::demo::store::uuid;
+use crate::server::source::ObjectKey;
 
 impl Simulation {
     /// Creates the job that is due, deletes old ones, and schedules the next run.

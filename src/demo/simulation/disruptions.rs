@@ -13,7 +13,8 @@ use crate::demo::fixtures::APPLICATIONS;
 use crate::demo::kinds;
 use crate::demo::objects::manifests::{self, Identity, REGISTRY};
 use crate::demo::objects::pod_stages::{self, Stage};
-use crate::demo::store::{Change, CollectionRange, ObjectKey, uuid};
+use crate::demo::store::uuid;
+use crate::server::source::{Change, CollectionRange, ObjectKey};
 
 /// If no pod of `default` has changed for this long, one is changed. Including the check interval that is less than a
 /// second.

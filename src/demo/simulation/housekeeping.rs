@@ -8,7 +8,7 @@ use super::Simulation;
 use super::schedule::Task;
 use crate::demo::clock::micro_stamp;
 use crate::demo::kinds;
-use crate::demo::store::{CollectionRange, ObjectKey};
+use crate::server::source::{CollectionRange, ObjectKey};
 
 /// The interval between heartbeats of a node.
 const HEARTBEAT: Duration = Duration::from_secs(10);

@@ -9,7 +9,7 @@ use super::schedule::Task;
 use crate::demo::kinds;
 use crate::demo::objects::conditions;
 use crate::demo::objects::pod_stages::Stage;
-use crate::demo::store::ObjectKey;
+use crate::server::source::ObjectKey;
 
 impl Simulation {
     /// Runs pods up to the parallelism until enough have succeeded.

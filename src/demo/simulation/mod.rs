@@ -27,9 +27,10 @@ use tokio::time::Instant;
 
 use crate::demo::clock::stamp;
 use crate::demo::cluster::Cluster;
-use crate::demo::kinds::{self, KindId};
+use crate::demo::kinds;
 use crate::demo::objects::manifests::{self, Identity};
-use crate::demo::store::{Change, CollectionRange, Edit, ObjectKey, StoredObject, uuid};
+use crate::demo::store::{Edit, uuid};
+use crate::server::source::{Change, CollectionRange, KindId, ObjectKey, StoredObject};
 use schedule::{Task, TaskQueue};
 
 /// The number of tasks that run before the simulation yields.

@@ -7,7 +7,7 @@ use super::schedule::Task;
 use crate::demo::fixtures::{WORKERS, node_name};
 use crate::demo::kinds;
 use crate::demo::objects::pod_stages::{self, Stage};
-use crate::demo::store::{CollectionRange, ObjectKey};
+use crate::server::source::{CollectionRange, ObjectKey};
 
 /// The maximum number of pods evicted from a node: a large demo must not recreate a hundred thousand pods at once.
 const MAX_EVICTIONS: usize = 40;

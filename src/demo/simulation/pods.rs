@@ -9,7 +9,7 @@ use super::schedule::Task;
 use crate::demo::fixtures::address;
 use crate::demo::kinds;
 use crate::demo::objects::pod_stages::{self, Stage};
-use crate::demo::store::{Change, CollectionRange, ObjectKey};
+use crate::server::source::{Change, CollectionRange, ObjectKey};
 
 /// The delay before service endpoints follow a change of a pod.
 const ENDPOINTS_DELAY: Duration = Duration::from_millis(500);

@@ -8,7 +8,7 @@ use super::Simulation;
 use super::schedule::Task;
 use crate::demo::kinds;
 use crate::demo::objects::conditions;
-use crate::demo::store::ObjectKey;
+use crate::server::source::ObjectKey;
 
 /// The interval between load samples.
 const PERIOD: Duration = Duration::from_secs(15);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::demo::store::ObjectKey;
+use crate::server::source::ObjectKey;
 
 /// A task.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]

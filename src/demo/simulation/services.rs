@@ -9,8 +9,9 @@ use super::Simulation;
 use crate::demo::kinds;
 use crate::demo::objects::conditions;
 use crate::demo::objects::manifests::{self, Identity};
-use crate::demo::store::{CollectionRange, StoredObject, suffix, uuid};
+use crate::demo::store::{suffix, uuid};
 use crate::demo::write::selects;
+use crate::server::source::{CollectionRange, StoredObject};
 
 impl Simulation {
     /// Updates the services and budgets of a namespace after its pods have changed.

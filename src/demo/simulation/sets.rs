@@ -7,8 +7,9 @@ use crate::demo::kinds;
 use crate::demo::objects::defaults;
 use crate::demo::objects::manifests::{self, Identity};
 use crate::demo::objects::pod_stages::{self, Stage};
-use crate::demo::store::{CollectionRange, ObjectKey, uuid};
+use crate::demo::store::uuid;
 use crate::demo::write::selects;
+use crate::server::source::{CollectionRange, ObjectKey};
 
 const REVISION: &str = "controller-revision-hash";
 

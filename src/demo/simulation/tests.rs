@@ -3,14 +3,14 @@
 use jiff::Timestamp;
 
 use super::*;
-use crate::demo::clock::Clock;
 use crate::demo::fixtures;
 use crate::demo::objects::pod_stages::Stage;
 use crate::demo::store::Store;
+use crate::server::clock::Clock;
 
 fn simulation(seed: u64) -> Simulation {
     let clock = Clock::new(Timestamp::UNIX_EPOCH);
-    let cluster = Arc::new(Cluster::new(Store::new(seed, 1), clock, String::new()));
+    let cluster = Arc::new(Cluster::new(Store::new(seed, 1), clock));
     fixtures::fill(&cluster, seed, 0);
     Simulation::new(cluster, fastrand::Rng::with_seed(seed.wrapping_add(1)), 1.0)
 }

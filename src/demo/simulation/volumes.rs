@@ -5,7 +5,8 @@ use serde_json::json;
 use super::Simulation;
 use crate::demo::kinds;
 use crate::demo::objects::manifests::Identity;
-use crate::demo::store::{ObjectKey, uuid};
+use crate::demo::store::uuid;
+use crate::server::source::ObjectKey;
 
 impl Simulation {
     /// Binds a claim to a new volume.

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::Simulation;
-use crate::demo::kinds::{self, KindId};
+use crate::demo::kinds;
 use crate::demo::objects::conditions;
 use crate::demo::objects::manifests::{self, Identity};
 use crate::demo::objects::pod_stages::Stage;
-use crate::demo::store::{ObjectKey, StoredObject, suffix, uuid};
+use crate::demo::store::{suffix, uuid};
+use crate::server::source::{KindId, ObjectKey, StoredObject};
 
 fn count(value: &Value) -> u64 {
     value.as_u64().unwrap_or_default()

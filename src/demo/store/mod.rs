@@ -4,10 +4,7 @@
 //! computed from it by undoing the changes since then. Changes that left the log are compacted: requests for them fail
 //! as expired.
 
-mod change;
 mod random_names;
-mod range;
-mod stored_object;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::Bound;
@@ -18,13 +15,13 @@ use serde_json::Value;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use super::api_error::ApiError;
-use super::kinds::{self, Kind, KindId};
+use super::kinds;
+use crate::server::api_error::ApiError;
+use crate::server::source::{
+    Change, CollectionRange, Compacted, Kind, KindId, ObjectKey, Snapshot, StoredObject, object_key,
+};
 
-pub(super) use change::{Change, Compacted};
 pub(super) use random_names::{suffix, uuid};
-pub(super) use range::{CollectionRange, Snapshot};
-pub(super) use stored_object::{ObjectKey, StoredObject, head, object_key};
 
 /// The maximum length of the log, which bounds the memory of a busy server.
 const MAX_LOG_LENGTH: usize = 8192;

@@ -3,9 +3,9 @@
 use serde_json::Value;
 
 use super::protobuf;
-use crate::demo::api_error::ApiError;
-use crate::demo::http::response::JSON;
-use crate::demo::kinds::Kind;
+use crate::server::api_error::ApiError;
+use crate::server::http::response::JSON;
+use crate::server::source::Kind;
 
 /// Returns whether a body has Kubernetes' protobuf encoding.
 pub(in crate::demo) fn is_protobuf(content_type: &str) -> bool {

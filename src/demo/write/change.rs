@@ -5,17 +5,18 @@ use serde_json::{Value, json};
 use super::create::create;
 use super::definitions::define;
 use super::ownership::{self, FieldManager};
-use super::target::{Target, Written};
 use super::validate::{self, checked};
+use super::written::Written;
 use super::{patch as patches, scale};
-use crate::demo::api_error::{ApiError, Cause};
 use crate::demo::clock::stamp;
 use crate::demo::cluster::Cluster;
-use crate::demo::http::query::{Query, Validation};
-use crate::demo::kinds::Kind;
 use crate::demo::objects::defaults::{self, drop_empty_maps};
 use crate::demo::schema;
 use crate::demo::store::Edit;
+use crate::server::api_error::{ApiError, Cause};
+use crate::server::http::query::{Query, Validation};
+use crate::server::source::Kind;
+use crate::server::target::Target;
 
 /// The type of a patch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,15 +6,16 @@ use serde_json::{Value, json};
 
 use super::definitions::define;
 use super::ownership::{self, FieldManager};
-use super::target::{Target, Written};
 use super::validate::{self, checked};
-use crate::demo::api_error::{ApiError, Cause};
+use super::written::Written;
 use crate::demo::clock::stamp;
 use crate::demo::cluster::Cluster;
-use crate::demo::http::query::Query;
-use crate::demo::kinds::{self, Kind};
+use crate::demo::kinds;
 use crate::demo::objects::defaults::{self, drop_empty_maps};
-use crate::demo::store::StoredObject;
+use crate::server::api_error::{ApiError, Cause};
+use crate::server::http::query::Query;
+use crate::server::source::{Kind, StoredObject};
+use crate::server::target::Target;
 
 /// Creates an object.
 ///

@@ -1,8 +1,7 @@
 //! The resources of stored `CustomResourceDefinition`s.
 
 use crate::demo::cluster::Cluster;
-use crate::demo::kinds::Kind;
-use crate::demo::store::{CollectionRange, StoredObject};
+use crate::server::source::{CollectionRange, Kind, StoredObject};
 
 /// Defines the resource of a definition.
 pub(super) fn define(cluster: &Cluster, kind: &Kind, stored: &StoredObject) {

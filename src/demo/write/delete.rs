@@ -6,13 +6,14 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
 use super::definitions::undefine;
-use super::target::Target;
-use crate::demo::api_error::ApiError;
 use crate::demo::clock::stamp;
 use crate::demo::cluster::Cluster;
-use crate::demo::http::query::Query;
-use crate::demo::kinds::{self, Kind};
-use crate::demo::store::{Edit, StoredObject};
+use crate::demo::kinds;
+use crate::demo::store::Edit;
+use crate::server::api_error::ApiError;
+use crate::server::http::query::Query;
+use crate::server::source::{Kind, StoredObject};
+use crate::server::target::Target;
 
 /// The outcome of a deletion.
 pub(in crate::demo) enum Deleted {

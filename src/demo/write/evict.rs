@@ -3,13 +3,13 @@
 use serde_json::Value;
 
 use super::delete::{Deleted, delete};
-use super::target::Target;
-use crate::demo::api_error::ApiError;
 use crate::demo::cluster::Cluster;
-use crate::demo::http::query::Query;
 use crate::demo::kinds;
-use crate::demo::store::CollectionRange;
 use crate::object::LabelSelector;
+use crate::server::api_error::ApiError;
+use crate::server::http::query::Query;
+use crate::server::source::CollectionRange;
+use crate::server::target::Target;
 
 /// Evicts a pod.
 ///
@@ -44,6 +44,6 @@ pub(in crate::demo) fn evict(
 
 /// Returns whether a `LabelSelector` selects the object.
 pub(in crate::demo) fn selects(selector: &Value, json: &[u8]) -> bool {
-    LabelSelector::parse(&crate::demo::representations::columns::selector(selector))
+    LabelSelector::parse(&crate::server::representations::columns::selector(selector))
         .is_ok_and(|labels| labels.matches_json(json))
 }

@@ -10,8 +10,9 @@ mod ownership;
 mod patch;
 mod protobuf;
 mod scale;
-mod target;
+
 mod validate;
+mod written;
 
 pub(super) use body::{decode, is_protobuf, read};
 pub(super) use change::{PatchKind, patch, replace};
@@ -19,4 +20,4 @@ pub(super) use create::create;
 pub(super) use delete::{Deleted, begin_deletion, delete};
 pub(super) use evict::{evict, selects};
 pub(super) use scale::scale;
-pub(super) use target::{Target, Written};
+pub(super) use written::Written;

@@ -2,8 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::demo::kinds::Kind;
-use crate::demo::store::StoredObject;
+use crate::server::source::{Kind, StoredObject};
 
 /// Returns the paths of a resource's desired and current replicas.
 pub(super) fn pointers(kind: &Kind) -> (String, String) {

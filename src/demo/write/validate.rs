@@ -2,10 +2,10 @@
 
 use serde_json::{Map, Value};
 
-use crate::demo::api_error::{ApiError, Cause};
-use crate::demo::http::query::{Query, Validation};
-use crate::demo::kinds::Kind;
 use crate::demo::schema;
+use crate::server::api_error::{ApiError, Cause};
+use crate::server::http::query::{Query, Validation};
+use crate::server::source::Kind;
 
 /// Removes unknown fields from an object and returns the warnings about them.
 ///

@@ -25,8 +25,8 @@ use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
 use super::*;
-use crate::demo::schema::PREFIX;
 use crate::demo::{alternate_versions, kinds};
+use crate::server::openapi::{PREFIX, definition_name};
 
 /// Generates all schemas.
 fn generate() -> Map<String, Value> {

@@ -4,9 +4,9 @@ mod fields;
 
 use serde_json::{Value, json};
 
-use crate::demo::http::query::Query;
-use crate::demo::kinds::Kind;
 use crate::demo::schema;
+use crate::server::http::query::Query;
+use crate::server::source::Kind;
 use fields::FieldSet;
 
 /// The field manager of a write, and its operation.

@@ -1,0 +1,96 @@
+//! The HTTP/1.1 connections, bounded in number.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::TokioIo;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinSet;
+
+use super::clock::pause;
+use super::router::Server;
+
+/// The maximum number of open connections; further ones wait in the kernel's backlog. Together with the buffers of each
+/// connection, it bounds the memory used for clients that do not read.
+const MAX_CONNECTIONS: usize = 1024;
+
+/// The buffer of a connection for request heads and for unsent response data. hyper's default is 13 times as large: a
+/// thousand watches that are not read would use half a gigabyte.
+const BUFFER_SIZE: usize = 32 * 1024;
+
+/// Serves connections until the future is dropped.
+///
+/// Each connection is a separate task, so that a client that does not read delays no other client. The set owns the tasks
+/// and aborts them when it is dropped; [`MAX_CONNECTIONS`] bounds them.
+pub(crate) async fn serve(server: Arc<Server>, listener: TcpListener) {
+    let mut connections = JoinSet::new();
+    loop {
+        tokio::select! {
+            accepted = listener.accept(), if connections.len() < MAX_CONNECTIONS => match accepted {
+                Ok((stream, _)) => drop(connections.spawn(connection(Arc::clone(&server), stream))),
+                // The client closed the connection before it was accepted, or the process has no file descriptors left,
+                // which changes when other connections are closed.
+                Err(_) => pause().await,
+            },
+            Some(_) = connections.join_next() => {}
+        }
+    }
+}
+
+async fn connection(server: Arc<Server>, stream: TcpStream) {
+    // Events are sent when they are written, without waiting for more data.
+    let _best_effort = stream.set_nodelay(true);
+    let service = service_fn(move |request| {
+        let server = Arc::clone(&server);
+        async move { Ok::<_, Infallible>(server.respond(request).await) }
+    });
+    // An error means that the client closed its connection: there is no one to report it to.
+    let _ended = protocol().serve_connection(TokioIo::new(stream), service).await;
+}
+
+fn protocol() -> http1::Builder {
+    let mut protocol = http1::Builder::new();
+    protocol.max_buf_size(BUFFER_SIZE);
+    protocol
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use bytes::Bytes;
+    use futures_util::stream;
+    use http::Response;
+    use http_body_util::StreamBody;
+    use hyper::body::Frame;
+    use tokio::io::AsyncWriteExt as _;
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn unread_responses_are_produced_up_to_the_buffer_size() {
+        const CHUNK: usize = 8 * 1024;
+        let produced = Arc::new(AtomicUsize::new(0));
+        let count = Arc::clone(&produced);
+        let service = service_fn(move |_| {
+            let count = Arc::clone(&count);
+            let chunks = stream::repeat_with(move || {
+                count.fetch_add(CHUNK, Ordering::Relaxed);
+                Ok::<_, Infallible>(Frame::data(Bytes::from(vec![b'x'; CHUNK])))
+            });
+            async move { Ok::<_, Infallible>(Response::new(StreamBody::new(chunks))) }
+        });
+        let (mut client, server) = tokio::io::duplex(1024);
+        let connection = tokio::spawn(async move {
+            let _ended = protocol().serve_connection(TokioIo::new(server), service).await;
+        });
+        client.write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n").await.expect("a request");
+        // The paused clock advances only when every task is idle: the connection then waits for the client.
+        tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+        let produced = produced.load(Ordering::Relaxed);
+        assert!((CHUNK..=BUFFER_SIZE + 2 * CHUNK).contains(&produced), "{produced} bytes");
+        connection.abort();
+    }
+}

@@ -1,0 +1,60 @@
+//! Parsing of requests.
+
+use bytes::Bytes;
+use http::{Method, Request, header};
+use hyper::body::Body;
+use percent_encoding::percent_decode_str;
+
+use super::query::Query;
+use super::request_body::{BodyBudget, RequestBody};
+use super::{gzip, host};
+use crate::server::api_error::ApiError;
+use crate::server::clock::Clock;
+
+/// A request: its parsed head and its complete body.
+pub(crate) struct ApiRequest {
+    pub(crate) method: Method,
+    /// The decoded segments.
+    pub(crate) path: Vec<String>,
+    pub(crate) query: Query,
+    pub(crate) accept: Option<String>,
+    pub(crate) content_type: String,
+    /// Whether the client accepts gzip.
+    pub(crate) gzip: bool,
+    pub(crate) body: RequestBody,
+}
+
+impl ApiRequest {
+    /// Checks the host of a request, reads its body and parses its head.
+    ///
+    /// # Errors
+    /// The host is not local, or the body can't be read.
+    pub(crate) async fn read<B>(
+        request: Request<B>,
+        bodies: &BodyBudget,
+        clock: &Clock,
+    ) -> Result<Self, ApiError>
+    where
+        B: Body<Data = Bytes>,
+        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        let (head, body) = request.into_parts();
+        host::check(&head)?;
+        let text = |name: header::HeaderName| head.headers.get(name).and_then(|value| value.to_str().ok());
+        let content_type = text(header::CONTENT_TYPE).unwrap_or_default();
+        let segments = head.uri.path().split('/').filter(|segment| !segment.is_empty());
+        let body = bodies.read(clock, body).await?;
+        Ok(Self {
+            path: segments
+                .map(|segment| percent_decode_str(segment).decode_utf8_lossy().into_owned())
+                .collect(),
+            query: Query::parse(head.uri.query().unwrap_or_default())
+                .by(text(header::USER_AGENT).unwrap_or_default()),
+            accept: text(header::ACCEPT).map(str::to_owned),
+            content_type: content_type.split(';').next().unwrap_or_default().trim().to_owned(),
+            gzip: gzip::accepted(&head.headers),
+            body,
+            method: head.method,
+        })
+    }
+}

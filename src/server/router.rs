@@ -1,0 +1,195 @@
+//! Routing of requests to their handlers.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::{Request, Response};
+use hyper::body::Body as HttpBody;
+use serde_json::{Value, json};
+
+use super::http::request::ApiRequest;
+use super::http::request_body::BodyBudget;
+use super::http::response::{self, Body};
+use super::http::{accept, gzip};
+use super::source::{Kind, Source};
+use super::{discovery, metrics, openapi, resources};
+
+/// A handler that receives each request first. It returns `None` for a request that the server is to respond to.
+pub(crate) type Handler = Box<dyn Fn(&ApiRequest) -> Option<Response<Body>> + Send + Sync>;
+
+/// A server of a source.
+pub(crate) struct Server {
+    source: Arc<dyn Source>,
+    /// The address in the discovery of the core group.
+    address: String,
+    bodies: BodyBudget,
+    handler: Option<Handler>,
+}
+
+impl Server {
+    /// Creates a read-only server.
+    pub(crate) fn new(source: Arc<dyn Source>, address: String) -> Self {
+        Self { source, address, bodies: BodyBudget::default(), handler: None }
+    }
+
+    /// Adds a handler for writes and other requests that the source does not serve.
+    pub(crate) fn with_handler(self, handler: Handler) -> Self {
+        Self { handler: Some(handler), ..self }
+    }
+
+    /// Responds to a request.
+    pub(super) async fn respond<B>(&self, request: Request<B>) -> Response<Body>
+    where
+        B: HttpBody<Data = Bytes>,
+        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        match ApiRequest::read(request, &self.bodies, self.source.clock()).await {
+            Ok(request) => {
+                let handled = self.handler.as_ref().and_then(|handler| handler(&request));
+                let response = handled.unwrap_or_else(|| route(&self.source, &self.address, &request));
+                if request.gzip { gzip::compress_if_large(response).await } else { response }
+            }
+            Err(error) => response::error_response(&error),
+        }
+    }
+}
+
+fn route(source: &Arc<dyn Source>, address: &str, request: &ApiRequest) -> Response<Body> {
+    let path: Vec<&str> = request.path.iter().map(String::as_str).collect();
+    let kinds = source.kinds();
+    let served = || kinds.iter().filter(|kind| kind.is_readable()).cloned().collect::<Vec<_>>();
+    let accept = request.accept.as_deref();
+    let found =
+        |value: Option<Value>| value.map_or_else(response::unknown_path, |value| response::json(200, &value));
+    let document =
+        |group: &str, version: &str| found(openapi::document(&served(), source.schemas(), group, version));
+    match path.as_slice() {
+        ["healthz" | "livez" | "readyz"] => health(path[0], request),
+        ["healthz" | "livez" | "readyz", "ping"] => response::complete(200, TEXT, "ok"),
+        ["metrics"] => {
+            response::complete(200, "text/plain; version=0.0.4; charset=utf-8", metrics::text(&**source))
+        }
+        ["version"] => response::json(200, &source.server_version()),
+        ["openapi", "v2"] => swagger(accept),
+        ["openapi", "v3"] => response::json(200, &openapi::index(&served())),
+        ["openapi", "v3", "api", version] => document("", version),
+        ["openapi", "v3", "apis", group, version] => document(group, version),
+        ["api" | "apis"] => discovery_root(address, &kinds, path[0] == "api", accept),
+        ["api", version] => found(discovery::resource_list(&kinds, "", version)),
+        ["apis", group] => found(discovery::group(&kinds, group)),
+        ["apis", group, version] => found(discovery::resource_list(&kinds, group, version)),
+        ["api" | "apis", ..] => resources::respond(source, request),
+        [] => response::json(200, &json!({"paths": roots(&served())})),
+        _ => response::unknown_path(),
+    }
+}
+
+const TEXT: &str = "text/plain; charset=utf-8";
+
+fn health(check: &str, request: &ApiRequest) -> Response<Body> {
+    if request.query.has("verbose") {
+        return response::complete(200, TEXT, format!("[+]ping ok\n{check} check passed\n"));
+    }
+    response::complete(200, TEXT, "ok")
+}
+
+/// Returns all root paths.
+fn roots(kinds: &[Arc<Kind>]) -> Vec<String> {
+    let mut paths = vec!["/api".to_owned(), "/api/v1".to_owned(), "/apis".to_owned()];
+    for (group, versions) in discovery::groups(kinds).into_iter().filter(|(group, _)| !group.is_empty()) {
+        paths.push(format!("/apis/{group}"));
+        paths.extend(versions.iter().map(|version| format!("/apis/{group}/{version}")));
+    }
+    let others = ["/healthz", "/livez", "/metrics", "/openapi/v2", "/openapi/v3", "/readyz", "/version"];
+    paths.extend(others.map(str::to_owned));
+    paths
+}
+
+fn swagger(accept: Option<&str>) -> Response<Body> {
+    const PROTOBUF: &str = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
+    if accept.is_some_and(|accept| accept.contains("protobuf")) {
+        return response::complete(200, PROTOBUF, Bytes::from_static(openapi::SWAGGER_PROTOBUF));
+    }
+    response::json(200, &openapi::swagger())
+}
+
+fn discovery_root(address: &str, kinds: &[Arc<Kind>], core: bool, accept: Option<&str>) -> Response<Body> {
+    if let Some(version) = accept::aggregated(accept) {
+        let content_type =
+            format!("application/json;g=apidiscovery.k8s.io;v={version};as=APIGroupDiscoveryList");
+        let body = discovery::aggregated(kinds, core, version).to_string();
+        return response::complete(200, &content_type, body);
+    }
+    let plain = if core { discovery::versions(address) } else { discovery::group_list(kinds) };
+    response::json(200, &plain)
+}
+
+#[cfg(test)]
+mod tests {
+    use http_body_util::{BodyExt, Full};
+
+    use super::*;
+    use crate::server::memory_source::MemorySource;
+
+    fn server() -> Server {
+        let source = MemorySource::new();
+        source.put("a", &json!({"app": "web"}), "");
+        Server::new(Arc::new(source), "127.0.0.1:1".into())
+    }
+
+    async fn request(server: &Server, method: &str, path: &str) -> (u16, Value) {
+        let request = Request::builder().method(method).uri(path).header("Host", "localhost");
+        let request = request.header("Accept", "application/json");
+        let response = server.respond(request.body(Full::new(Bytes::new())).expect("a request")).await;
+        let code = response.status().as_u16();
+        let Ok(body) = response.into_body().collect().await;
+        (code, serde_json::from_slice(&body.to_bytes()).unwrap_or_default())
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_read_only_server_rejects_writes() {
+        let server = server();
+        let maps = "/api/v1/namespaces/n/configmaps";
+        for (method, path) in [
+            ("POST", maps.to_owned()),
+            ("DELETE", maps.to_owned()),
+            ("PUT", format!("{maps}/a")),
+            ("PATCH", format!("{maps}/a")),
+            ("DELETE", format!("{maps}/a")),
+            ("PATCH", format!("{maps}/a/status")),
+        ] {
+            let (code, status) = request(&server, method, &path).await;
+            assert_eq!((code, &status["reason"]), (405, &json!("MethodNotAllowed")), "{method} {path}");
+        }
+        let (code, map) = request(&server, "GET", &format!("{maps}/a")).await;
+        assert_eq!((code, &map["metadata"]["name"]), (200, &json!("a")));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn paths_of_resources_are_resolved_by_the_source() {
+        let server = server();
+        for (path, expected, name) in [
+            ("/api/v1/configmaps", 200, "ConfigMapList"),
+            ("/api/v1/namespaces/n/configmaps/a/status", 200, "ConfigMap"),
+            ("/api/v1/namespaces/n/configmaps/b", 404, "Status"),
+            ("/api/v1/configmaps/a", 404, "Status"),
+            ("/api/v1/namespaces/n/configmaps/a/scale", 404, "Status"),
+            ("/api/v1/nodes", 404, "Status"),
+            ("/apis/apps/v1/deployments", 404, ""),
+            ("/api/v1", 200, "APIResourceList"),
+        ] {
+            let (code, body) = request(&server, "GET", path).await;
+            assert_eq!((code, body["kind"].as_str().unwrap_or_default()), (expected, name), "{path}");
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_handler_receives_requests_first() {
+        let server = server().with_handler(Box::new(|request| {
+            (request.method == http::Method::POST).then(|| response::json(201, &json!({"kind": "Created"})))
+        }));
+        let (code, body) = request(&server, "POST", "/api/v1/namespaces/n/configmaps").await;
+        assert_eq!((code, &body["kind"]), (201, &json!("Created")));
+        assert_eq!(request(&server, "GET", "/api/v1/configmaps").await.0, 200);
+    }
+}

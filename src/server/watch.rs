@@ -1,0 +1,433 @@
+//! Watches: the initial state if the client requests it, then the changes in the order of the log.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::stream::{self, Stream};
+use http_body_util::StreamBody;
+use hyper::body::Frame;
+use tokio::sync::watch;
+
+use super::selection::Selection;
+use crate::server::api_error::ApiError;
+use crate::server::http::accept::Representation;
+use crate::server::http::query::{ListOptions, RequestedVersion};
+use crate::server::http::response::{Body, boxed};
+use crate::server::representations::writer::Writer;
+use crate::server::source::{
+    Change, CollectionRange, Kind, KindId, ObjectKey, Snapshot, Source, StoredObject,
+};
+
+/// The interval between bookmarks.
+const BOOKMARK_INTERVAL: Duration = Duration::from_mins(1);
+
+/// The time between the last bookmark and the end of a watch.
+const LAST_BOOKMARK_LEAD: Duration = Duration::from_secs(2);
+
+/// The duration of a watch without `timeoutSeconds`.
+const DEFAULT_TIMEOUT: Duration = Duration::from_mins(45);
+
+/// The size of a chunk of the initial state. A watch whose client does not read keeps at most one chunk.
+const CHUNK: usize = 32 * 1024;
+
+/// The number of initial objects read from the source at a time, which bounds the objects that a watch keeps alive for a
+/// slow client.
+const PAGE: usize = 4096;
+
+/// The number of changes read from the log at a time, which bounds how long its lock is held.
+const CHANGES_PER_READ: usize = 256;
+
+/// A watch.
+///
+/// Its connection drives it; it has no task. It thus ends with its connection, and a client that does not read delays no
+/// other client. A watch whose version is compacted before the client reads on ends with an expired error.
+struct Watch {
+    source: Arc<dyn Source>,
+    kind_id: KindId,
+    kind: Arc<Kind>,
+    selection: Selection,
+    writer: Writer,
+    /// The rest of the current page of the initial state.
+    initial: std::vec::IntoIter<Arc<StoredObject>>,
+    /// The last key of the current page; `None` after the last page.
+    next_page: Option<ObjectKey>,
+    /// Whether the bookmark at the end of the initial state is still to be sent.
+    end_bookmark: bool,
+    bookmarks: bool,
+    /// The version up to which all events have been sent.
+    position: u64,
+    latest: watch::Receiver<u64>,
+    /// By the source's clock, as is `end`.
+    next_bookmark: Duration,
+    end: Duration,
+    /// The error to send instead of events.
+    error: Option<ApiError>,
+    is_ended: bool,
+}
+
+/// Returns the body of a watch with these options.
+pub(crate) fn body(
+    source: Arc<dyn Source>,
+    (kind_id, kind): (KindId, Arc<Kind>),
+    representation: Representation,
+    selection: Selection,
+    options: &ListOptions,
+) -> Body {
+    let watch = Watch::new(source, (kind_id, kind), representation, selection, options);
+    boxed(StreamBody::new(frames(watch)))
+}
+
+fn frames(watch: Watch) -> impl Stream<Item = Result<Frame<Bytes>, Infallible>> + Send {
+    stream::unfold(watch, |mut watch| async move {
+        let chunk = watch.chunk().await?;
+        Some((Ok(Frame::data(chunk.into())), watch))
+    })
+}
+
+impl Watch {
+    fn new(
+        source: Arc<dyn Source>,
+        (kind_id, kind): (KindId, Arc<Kind>),
+        representation: Representation,
+        selection: Selection,
+        options: &ListOptions,
+    ) -> Self {
+        let latest = source.subscribe();
+        let current = source.version();
+        let mut error = None;
+        let sends_initial = match (options.send_initial_events, options.version) {
+            (Some(initial), _) => initial,
+            (None, version) => !matches!(version, RequestedVersion::Version(_)),
+        };
+        if let (true, RequestedVersion::Version(requested)) = (sends_initial, options.version)
+            && requested > current
+        {
+            error = Some(ApiError::future_version(requested, current));
+        }
+        let (position, initial) = match options.version {
+            _ if sends_initial => {
+                let all = CollectionRange::all(kind_id, selection.namespace.as_deref());
+                let first = source.now(&CollectionRange { limit: PAGE, ..all });
+                (first.version, Some(first))
+            }
+            RequestedVersion::Version(requested) => (requested, None),
+            RequestedVersion::Latest | RequestedVersion::Any => (current, None),
+        };
+        let started = source.clock().elapsed();
+        let end = started + options.timeout.unwrap_or(DEFAULT_TIMEOUT);
+        let mut watch = Self {
+            writer: Writer::new(Arc::clone(&kind), representation),
+            initial: Vec::new().into_iter(),
+            next_page: None,
+            end_bookmark: options.send_initial_events == Some(true) && options.bookmarks,
+            bookmarks: options.bookmarks,
+            position,
+            latest,
+            next_bookmark: next_bookmark(started, end),
+            end,
+            error,
+            is_ended: false,
+            source,
+            kind_id,
+            kind,
+            selection,
+        };
+        if let Some(first) = initial {
+            watch.take_page(first);
+        }
+        watch
+    }
+
+    /// Returns the next events, or `None` at the end.
+    async fn chunk(&mut self) -> Option<Vec<u8>> {
+        if self.is_ended {
+            return None;
+        }
+        let mut out = Vec::new();
+        if let Some(error) = self.error.take() {
+            self.fail(&mut out, &error);
+            return Some(out);
+        }
+        if self.initial_events(&mut out) {
+            // Chunks are written faster than a socket sends them: yields to other tasks.
+            tokio::task::yield_now().await;
+            return Some(out);
+        }
+        loop {
+            // Marks the version as seen before it reads the log: later changes wake the wait below.
+            self.latest.borrow_and_update();
+            // A watch ends when the definition of its resource is deleted. This is checked before the log is read, so
+            // that the deletions of the objects are sent first.
+            let is_served = self.source.serves(self.kind_id);
+            self.logged_changes(&mut out);
+            let now = self.source.clock().elapsed();
+            if now >= self.end || !is_served {
+                self.is_ended = true;
+                return Some(out).filter(|out| !out.is_empty());
+            }
+            if now >= self.next_bookmark {
+                self.next_bookmark = next_bookmark(now, self.end);
+                if self.bookmarks {
+                    self.writer.bookmark(&mut out, self.position, false);
+                }
+            }
+            if !out.is_empty() {
+                return Some(out);
+            }
+            if self.position < *self.latest.borrow() {
+                continue;
+            }
+            tokio::select! {
+                // The end of a resource wakes this wait as well.
+                changed = self.latest.changed() => changed.ok()?,
+                () = self.source.clock().reaches(self.end.min(self.next_bookmark)) => {}
+            }
+        }
+    }
+
+    /// Writes a chunk of the initial state. Returns whether anything was written.
+    fn initial_events(&mut self, out: &mut Vec<u8>) -> bool {
+        let now = self.source.clock().now();
+        while out.len() < CHUNK && !self.is_ended {
+            if let Some(item) = self.initial.next() {
+                if self.selection.matches(&item.json) {
+                    self.writer.event(out, "ADDED", &item, now);
+                }
+                continue;
+            }
+            let Some(after) = self.next_page.take() else { break };
+            let all = CollectionRange::all(self.kind_id, self.selection.namespace.as_deref());
+            let range = CollectionRange { after: Some(&after), limit: PAGE, ..all };
+            match self.source.at(&range, self.position) {
+                Ok(page) => self.take_page(page),
+                Err(compacted) => {
+                    let error = ApiError::expired_watch(self.position, compacted.oldest);
+                    self.fail(out, &error);
+                }
+            }
+        }
+        let is_complete = self.initial.len() == 0 && self.next_page.is_none() && !self.is_ended;
+        if is_complete && std::mem::take(&mut self.end_bookmark) {
+            self.writer.bookmark(out, self.position, true);
+        }
+        !out.is_empty()
+    }
+
+    fn take_page(&mut self, page: Snapshot) {
+        self.next_page = page.items.last().filter(|_| page.more > 0).map(|last| last.key());
+        self.initial = page.items.into_iter();
+    }
+
+    /// Writes the changes in the log after the position.
+    fn logged_changes(&mut self, out: &mut Vec<u8>) {
+        match self.source.changes(self.kind_id, self.position, CHANGES_PER_READ) {
+            Ok((changes, to)) => {
+                for change in &changes {
+                    self.change(out, change);
+                }
+                self.position = to;
+            }
+            Err(compacted) => {
+                let error = ApiError::expired_watch(self.position, compacted.oldest);
+                self.fail(out, &error);
+            }
+        }
+    }
+
+    /// Writes a change as seen through the selectors: an object that starts to match is added, and one that stops to match
+    /// is deleted, in its last matching state and with the version of the change.
+    fn change(&mut self, out: &mut Vec<u8>, change: &Change) {
+        let new = &change.new;
+        if self.selection.namespace.as_deref().is_some_and(|namespace| *namespace != *new.namespace) {
+            return;
+        }
+        let matches = |object: &StoredObject| self.selection.matches(&object.json);
+        let before = change.old.as_deref().is_some_and(matches);
+        let after = !change.deleted && matches(new);
+        let now = self.source.clock().now();
+        match (before, after) {
+            (false, false) => {}
+            (false, true) => self.writer.event(out, "ADDED", new, now),
+            (true, true) => self.writer.event(out, "MODIFIED", new, now),
+            (true, false) if change.deleted => self.writer.event(out, "DELETED", new, now),
+            (true, false) => {
+                if let Some(old) = &change.old {
+                    let last = old.at(&self.kind, change.version);
+                    self.writer.event(out, "DELETED", &last, now);
+                }
+            }
+        }
+    }
+
+    fn fail(&mut self, out: &mut Vec<u8>, error: &ApiError) {
+        self.is_ended = true;
+        out.extend_from_slice(b"{\"type\":\"ERROR\",\"object\":");
+        out.extend_from_slice(&error.json());
+        out.extend_from_slice(b"}\n");
+    }
+}
+
+/// Returns the time of the next bookmark: after the interval or shortly before the end, whichever is first. A watch that
+/// is shorter than that sends none.
+fn next_bookmark(now: Duration, end: Duration) -> Duration {
+    let last = end.checked_sub(LAST_BOOKMARK_LEAD).filter(|last| *last > now).unwrap_or(end);
+    last.min(now + BOOKMARK_INTERVAL)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::server::http::query::Query;
+    use crate::server::memory_source::{CONFIG_MAPS, MemorySource};
+
+    fn source(names: &[&str]) -> Arc<MemorySource> {
+        let source = MemorySource::new();
+        for name in names {
+            label(&source, name, "web");
+        }
+        Arc::new(source)
+    }
+
+    fn label(source: &MemorySource, name: &str, value: &str) {
+        source.put(name, &json!({"app": value}), "");
+    }
+
+    fn watch(source: &Arc<MemorySource>, query: &str) -> Watch {
+        let query = Query::parse(query);
+        let (kind_id, kind) = source.find("", "v1", "configmaps").expect("configmaps");
+        let selection = Selection::read(&query, &kind, None).expect("selectors");
+        let options = ListOptions::read(&query).expect("options");
+        let source: Arc<dyn Source> = Arc::<MemorySource>::clone(source);
+        Watch::new(source, (kind_id, kind), Representation::Objects, selection, &options)
+    }
+
+    async fn next(watch: &mut Watch) -> Option<Vec<(String, String)>> {
+        let chunk = String::from_utf8(watch.chunk().await?).expect("text");
+        let events = chunk.lines().map(|line| {
+            let event: Value = serde_json::from_str(line).expect("JSON");
+            let name = event["object"]["metadata"]["name"].as_str().unwrap_or_default();
+            (event["type"].as_str().expect("a type").to_owned(), name.to_owned())
+        });
+        Some(events.collect())
+    }
+
+    fn expected(events: &[(&str, &str)]) -> Vec<(String, String)> {
+        events.iter().map(|(kind, name)| ((*kind).to_owned(), (*name).to_owned())).collect()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_watch_ends_with_its_resource() {
+        let source = source(&["a"]);
+        let mut watch = watch(&source, "watch=1&timeoutSeconds=100");
+        assert_eq!(next(&mut watch).await, Some(expected(&[("ADDED", "a")])));
+        source.remove("a");
+        source.retire();
+        assert_eq!(next(&mut watch).await, Some(expected(&[("DELETED", "a")])));
+        assert_eq!(next(&mut watch).await, None);
+        assert!(source.clock().elapsed() < Duration::from_secs(1));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn initial_state_ends_with_a_requested_bookmark() {
+        let source = source(&["a", "b"]);
+        let all = "watch=1&allowWatchBookmarks=1&timeoutSeconds=100";
+        let mut list =
+            watch(&source, &format!("{all}&sendInitialEvents=true&resourceVersionMatch=NotOlderThan"));
+        assert_eq!(
+            next(&mut list).await,
+            Some(expected(&[("ADDED", "a"), ("ADDED", "b"), ("BOOKMARK", "")]))
+        );
+        label(&source, "c", "web");
+        assert_eq!(next(&mut list).await, Some(expected(&[("ADDED", "c")])));
+        assert_eq!(next(&mut list).await, Some(expected(&[("BOOKMARK", "")])), "after a minute");
+        assert_eq!(next(&mut list).await, Some(expected(&[("BOOKMARK", "")])), "before the end");
+        assert_eq!(next(&mut list).await, None);
+        let mut plain = watch(&source, all);
+        assert_eq!(next(&mut plain).await, Some(expected(&[("ADDED", "a"), ("ADDED", "b"), ("ADDED", "c")])));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn initial_state_is_paged_at_one_version() {
+        let names: Vec<String> = (0..=PAGE).map(|at| format!("m{at:05}")).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let source = source(&names);
+        let mut watch = watch(&source, "watch=1");
+        let mut seen = next(&mut watch).await.expect("a chunk");
+        source.remove(names[PAGE]);
+        label(&source, "later", "web");
+        while seen.len() < names.len() + 2 {
+            seen.extend(next(&mut watch).await.expect("more"));
+        }
+        let mut events: Vec<_> = names.iter().map(|name| ("ADDED", *name)).collect();
+        events.extend([("DELETED", names[PAGE]), ("ADDED", "later")]);
+        assert_eq!(seen, expected(&events));
+        assert_eq!(watch.initial.as_slice().len(), 0);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_unread_watch_keeps_one_page_and_expires_with_its_version() {
+        let names: Vec<String> = (0..=PAGE).map(|at| format!("m{at:05}")).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let source = source(&names);
+        let mut watch = watch(&source, "watch=1");
+        next(&mut watch).await.expect("a chunk");
+        let last = Arc::downgrade(&source.get(CONFIG_MAPS, "n", names[PAGE]).expect("the last one"));
+        source.remove(names[PAGE]);
+        source.compact();
+        assert!(last.upgrade().is_none(), "the watch still holds it");
+        let mut seen = Vec::new();
+        while let Some(events) = next(&mut watch).await {
+            seen.extend(events);
+        }
+        assert_eq!(seen.last(), Some(&("ERROR".to_owned(), String::new())));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn objects_that_stop_to_match_are_deleted() {
+        let source = source(&["a"]);
+        let version = source.version();
+        let mut watch = watch(
+            &source,
+            &format!("watch=1&labelSelector=app%3Dweb&resourceVersion={version}&timeoutSeconds=5"),
+        );
+        label(&source, "a", "api");
+        assert_eq!(next(&mut watch).await, Some(expected(&[("DELETED", "a")])));
+        label(&source, "a", "db");
+        label(&source, "a", "web");
+        assert_eq!(next(&mut watch).await, Some(expected(&[("ADDED", "a")])));
+        source.remove("a");
+        assert_eq!(next(&mut watch).await, Some(expected(&[("DELETED", "a")])));
+        assert_eq!(next(&mut watch).await, None, "timeoutSeconds");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn compacted_and_future_versions_are_errors_in_the_stream() {
+        let source = source(&["a", "b"]);
+        source.compact();
+        let mut old = watch(&source, "watch=1&resourceVersion=1");
+        assert_eq!(next(&mut old).await, Some(expected(&[("ERROR", "")])));
+        assert_eq!(next(&mut old).await, None);
+        let initial = "sendInitialEvents=true&resourceVersionMatch=NotOlderThan";
+        let mut future = watch(&source, &format!("watch=1&resourceVersion=999&{initial}"));
+        assert_eq!(next(&mut future).await, Some(expected(&[("ERROR", "")])));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn changes_beyond_one_read_are_all_sent() {
+        let source = source(&["a"]);
+        let version = source.version();
+        let mut watch = watch(&source, &format!("watch=1&resourceVersion={version}"));
+        for round in 0..=CHANGES_PER_READ * 2 {
+            label(&source, "a", &round.to_string());
+        }
+        let mut count = 0;
+        while count < CHANGES_PER_READ * 2 + 1 {
+            count += next(&mut watch).await.expect("more").len();
+        }
+        assert_eq!(count, CHANGES_PER_READ * 2 + 1);
+    }
+}
