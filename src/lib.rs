@@ -99,7 +99,8 @@
 //! Public signatures use these, each because its callers have it already or because a copy would only wrap it. A breaking
 //! release of one of them is a breaking release of this crate.
 //!
-//! - `serde`: [`object::Object::parse`] decodes to any type that implements `Deserialize`.
+//! - `serde`: [`object::Object::parse`] decodes to any type that implements `Deserialize`. A few small types implement its
+//!   traits.
 //! - `serde_json`: [`object::ObjectError`] contains its error. `testing` takes objects as its `Value`.
 //! - `futures_core::Stream`: an [`informer::Subscription`] is a stream of notifications.
 //! - `tokio_util::sync::CancellationToken`: stops what runs until it is stopped, such as an informer. All waiting needs

@@ -312,7 +312,7 @@ fn compare_under_churn(seconds: u64) -> Memory {
             "COMPARED IN PART: client-go received {received} changes of {operations} and then listed again"
         ));
     }
-    eventually("every handler is told of the marker", || ours.iter().all(Ours::has_ended).then_some(()));
+    eventually("every handler is notified of the marker", || ours.iter().all(Ours::has_ended).then_some(()));
     for one in &ours {
         let version = one.informer.last_store_sync_resource_version().to_string();
         let (versions, by_label) = listed(&server, &version);
@@ -341,7 +341,7 @@ fn compare_under_churn(seconds: u64) -> Memory {
         let ended = runtime.block_on(async { tokio::time::timeout(PATIENCE, one.running).await });
         ended.expect("in time").expect("no panic").expect("no error");
     }
-    eprintln!("{operations} operations, {received} told; MiB: {memory:?}");
+    eprintln!("{operations} operations, {received} notifications; MiB: {memory:?}");
     memory
 }
 
