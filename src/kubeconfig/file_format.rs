@@ -13,6 +13,22 @@ use super::Secret;
 /// The name of the cluster extension that is reserved for credential plugins.
 const EXEC_EXTENSION: &str = "client.authentication.k8s.io/exec";
 
+/// The reason why a text is not a kubeconfig file. Its text may quote values of the file.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum FormatError {
+    /// The text is not YAML.
+    #[error("yaml: {0}")]
+    Yaml(Box<serde_saphyr::Error>),
+    /// A field has another type.
+    #[error("json: {place}: {error}")]
+    Type {
+        /// The list entry, such as `users[0]`, or `kubeconfig` for a field outside of the lists.
+        place: String,
+        /// The expected type.
+        error: serde_json::Error,
+    },
+}
+
 /// One kubeconfig file, or several merged ones.
 #[derive(Clone, Default, Deserialize)]
 #[serde(default, rename_all = "kebab-case")]
@@ -29,13 +45,21 @@ pub(crate) struct Kubeconfig {
 }
 
 impl Kubeconfig {
-    /// Parses the text of a file. Several YAML documents are merged.
+    /// Parses the text of a file. Several YAML documents are merged. As in kubectl, the text is converted to JSON
+    /// first, so that a field of type string rejects an unquoted number.
     ///
     /// # Errors
     /// The parser's error, whose text may quote values of the file.
-    pub(crate) fn from_yaml(text: &str) -> Result<Self, serde_saphyr::Error> {
-        let documents: Vec<Self> = serde_saphyr::from_multiple(text)?;
-        Ok(documents.into_iter().reduce(Self::merge).unwrap_or_default())
+    pub(crate) fn from_yaml(text: &str) -> Result<Self, FormatError> {
+        // As in kubectl, `n` is a text.
+        let options = serde_saphyr::options! { strict_booleans: true };
+        let documents: Vec<Value> = serde_saphyr::from_multiple_with_options(text, options)
+            .map_err(|error| FormatError::Yaml(Box::new(error)))?;
+        documents.into_iter().try_fold(Self::default(), |merged, document| {
+            let document: Option<Self> = Deserialize::deserialize(&document)
+                .map_err(|error| FormatError::Type { place: wrong_entry(&document), error })?;
+            Ok(merged.merge(document.unwrap_or_default()))
+        })
     }
 
     /// Adds the entries of another file. Of two entries with one name the first counts, all of it; so does the first
@@ -48,6 +72,19 @@ impl Kubeconfig {
         self.current_context = self.current_context.or(next.current_context);
         self
     }
+}
+
+/// Returns the first list entry that has a field of the wrong type.
+fn wrong_entry(document: &Value) -> String {
+    let wrong = |list: &str, is_valid: fn(&Value) -> bool| {
+        let entries = document.get(list)?.as_array()?;
+        let index = entries.iter().position(|entry| !is_valid(entry))?;
+        Some(format!("{list}[{index}]"))
+    };
+    wrong("clusters", |entry| NamedCluster::deserialize(entry).is_ok())
+        .or_else(|| wrong("users", |entry| NamedAuthInfo::deserialize(entry).is_ok()))
+        .or_else(|| wrong("contexts", |entry| NamedContext::deserialize(entry).is_ok()))
+        .unwrap_or_else(|| "kubeconfig".to_owned())
 }
 
 fn append_new<T>(entries: &mut Vec<T>, next: Vec<T>, name: impl Fn(&T) -> &String) {

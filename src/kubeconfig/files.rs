@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::ConfigOptions;
 use super::Error;
-use super::file_format::Kubeconfig;
+use super::file_format::{FormatError, Kubeconfig};
 use crate::kubeconfig::local_file;
 use crate::listwatch::system_words;
 
@@ -136,12 +136,17 @@ fn one_of_each<'a>(what: &str, path: &Path, names: impl Iterator<Item = &'a Stri
     Ok(())
 }
 
-fn broken(path: &Path, error: &serde_saphyr::Error) -> Error {
+fn broken(path: &Path, error: &FormatError) -> Error {
     // A snippet of the file, or a value of the wrong type, may be a token.
-    let message = redact(&error.without_snippet().to_string());
-    let reason = match error.location() {
-        Some(place) if !message.contains("line") => format!("yaml: line {}: {message}", place.line()),
-        _ => format!("yaml: {message}"),
+    let reason = match error {
+        FormatError::Yaml(error) => {
+            let message = redact(&error.without_snippet().to_string());
+            match error.location() {
+                Some(place) if !message.contains("line") => format!("yaml: line {}: {message}", place.line()),
+                _ => format!("yaml: {message}"),
+            }
+        }
+        FormatError::Type { place, error } => format!("json: {place}: {}", redact(&error.to_string())),
     };
     Error::File { path: path.to_owned(), reason }
 }
@@ -149,9 +154,6 @@ fn broken(path: &Path, error: &serde_saphyr::Error) -> Error {
 /// Returns the first line of a parser's message without quoted texts, which may be values of the file.
 fn redact(message: &str) -> String {
     let message = message.lines().next().unwrap_or_default();
-    if message.contains("missing field") {
-        return message.to_owned();
-    }
     let mut out = String::with_capacity(message.len());
     let mut chars = message.chars();
     while let Some(char) = chars.next() {
@@ -199,7 +201,7 @@ mod tests {
             redact("invalid type: integer `123456`, expected a map"),
             "invalid type: integer `…`, expected a map"
         );
-        assert_eq!(redact("missing field `name` at line 2\nsnippet"), "missing field `name` at line 2");
+        assert_eq!(redact("expected a map\nsnippet"), "expected a map");
         assert_eq!(redact("open \"end"), "open \"…\"");
     }
 }
