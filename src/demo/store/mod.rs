@@ -64,7 +64,19 @@ struct Inner {
     rng: fastrand::Rng,
 }
 
+/// An edit whose new value is not known yet. It holds the lock of the store.
+struct StartedEdit<'a> {
+    at: Instant,
+    inner: MutexGuard<'a, Inner>,
+    kind: KindId,
+    key: ObjectKey,
+    old: Arc<StoredObject>,
+    before: Value,
+    value: Value,
+}
+
 /// The outcome of an edit.
+#[derive(Clone, Copy)]
 pub(super) enum Edit {
     /// Store the changed value, if it differs.
     Keep,
@@ -279,22 +291,32 @@ impl Store {
         name: &str,
         edit: impl FnOnce(&mut Value) -> Result<Edit, ApiError>,
     ) -> Result<Arc<StoredObject>, ApiError> {
+        let mut started = self.start_edit(kind, namespace, name)?;
+        let edit = edit(&mut started.value)?;
+        Ok(self.finish_edit(started, edit))
+    }
+
+    // Not generic, unlike `edit`, so that its many callers share the code.
+    fn start_edit(&self, kind: KindId, namespace: &str, name: &str) -> Result<StartedEdit<'_>, ApiError> {
         let at = Instant::now();
-        let mut inner = self.lock();
-        let definition = Arc::clone(&inner.kinds[kind]);
+        let inner = self.lock();
         let key = object_key(namespace, name);
-        let old = inner.collections[kind]
-            .get(&key)
-            .cloned()
-            .ok_or_else(|| ApiError::not_found(&definition, name))?;
-        let (before, version) = (old.value(), inner.version + 1);
-        let mut value = before.clone();
-        let deleted = match edit(&mut value)? {
-            Edit::Keep if value == before => return Ok(old),
-            Edit::Discard => return Ok(Arc::new(StoredObject::new(&definition, value, old.version))),
+        let old = inner.collections[kind].get(&key).cloned();
+        let old = old.ok_or_else(|| ApiError::not_found(&inner.kinds[kind], name))?;
+        let before = old.value();
+        Ok(StartedEdit { at, inner, kind, key, old, value: before.clone(), before })
+    }
+
+    fn finish_edit(&self, started: StartedEdit<'_>, edit: Edit) -> Arc<StoredObject> {
+        let StartedEdit { at, mut inner, kind, key, old, before, value } = started;
+        let definition = Arc::clone(&inner.kinds[kind]);
+        let deleted = match edit {
+            Edit::Keep if value == before => return old,
+            Edit::Discard => return Arc::new(StoredObject::new(&definition, value, old.version)),
             Edit::Keep => false,
             Edit::Remove => true,
         };
+        let version = inner.version + 1;
         let new = Arc::new(StoredObject::new(&definition, value, version));
         if deleted {
             inner.take(kind, &key);
@@ -302,7 +324,7 @@ impl Store {
             inner.put(kind, Arc::clone(&new));
         }
         self.commit(inner, Change { version, kind, old: Some(old), new: Arc::clone(&new), deleted, at });
-        Ok(new)
+        new
     }
 
     /// Removes an object, if it exists.
