@@ -14,6 +14,7 @@ mod access_reviews;
 mod alternate_versions;
 mod clock;
 mod cluster;
+mod errors;
 mod fixtures;
 mod kinds;
 mod objects;

@@ -5,10 +5,9 @@ use std::sync::Arc;
 use http::{HeaderValue, Method, Response, header};
 use serde_json::{Value, json};
 
-use super::access_reviews;
 use super::cluster::Cluster;
-use super::kinds;
 use super::write::{self, Deleted, PatchKind, Written};
+use super::{access_reviews, errors, kinds};
 use crate::server::api_error::ApiError;
 use crate::server::http::accept::{self, Representation};
 use crate::server::http::request::ApiRequest;
@@ -158,7 +157,7 @@ fn object(
 
 fn no_containers(cluster: &Arc<Cluster>, target: &Target, action: &str) -> Result<Response<Body>, ApiError> {
     found(&**cluster, target)?;
-    Err(ApiError::no_containers(action))
+    Err(errors::no_containers(action))
 }
 
 fn eviction(cluster: &Cluster, request: &ApiRequest, target: &Target) -> Result<Response<Body>, ApiError> {

@@ -18,11 +18,13 @@ pub(crate) struct ApiError {
 }
 
 impl ApiError {
-    fn new(code: u16, reason: &'static str, message: impl Into<String>) -> Self {
+    /// Creates an error without details.
+    pub(crate) fn new(code: u16, reason: &'static str, message: impl Into<String>) -> Self {
         Self { code, reason, message: message.into(), details: None, continue_token: None, retry_after: None }
     }
 
-    fn with(mut self, details: Value) -> Self {
+    /// Sets the details.
+    pub(crate) fn with(mut self, details: Value) -> Self {
         self.details = Some(details);
         self
     }
@@ -82,15 +84,8 @@ impl ApiError {
 
     /// A `Host` that is not a name of this machine.
     pub(crate) fn foreign_host(host: &str) -> Self {
-        let message = format!("the demo serves localhost, 127.0.0.1 and [::1], not the host {host:?}");
+        let message = format!("this server serves localhost, 127.0.0.1 and [::1], not the host {host:?}");
         Self::new(403, "Forbidden", message)
-    }
-
-    /// A write to a store that has reached its size limit.
-    pub(crate) fn full(limit: usize) -> Self {
-        let message =
-            format!("the demo is full: it stores up to {limit} MiB for its clients; delete something first");
-        Self::new(507, "InsufficientStorage", message)
     }
 
     pub(crate) fn already_exists(kind: &Kind, name: &str) -> Self {
@@ -156,12 +151,6 @@ impl ApiError {
         Self::new(500, "", message)
     }
 
-    /// A request that needs a kubelet.
-    pub(crate) fn no_containers(action: &str) -> Self {
-        let message = format!("the pods of the demo run no containers, so there is nothing to {action}");
-        Self::new(501, "NotImplemented", message)
-    }
-
     /// A JSON patch with an impossible step. A real server gives no details either.
     pub(crate) fn patch_failed() -> Self {
         let message = "the server rejected our request due to an error in our request";
@@ -180,15 +169,6 @@ impl ApiError {
             conflicts.iter().map(|(manager, field)| format!("{manager}: {field}")).collect();
         let message = format!("Apply failed with {count} {word}: {}", messages.join("\n"));
         Self::new(409, "Conflict", message).with(json!({"causes": causes}))
-    }
-
-    /// An eviction that a budget forbids.
-    pub(crate) fn disruption(budget: &str, needed: u64, healthy: u64) -> Self {
-        let message = "Cannot evict pod as it would violate the pod's disruption budget.";
-        let explanation =
-            format!("The disruption budget {budget} needs {needed} healthy pods and has {healthy} currently");
-        let cause = json!({"reason": "DisruptionBudget", "message": explanation});
-        Self::new(429, "TooManyRequests", message).with(json!({"causes": [cause]}))
     }
 
     /// A list at a compacted version.

@@ -6,7 +6,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 use tokio::sync::watch;
-use tokio::time::Instant;
 
 use super::clock::Clock;
 use super::source::{
@@ -124,7 +123,7 @@ impl MemorySource {
         };
         let (new, deleted) = change(&self.kinds[CONFIG_MAPS], version, old.as_deref());
         let (kind, new) = (CONFIG_MAPS, Arc::new(new));
-        state.log.push(Change { version, kind, old, new, deleted, at: Instant::now() });
+        state.log.push(Change { version, kind, old, new, deleted });
         self.latest.send_replace(version);
     }
 

@@ -259,7 +259,10 @@ fn demo_refuses_foreign_hosts() {
     let api = Api::open(&demo.url);
     let (code, message) = response(&api, "GET", "/api/v1/pods", &[("Host", "rebound.example:8001")], "");
     assert_eq!(code, 403);
-    assert_eq!(message, "the demo serves localhost, 127.0.0.1 and [::1], not the host \"rebound.example\"");
+    assert_eq!(
+        message,
+        "this server serves localhost, 127.0.0.1 and [::1], not the host \"rebound.example\""
+    );
     assert_eq!(response(&api, "GET", "/api", &[("Host", "localhost:1")], "").0, 200);
 }
 

@@ -3,8 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::time::Instant;
-
 use serde_json::Value;
 
 use super::Simulation;
@@ -68,7 +66,6 @@ impl Simulation {
                     old: None,
                     new: pod,
                     deleted: false,
-                    at: Instant::now(),
                 });
             }
         }

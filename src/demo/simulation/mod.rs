@@ -23,7 +23,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tokio::time::Instant;
 
 use crate::demo::clock::stamp;
 use crate::demo::cluster::Cluster;
@@ -183,14 +182,7 @@ impl Simulation {
             kinds::NAMESPACES,
         ] {
             for item in self.cluster.store.now(&CollectionRange::all(kind, None)).items {
-                self.observe(&Change {
-                    version: item.version,
-                    kind,
-                    old: None,
-                    new: item,
-                    deleted: false,
-                    at: Instant::now(),
-                });
+                self.observe(&Change { version: item.version, kind, old: None, new: item, deleted: false });
             }
         }
     }

@@ -15,7 +15,7 @@ use serde_json::Value;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use super::kinds;
+use super::{errors, kinds};
 use crate::server::api_error::ApiError;
 use crate::server::source::{
     Change, CollectionRange, Compacted, Kind, KindId, ObjectKey, Snapshot, StoredObject, object_key,
@@ -52,7 +52,7 @@ struct Inner {
     retired: BTreeSet<KindId>,
     /// One collection per resource, at its number.
     collections: Vec<BTreeMap<ObjectKey, Arc<StoredObject>>>,
-    log: VecDeque<Change>,
+    log: VecDeque<LogEntry>,
     /// The size of the objects in `log`.
     log_size: usize,
     /// The size of the objects in `collections`.
@@ -73,6 +73,19 @@ struct StartedEdit<'a> {
     old: Arc<StoredObject>,
     before: Value,
     value: Value,
+}
+
+/// A change in the log.
+struct LogEntry {
+    change: Change,
+    /// The time of the change by tokio's clock, which tests can pause.
+    at: Instant,
+}
+
+impl LogEntry {
+    fn size(&self) -> usize {
+        self.change.new.json.len() + self.change.old.as_ref().map_or(0, |old| old.json.len())
+    }
 }
 
 /// The outcome of an edit.
@@ -192,7 +205,8 @@ impl Store {
         if version < inner.compacted {
             return Err(Compacted { oldest: inner.compacted });
         }
-        let later = inner.log.iter().rev().take_while(|change| change.version > version);
+        let later =
+            inner.log.iter().map(|entry| &entry.change).rev().take_while(|change| change.version > version);
         let own_changes = later.filter(|change| change.kind == range.kind && range.contains(&change.new));
         // In reverse order, so that the state before the first of several changes remains.
         let past_states = own_changes.map(|change| (change.new.key(), change.old.clone())).collect();
@@ -236,7 +250,7 @@ impl Store {
     /// The size limit is reached.
     pub(super) fn check_room(&self) -> Result<(), ApiError> {
         let inner = self.lock();
-        if inner.size < inner.limit { Ok(()) } else { Err(ApiError::full(MAX_GROWTH / MIB)) }
+        if inner.size < inner.limit { Ok(()) } else { Err(errors::full(MAX_GROWTH / MIB)) }
     }
 
     /// Stores pre-existing objects, until `make` returns `None` for a version: no watch receives them, and earlier
@@ -275,7 +289,7 @@ impl Store {
             return Err(ApiError::already_exists(&definition, &stored.name));
         }
         inner.put(kind, Arc::clone(&stored));
-        self.commit(inner, Change { version, kind, old: None, new: Arc::clone(&stored), deleted: false, at });
+        self.commit(inner, at, Change { version, kind, old: None, new: Arc::clone(&stored), deleted: false });
         Ok(stored)
     }
 
@@ -323,7 +337,7 @@ impl Store {
         } else {
             inner.put(kind, Arc::clone(&new));
         }
-        self.commit(inner, Change { version, kind, old: Some(old), new: Arc::clone(&new), deleted, at });
+        self.commit(inner, at, Change { version, kind, old: Some(old), new: Arc::clone(&new), deleted });
         new
     }
 
@@ -332,19 +346,19 @@ impl Store {
         self.edit(kind, namespace, name, |_| Ok(Edit::Remove)).ok()
     }
 
-    fn commit(&self, mut inner: MutexGuard<'_, Inner>, change: Change) {
+    fn commit(&self, mut inner: MutexGuard<'_, Inner>, now: Instant, change: Change) {
         inner.version = change.version;
-        let now = change.at;
-        inner.log_size += change.size();
-        inner.log.push_back(change);
-        let is_old = |change: &Change| now.duration_since(change.at) > MAX_LOG_AGE;
+        let entry = LogEntry { change, at: now };
+        inner.log_size += entry.size();
+        inner.log.push_back(entry);
+        let is_old = |entry: &LogEntry| now.duration_since(entry.at) > MAX_LOG_AGE;
         while inner.log.len() > MAX_LOG_LENGTH
             || inner.log_size > MAX_LOG_SIZE
             || inner.log.front().is_some_and(is_old)
         {
             let Some(dropped) = inner.log.pop_front() else { break };
             inner.log_size -= dropped.size();
-            inner.compacted = dropped.version;
+            inner.compacted = dropped.change.version;
         }
         self.latest.send_replace(inner.version);
     }
@@ -423,10 +437,10 @@ impl Inner {
         if after < self.compacted {
             return Err(Compacted { oldest: self.compacted });
         }
-        let from = self.log.partition_point(|change| change.version <= after);
+        let from = self.log.partition_point(|entry| entry.change.version <= after);
         let to = self.log.len().min(from + limit);
-        let last = if to == self.log.len() { self.version } else { self.log[to].version - 1 };
-        Ok((self.log.range(from..to), last.max(after)))
+        let last = if to == self.log.len() { self.version } else { self.log[to].change.version - 1 };
+        Ok((self.log.range(from..to).map(|entry| &entry.change), last.max(after)))
     }
 }
 

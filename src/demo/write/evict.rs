@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::delete::{Deleted, delete};
 use crate::demo::cluster::Cluster;
-use crate::demo::kinds;
+use crate::demo::{errors, kinds};
 use crate::object::LabelSelector;
 use crate::server::api_error::ApiError;
 use crate::server::http::query::Query;
@@ -32,11 +32,7 @@ pub(in crate::demo) fn evict(
         if selects(&value["spec"]["selector"], &pod.json) && status["disruptionsAllowed"].as_u64() == Some(0)
         {
             let number = |key: &str| status[key].as_u64().unwrap_or_default();
-            return Err(ApiError::disruption(
-                &budget.name,
-                number("desiredHealthy"),
-                number("currentHealthy"),
-            ));
+            return Err(errors::disruption(&budget.name, number("desiredHealthy"), number("currentHealthy")));
         }
     }
     delete(cluster, target, &eviction["deleteOptions"], query)

@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use tokio::time::Instant;
-
 use super::kind::KindId;
 use super::stored_object::StoredObject;
 
@@ -17,14 +15,6 @@ pub(crate) struct Change {
     /// The state after; for a deletion the last state with the deletion's version.
     pub(crate) new: Arc<StoredObject>,
     pub(crate) deleted: bool,
-    /// The time by tokio's clock, which tests can pause.
-    pub(crate) at: Instant,
-}
-
-impl Change {
-    pub(crate) fn size(&self) -> usize {
-        self.new.json.len() + self.old.as_ref().map_or(0, |old| old.json.len())
-    }
 }
 
 /// The requested version is compacted; the oldest available one is `oldest`.
