@@ -5,22 +5,20 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::time::Duration;
 
-use jiff::Timestamp;
 use kdelta::informer::{
     HandlerOptions, InformerError, Notification, OnSlow, QueueKind, Registration, SharedIndexInformer,
     Subscription,
 };
-use kdelta::listwatch::Error;
 use kdelta::object::{DeletedFinalStateUnknown, DeletedObject, Origin};
-use kdelta::queue::Mark;
 use kdelta::reflector::ReflectorOptions;
 use kdelta::store::Indexer;
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 
-use super::resumed_watch::{self, ResumedEvent};
-use super::weighted_channel::{TrySendError, WeightedReceiver, WeightedSender, weighted_channel};
+use super::part_event::{EventSender, PartEvent, PartEventKind};
+use super::resumed_watch;
+use super::weighted_channel::{WeightedReceiver, weighted_channel};
 use crate::session::PartSource;
 use crate::settings::Flow;
 
@@ -40,25 +38,6 @@ const MIB: usize = 1024 * 1024;
 /// to arrive.
 const DRAIN_TIME: Duration = Duration::from_secs(1);
 
-/// An event of one part.
-pub(super) struct PartEvent {
-    /// The number of the part, as given to [`MergedStream::add`].
-    pub(super) part: usize,
-    /// The time it was received from the informer.
-    pub(super) received: Timestamp,
-    pub(super) kind: PartEventKind,
-}
-
-pub(super) enum PartEventKind {
-    Notification(Notification),
-    /// An event of a watch that resumed from a version.
-    Resumed(ResumedEvent),
-    /// The part has ended. Only errors that the user must fix end a part.
-    Ended(Result<(), Error>),
-    /// The part was removed; this is its last event.
-    Left,
-}
-
 /// The merged stream. It owns the tasks of its parts: [`MergedStream::stop`] waits for them, and dropping it aborts
 /// them.
 pub(super) struct MergedStream {
@@ -77,7 +56,7 @@ impl MergedStream {
     pub(super) fn new(flow: &Flow) -> Self {
         let (sender, receiver) =
             weighted_channel(if flow.coalesce { 1 } else { STREAM_CAPACITY }, STREAM_BYTES);
-        let sender = EventSender { sender };
+        let sender = EventSender::new(sender);
         let stop = CancellationToken::new();
         Self { receiver, sender, parts: JoinSet::new(), stop, leave: HashMap::new() }
     }
@@ -171,69 +150,6 @@ fn propagate_panic(ended: Result<(), JoinError>) {
     }
 }
 
-impl PartEvent {
-    /// Whether the initial state of the part is complete with this event, or will never be.
-    pub(super) fn ends_list(&self) -> bool {
-        match &self.kind {
-            PartEventKind::Ended(_) | PartEventKind::Left => true,
-            PartEventKind::Notification(notification) => {
-                matches!(notification, Notification::Mark(Mark::Synced { .. }))
-            }
-            PartEventKind::Resumed(_) => false,
-        }
-    }
-
-    /// Returns the bytes of the objects in the event.
-    pub(super) fn weight(&self) -> usize {
-        match &self.kind {
-            PartEventKind::Notification(notification) => notification.weight(),
-            PartEventKind::Resumed(event) => event.weight(),
-            PartEventKind::Ended(_) | PartEventKind::Left => 0,
-        }
-    }
-
-    pub(super) fn now(part: usize, kind: PartEventKind) -> Self {
-        Self { part, received: Timestamp::now(), kind }
-    }
-}
-
-/// The sending half of the stream.
-#[derive(Clone)]
-pub(super) struct EventSender {
-    sender: WeightedSender<PartEvent>,
-}
-
-/// The channel had no room for an event.
-#[derive(Debug, thiserror::Error)]
-#[error("an event was lost because the channel was full")]
-pub(super) struct ChannelFull;
-
-impl EventSender {
-    /// Waits for room for one event. Returns at once if the stream is closed.
-    pub(super) async fn ready(&self) {
-        drop(self.sender.reserve().await);
-    }
-
-    /// Sends an event once there is room.
-    pub(super) async fn send(&self, event: PartEvent) {
-        let weight = event.weight();
-        // Only fails if the stream is closed.
-        let _ = self.sender.send(event, weight).await;
-    }
-
-    /// Sends an event without waiting, for a sole sender that has waited for room. A closed stream is no error.
-    ///
-    /// # Errors
-    /// There is no room.
-    pub(super) fn try_send(&self, event: PartEvent) -> Result<(), ChannelFull> {
-        let weight = event.weight();
-        match self.sender.try_send(event, weight) {
-            Ok(()) | Err(TrySendError::Closed(_)) => Ok(()),
-            Err(TrySendError::Full(_)) => Err(ChannelFull),
-        }
-    }
-}
-
 /// The task of a running part.
 struct PartTask {
     part: usize,
@@ -309,7 +225,7 @@ mod tests {
     #[test]
     fn try_send_fails_when_full_but_not_when_closed() {
         let (sender, receiver) = weighted_channel(1, 1);
-        let sender = EventSender { sender };
+        let sender = EventSender::new(sender);
         let send = || sender.try_send(PartEvent::now(0, PartEventKind::Left));
         assert!(send().is_ok());
         assert!(send().is_err(), "full");

@@ -1,8 +1,10 @@
 //! `kdelta watch`: the current objects, then every change, until interrupted.
 
 mod collections;
+mod deadline;
 mod failures;
 mod merged_stream;
+mod part_event;
 mod parts;
 mod printer;
 mod resumed_watch;
@@ -49,7 +51,7 @@ pub(crate) async fn run<W: Write>(
         is_there = first_plan(&mut targets, reporter, &mut partial) => if !is_there? {
             return Ok(ExitCode::Error);
         },
-        () = at(end) => return Ok(if partial { ExitCode::Partial } else { ExitCode::Ok }),
+        () = deadline::reached(end) => return Ok(if partial { ExitCode::Partial } else { ExitCode::Ok }),
     }
     if watch.flow.from.is_some() {
         let parts = targets.parts().len();
@@ -81,7 +83,7 @@ pub(crate) async fn run<W: Write>(
         biased;
         () = gone.notified() => Ok(ExitCode::BrokenPipe),
         interrupt = interrupts.first() => Ok(watch_loop.interrupted(interrupt)),
-        () = at(end) => Ok(watch_loop.finish()),
+        () = deadline::reached(end) => Ok(watch_loop.finish()),
         ended = watch_loop.run() => ended,
     };
     watch_loop.stop().await;
@@ -135,12 +137,4 @@ async fn first_plan(
         }
     }
     Ok(true)
-}
-
-/// Waits until the given time, or forever.
-async fn at(end: Option<Instant>) {
-    match end {
-        Some(end) => tokio::time::sleep_until(end).await,
-        None => std::future::pending().await,
-    }
 }

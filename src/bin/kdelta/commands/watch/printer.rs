@@ -14,7 +14,7 @@ use kdelta::object::{DeletedObject, Object, Origin, ResourceVersion};
 use kdelta::queue;
 
 use super::collections::Collections;
-use super::resumed_watch::ResumedEvent;
+use super::part_event::ResumedEvent;
 use crate::commands::reporter::Reporter;
 use crate::output::WatchOutput;
 use crate::session::Part;

@@ -8,24 +8,9 @@ use kdelta::object::{Key, Object, Origin, ResourceVersion};
 use kdelta::reflector::{Reflector, ReflectorOptions, ReflectorStore};
 use tokio_util::sync::CancellationToken;
 
-use super::merged_stream::{ChannelFull, EventSender, PartEvent, PartEventKind};
+use super::part_event::{ChannelFull, EventSender, PartEvent, PartEventKind, ResumedEvent};
 use crate::session::PartSource;
 use crate::view::ChangeKind;
-
-/// An event as the server sent it.
-pub(super) struct ResumedEvent {
-    pub(super) kind: ChangeKind,
-    pub(super) object: Arc<Object>,
-    /// The state before an update, if an event since the version had it.
-    pub(super) old: Option<Arc<Object>>,
-}
-
-impl ResumedEvent {
-    /// Returns the bytes of the objects in the event.
-    pub(super) fn weight(&self) -> usize {
-        self.object.weight() + self.old.as_ref().map_or(0, |old| old.weight())
-    }
-}
 
 /// Runs the watch until `stop`, or until the server can't continue.
 ///

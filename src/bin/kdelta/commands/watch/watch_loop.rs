@@ -9,9 +9,9 @@ use kdelta::listwatch::Error;
 use kdelta::queue::Mark;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
-use super::at;
+use super::deadline;
 use super::failures::PartFailures;
-use super::merged_stream::{PartEvent, PartEventKind};
+use super::part_event::{PartEvent, PartEventKind};
 use super::parts::{Parts, Stage};
 use super::printer::DeltaPrinter;
 use super::unavailable_parts::RetrySchedule;
@@ -91,7 +91,7 @@ impl<'a, W: Write> WatchLoop<'a, W> {
                     return Ok(ended);
                 },
                 () = self.parts.stream.next_batch(&mut batch, BATCH) => {}
-                () = at(self.failures.report_at()) => self.failures.report_access(),
+                () = deadline::reached(self.failures.report_at()) => self.failures.report_access(),
                 () = sleep_until(self.retry_schedule.at()), if self.parts.has_unavailable() => self.retry_unavailable()?,
             }
         }

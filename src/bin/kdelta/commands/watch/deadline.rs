@@ -1,0 +1,11 @@
+//! The wait for a point in time that may not be set.
+
+use tokio::time::Instant;
+
+/// Waits until the given time, or forever.
+pub(super) async fn reached(end: Option<Instant>) {
+    match end {
+        Some(end) => tokio::time::sleep_until(end).await,
+        None => std::future::pending().await,
+    }
+}
