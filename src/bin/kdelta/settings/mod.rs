@@ -14,6 +14,7 @@ mod targets;
 mod tasks;
 mod until;
 mod usage;
+mod word_list;
 
 pub(crate) use by::{By, IndexName};
 pub(crate) use connection::{Connection, Contexts};
@@ -100,11 +101,6 @@ fn colour(when: ColorWhen, is_terminal: bool, environment: &Environment) -> bool
             is_terminal && !environment.no_color && !environment.dumb_terminal && !environment.clicolor_off
         }
     }
-}
-
-/// Returns the words that are not empty.
-fn words(texts: &[String]) -> Vec<String> {
-    texts.iter().filter(|text| !text.is_empty()).cloned().collect()
 }
 
 #[cfg(test)]

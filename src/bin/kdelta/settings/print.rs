@@ -1,6 +1,7 @@
 //! The output format of objects.
 
-use super::{UsageError, words};
+use super::UsageError;
+use super::word_list::words;
 use crate::args::PrintArgs;
 
 /// The `-o` values of commands that print objects.

@@ -1,12 +1,13 @@
 //! The validated arguments of each command.
 
+use super::UsageError;
 use super::by::{By, IndexName};
 use super::environment::Environment;
 use super::lines::{Flow, Lines};
 use super::print::{Format, Print, RESOURCE_FORMATS};
 use super::selection::Selection;
 use super::until::Until;
-use super::{UsageError, words};
+use super::word_list::words;
 use crate::args::{
     ApiResourcesArgs, Command, GetArgs, IndexArgs, OutcomeArgs, ResourceColumn, SelectArgs, Shell, UntilArgs,
     WatchArgs,
