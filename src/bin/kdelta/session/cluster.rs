@@ -10,7 +10,6 @@ use kdelta::object::{ApiResource, FieldSelector, SelectorError};
 use kdelta::wire::{IncludeObject, Representation};
 
 use super::credential_plugins::credential_plugins;
-use super::names::namespaces;
 use super::plan::Plan;
 use super::source::Shared;
 use super::{Filter, Part, PartSource};
@@ -25,6 +24,17 @@ pub(super) struct NoticeHandlers {
     pub(super) warn: Warn,
     /// Receives the output and the prompts of a credential plugin.
     pub(super) plugin: Arc<dyn Fn(Notice<'_>) + Send + Sync>,
+}
+
+/// Returns the resource of namespaces, which is the same on every server.
+pub(crate) fn namespaces() -> ApiResource {
+    ApiResource {
+        group: String::new(),
+        version: "v1".into(),
+        resource: "namespaces".into(),
+        kind: "Namespace".into(),
+        namespaced: false,
+    }
 }
 
 /// A server with the user's credentials. Creating it sends no request.

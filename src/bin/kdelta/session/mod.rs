@@ -21,11 +21,11 @@ mod target_set;
 mod target_watcher;
 mod tries;
 
-pub(crate) use cluster::Cluster;
+pub(crate) use cluster::{Cluster, namespaces};
 pub(crate) use credential_plugins::credential_plugins;
 pub(crate) use indices::{Filter, index_function, indexers, needs_body};
 pub(crate) use interrupt::{ExitOnSignal, Interrupt, Interrupts, StatusSignal};
-pub(crate) use names::{kubeconfig_names, namespaces, similar_names};
+pub(crate) use names::{kubeconfig_names, similar_names};
 pub(crate) use part::Part;
 #[cfg(test)]
 pub(crate) use part::tests as part_fixtures;

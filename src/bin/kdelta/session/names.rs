@@ -5,10 +5,10 @@ use std::time::Duration;
 use kdelta::api::ResourceClient;
 use kdelta::kubeconfig::{Contexts, Error};
 use kdelta::listwatch;
-use kdelta::object::ApiResource;
 use kdelta::wire::Representation;
 use tokio::time::timeout;
 
+use super::cluster::namespaces;
 use super::plan::PlannedPart;
 use super::suggest::nearest;
 use super::{Cluster, Session, connect};
@@ -39,17 +39,6 @@ pub(crate) fn similar_names(error: &Error, connection: &Connection) -> Vec<Strin
 
 fn nearest_names(wrong: &str, names: Vec<String>) -> Vec<String> {
     nearest(wrong, names.into_iter().map(|name| (name.clone(), vec![name])))
-}
-
-/// Returns the resource of namespaces, which is the same on every server.
-pub(crate) fn namespaces() -> ApiResource {
-    ApiResource {
-        group: String::new(),
-        version: "v1".into(),
-        resource: "namespaces".into(),
-        kind: "Namespace".into(),
-        namespaced: false,
-    }
 }
 
 impl Session {

@@ -19,7 +19,7 @@ use tokio::time::{Instant, sleep, sleep_until};
 use tokio_util::sync::CancellationToken;
 
 use super::cluster::ServerSelectors;
-use super::names::namespaces;
+use super::cluster::namespaces;
 use super::plan::Plan;
 use super::{Cluster, Filter, Part, reflector_options};
 use crate::settings::{Namespaces, Print, Selection};
