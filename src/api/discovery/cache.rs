@@ -8,8 +8,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
-use super::FetchedCatalog;
 use super::catalog::Catalog;
+use super::fetched_catalog::FetchedCatalog;
 use super::version::ServerVersion;
 use crate::kubeconfig::local_file;
 use crate::object::ApiResource;

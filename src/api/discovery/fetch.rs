@@ -8,8 +8,8 @@ use futures_util::StreamExt;
 use futures_util::stream;
 use serde::de::DeserializeOwned;
 
-use super::FetchedCatalog;
 use super::catalog::Catalog;
+use super::fetched_catalog::FetchedCatalog;
 use super::version::{Info, ServerVersion};
 use crate::api::{Client, Request};
 use crate::clock::{Clock, TokioClock};

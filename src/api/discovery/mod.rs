@@ -6,6 +6,7 @@
 mod cache;
 mod catalog;
 mod fetch;
+mod fetched_catalog;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
@@ -30,6 +31,7 @@ use crate::object::ApiResource;
 use crate::wire::{DiscoveredResource, UnavailableGroup};
 use cache::Cache;
 use catalog::NoMatch;
+use fetched_catalog::FetchedCatalog;
 
 /// The options of discovery.
 #[derive(Debug, Clone)]
@@ -125,13 +127,6 @@ struct Inner {
     /// Whether skipped names were reported: a watch of every kind repeats discovery. Relaxed: no other memory depends
     /// on it.
     reported_unusable: AtomicBool,
-}
-
-/// The catalog and the version of a server.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct FetchedCatalog {
-    catalog: Arc<Catalog>,
-    version: Option<ServerVersion>,
 }
 
 /// The present catalog and its source.
