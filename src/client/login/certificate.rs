@@ -10,7 +10,7 @@ use rustls::pki_types::pem::{Error as PemError, PemObject};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::sign::CertifiedKey;
 
-use super::FILE_LIFE;
+use super::token_file::FILE_LIFE;
 use super::version_one::public_key_info;
 use crate::kubeconfig::Error;
 use crate::kubeconfig::Secret;

@@ -5,13 +5,16 @@
 //! wait. Clients of one process with the same plugin or issuer share its credentials.
 
 mod basic;
+mod bearer;
 mod certificate;
+mod excerpt;
 mod impersonation;
 mod oidc;
 mod plugin;
 pub(crate) mod progress;
 mod refresh;
 mod renewal_backoff;
+mod request_auth;
 mod shared;
 #[cfg(test)]
 mod tests;
@@ -20,10 +23,9 @@ mod version_one;
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use http::header::{AUTHORIZATION, HeaderMap, HeaderValue};
-use rustls::sign::CertifiedKey;
 
 pub use self::plugin::CredentialPlugins;
 
@@ -32,13 +34,11 @@ use self::oidc::{ISSUERS, Oidc};
 use self::plugin::{PLUGINS, Plugin};
 use self::refresh::RefreshingCredential;
 use self::renewal_backoff::AcceptanceHistory;
+pub(crate) use self::request_auth::RequestAuth;
 use self::token_file::TokenFile;
 use super::notice::NoticeListener;
 use crate::kubeconfig::Config;
 use crate::kubeconfig::Error;
-
-/// The time for which the content of a file is used: the kubelet renews a token well before it expires.
-const FILE_LIFE: Duration = Duration::from_secs(50);
 
 /// The credentials of one configuration.
 pub(crate) struct Credentials {
@@ -59,22 +59,6 @@ enum Source {
     File(TokenFile),
     Plugin(Arc<RefreshingCredential<Plugin>>),
     Oidc(Arc<RefreshingCredential<Oidc>>),
-}
-
-/// The credentials of one request. It has no `Debug`.
-#[derive(Clone, Default)]
-pub(crate) struct RequestAuth {
-    authorization: Option<HeaderValue>,
-    identity: Option<Arc<CertifiedKey>>,
-    /// The issuer's number of these credentials.
-    number: u64,
-}
-
-impl RequestAuth {
-    /// Returns the client certificate to present; the same certificate is the same `Arc`.
-    pub(crate) fn identity(&self) -> Option<&Arc<CertifiedKey>> {
-        self.identity.as_ref()
-    }
 }
 
 impl Credentials {
@@ -174,7 +158,7 @@ impl Source {
         if let (Some(name), Some(password)) = (&user.username, &user.password) {
             return Ok(Self::Fixed(Some(basic::header(name, password.expose())?)));
         }
-        let token = user.token.as_ref().map(|token| bearer(token.expose())).transpose()?;
+        let token = user.token.as_ref().map(|token| bearer::header(token.expose())).transpose()?;
         if let Some(path) = &user.token_file {
             return Ok(Self::File(TokenFile::open(PathBuf::from(path), token, Instant::now())?));
         }
@@ -189,17 +173,4 @@ impl Source {
         let plugin = Plugin::of(exec, config, plugins);
         Ok(Self::Plugin(PLUGINS.share(plugin.sharing_key(), plugin)))
     }
-}
-
-/// Returns a token as a header, marked as sensitive so that no log shows it.
-fn bearer(token: &str) -> Result<HeaderValue, Error> {
-    let mut header = HeaderValue::try_from(format!("Bearer {token}"))
-        .map_err(|_| Error::Credentials("the token holds characters that a header can't carry".to_owned()))?;
-    header.set_sensitive(true);
-    Ok(header)
-}
-
-/// Cuts the text of a plugin or an issuer to a length that shows the problem.
-fn cut(words: &str) -> String {
-    words.trim().chars().take(2000).collect()
 }

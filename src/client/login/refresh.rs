@@ -10,8 +10,8 @@ use jiff::{SignedDuration, Timestamp};
 use rustls::sign::CertifiedKey;
 use tokio::sync::Mutex;
 
-use super::RequestAuth;
 use super::renewal_backoff::{AcceptanceHistory, RenewalBackoff};
+use super::request_auth::RequestAuth;
 use crate::client::notice::{Notice, NoticeListener};
 use crate::kubeconfig::Error;
 

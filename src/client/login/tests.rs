@@ -10,6 +10,8 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use std::time::Duration;
+
 use super::*;
 use crate::client::notice::Notice;
 use crate::client::test_server::{TestServer, eventually, json as answer};

@@ -2,14 +2,17 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use http::header::HeaderValue;
 
-use super::{FILE_LIFE, bearer};
+use super::bearer;
 use crate::kubeconfig::Error;
 use crate::kubeconfig::local_file::{self, CREDENTIAL_LIMIT};
 use crate::listwatch::system_words;
+
+/// The time for which the content of a file is used: the kubelet renews a token well before it expires.
+pub(super) const FILE_LIFE: Duration = Duration::from_secs(50);
 
 /// The file, and the header with its token.
 pub(super) struct TokenFile {
@@ -64,7 +67,7 @@ fn read(path: &Path) -> Result<HeaderValue, Error> {
     })?;
     match text.trim() {
         "" => Err(Error::Credentials(format!("read empty token from file {:?}", path.display()))),
-        token => bearer(token),
+        token => bearer::header(token),
     }
 }
 
@@ -120,7 +123,7 @@ mod tests {
     fn fallback_token_is_used_while_the_file_is_unreadable() {
         let (_folder, path) = in_folder("file");
         let now = Instant::now();
-        let beside = || Some(bearer("beside").unwrap());
+        let beside = || Some(bearer::header("beside").unwrap());
         assert_eq!(TokenFile::open(path.clone(), beside(), now).unwrap().header(now), "Bearer file");
         fs::remove_file(&path).unwrap();
         let file = TokenFile::open(path.clone(), beside(), now).unwrap();

@@ -23,9 +23,10 @@ use serde::Deserialize;
 use tower::BoxError;
 use url::Url;
 
+use super::excerpt::cut;
 use super::refresh::{IssuedCredential, Issuer, RefreshRequest};
 use super::shared::Registry;
-use super::{basic, bearer, cut};
+use super::{basic, bearer};
 use crate::client::connection::Transport;
 use crate::client::connection::tls;
 use crate::client::failure::sentence;
@@ -353,7 +354,11 @@ fn is_named(settings: &BTreeMap<String, String>, issuer: &Url, client_id: &str) 
 /// Returns a token as a credential with its expiry.
 fn credential(token: &str) -> Result<IssuedCredential, Error> {
     let expires = Some(id_token::expiry(token).map_err(Error::Credentials)?);
-    Ok(IssuedCredential { authorization: Some(bearer(token)?), expires, ..IssuedCredential::default() })
+    Ok(IssuedCredential {
+        authorization: Some(bearer::header(token)?),
+        expires,
+        ..IssuedCredential::default()
+    })
 }
 
 /// Returns a token as a credential, unless it has expired.

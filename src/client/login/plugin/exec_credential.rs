@@ -85,7 +85,8 @@ pub(super) fn read(stdout: &[u8], version: &str) -> Result<IssuedCredential, Str
         }
         _ => return Err("exec plugin returned only certificate or key, not both".to_owned()),
     };
-    let authorization = token.map(|token| bearer(&token)).transpose().map_err(|error| error.to_string())?;
+    let authorization =
+        token.map(|token| bearer::header(&token)).transpose().map_err(|error| error.to_string())?;
     let expires = set(status.expiration_timestamp).map(|text| text.parse::<Timestamp>()).transpose();
     let expires = expires.map_err(|_| "decoding stdout: its expirationTimestamp is not a time (RFC 3339)")?;
     Ok(IssuedCredential { authorization, identity, expires })

@@ -16,7 +16,7 @@ use tokio::sync::Mutex;
 use self::child::{ProcessOutput, RunError};
 use self::lookup::NotFound;
 use self::process_tree::Placement;
-use super::cut;
+use super::excerpt::cut;
 use super::refresh::{IssuedCredential, Issuer, REPORT_AFTER, RefreshRequest};
 use super::shared::Registry;
 use crate::client::notice::Notice;
