@@ -6,6 +6,7 @@ mod commands;
 mod generated;
 mod help;
 mod hostile;
+mod import_cycles;
 mod newest;
 mod notices;
 mod package;
