@@ -57,6 +57,13 @@ pub struct Builder<L> {
     mutation_detector: Option<MutationDetector>,
 }
 
+impl SharedIndexInformer {
+    /// Returns a builder of an informer on this source.
+    pub fn builder<L: ListerWatcher>(source: L) -> Builder<L> {
+        Builder::new(source)
+    }
+}
+
 impl<L: ListerWatcher> Builder<L> {
     pub(super) fn new(source: L) -> Self {
         Self {

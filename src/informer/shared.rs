@@ -7,7 +7,6 @@ use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 
-use super::builder::Builder;
 use super::controller::ControllerBackend;
 use super::listener::{Inbox, ProcessorListener, channel, coalescing, subscription};
 use super::pump::Pump;
@@ -16,7 +15,7 @@ use super::registration::{Registration, Subscription};
 use super::run::{RunFuture, run_with_consumer};
 use super::{Controller, HandlerOptions, InformerError, OnSlow, ResourceEventHandler};
 use crate::clock::Clock;
-use crate::listwatch::{Error, ListerWatcher};
+use crate::listwatch::Error;
 use crate::object::{Compressor, ResourceVersion};
 use crate::queue::{DEFAULT_BYTES, Transformer};
 use crate::reflector::{Observer, ReflectorHandle, ShouldResync};
@@ -94,11 +93,6 @@ struct Shared {
 }
 
 impl SharedIndexInformer {
-    /// Returns a builder of an informer on this source.
-    pub fn builder<L: ListerWatcher>(source: L) -> Builder<L> {
-        Builder::new(source)
-    }
-
     pub(super) fn new(
         pump: Pump,
         start_reflector: StartReflector,
@@ -246,7 +240,7 @@ impl SharedIndexInformer {
     }
 
     /// Sets a transformer that changes objects before they are queued and stored. Replaces the one set by
-    /// [`Builder::transform`] or by an earlier call.
+    /// [`Builder::transform`](super::Builder::transform) or by an earlier call.
     ///
     /// # Errors
     /// [`InformerError::AlreadyStarted`].
@@ -261,7 +255,7 @@ impl SharedIndexInformer {
     }
 
     /// Sets an observer that is notified when a list or a watch fails, and of the recovery. Replaces the observer in
-    /// [`Builder::reflector`]'s options or that of an earlier call.
+    /// [`Builder::reflector`](super::Builder::reflector)'s options or that of an earlier call.
     ///
     /// # Errors
     /// [`InformerError::AlreadyStarted`].

@@ -10,7 +10,8 @@ use url::Url;
 use super::Error;
 use super::Secret;
 use super::file_format::Cluster;
-use super::{ConfigOptions, ConnectionOptions, Proxy, certificates, non_empty, path_text};
+use super::optional_text::{non_empty, path_text};
+use super::{ConfigOptions, ConnectionOptions, Proxy, certificates};
 use crate::kubeconfig::local_file::{self, CREDENTIAL_LIMIT};
 use crate::listwatch::system_words;
 

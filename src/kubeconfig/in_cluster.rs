@@ -1,8 +1,8 @@
 //! The configuration of a pod from its service account and environment.
 
 use super::file_format::{AuthInfo, Cluster};
+use super::optional_text::{non_empty, path_text};
 use super::options::InCluster;
-use super::{non_empty, path_text};
 use crate::kubeconfig::local_file::{self, CREDENTIAL_LIMIT};
 
 /// Returns whether the process runs in a pod with a service account.

@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 
 use super::Error;
+use super::config::{Config, server_url};
 use super::exec_cluster::ExecCluster;
 use super::file_format::{AuthInfo, Cluster, Context, Kubeconfig};
 use super::files::Files;
-use super::{
-    Config, ConfigOptions, TokenStore, Trust, cluster, files, in_cluster, non_empty, server_url, user,
-};
+use super::optional_text::non_empty;
+use super::{ConfigOptions, TokenStore, Trust, cluster, files, in_cluster, user};
 
 /// The names of the contexts, clusters and users in the kubeconfig files.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -50,29 +50,36 @@ struct Parts {
     user: AuthInfo,
 }
 
-pub(crate) fn load(options: &ConfigOptions) -> Result<Config, Error> {
-    let Files { merged: files, users } = files::read(options)?;
-    let mut parts = find(&files, options)?;
-    parts.cluster = cluster::apply_options(parts.cluster, options);
-    let mut in_pod = false;
-    if parts.cluster.server.is_none() {
-        if !parts.cluster_name.is_empty() {
-            return Err(Error::Invalid(format!(
-                "invalid configuration: no server found for cluster {:?}",
-                parts.cluster_name
-            )));
+impl Config {
+    /// Resolves the configuration as kubectl does: files, then flags over them, then the environment of a pod. Reads
+    /// files, runs no program and opens no connection.
+    ///
+    /// # Errors
+    /// [`Error`] by what has to be repaired, in kubectl's words.
+    pub fn load(options: &ConfigOptions) -> Result<Self, Error> {
+        let Files { merged: files, users } = files::read(options)?;
+        let mut parts = find(&files, options)?;
+        parts.cluster = cluster::apply_options(parts.cluster, options);
+        let mut in_pod = false;
+        if parts.cluster.server.is_none() {
+            if !parts.cluster_name.is_empty() {
+                return Err(Error::Invalid(format!(
+                    "invalid configuration: no server found for cluster {:?}",
+                    parts.cluster_name
+                )));
+            }
+            if !in_cluster::is_possible(&options.in_cluster) {
+                return Err(no_server(&files));
+            }
+            let (cluster, user) = in_cluster::parts(&options.in_cluster);
+            parts.cluster = cluster::apply_options(cluster, options);
+            parts.user = user;
+            in_pod = true;
         }
-        if !in_cluster::is_possible(&options.in_cluster) {
-            return Err(no_server(&files));
-        }
-        let (cluster, user) = in_cluster::parts(&options.in_cluster);
-        parts.cluster = cluster::apply_options(cluster, options);
-        parts.user = user;
-        in_pod = true;
+        parts.user = user::apply_options(parts.user, options);
+        let user_file = users.get(&parts.user_name).cloned();
+        settle(parts, options, user_file, in_pod)
     }
-    parts.user = user::apply_options(parts.user, options);
-    let user_file = users.get(&parts.user_name).cloned();
-    settle(parts, options, user_file, in_pod)
 }
 
 /// Finds the context, cluster and user. A part that a flag names must exist, and so must the current context and its

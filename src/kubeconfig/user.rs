@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use super::ConfigOptions;
 use super::Error;
 use super::Secret;
 use super::file_format::{AuthInfo, InteractiveMode};
-use super::{ConfigOptions, non_empty, path_text};
+use super::optional_text::{non_empty, path_text};
 use crate::kubeconfig::local_file::{self, CREDENTIAL_LIMIT};
 use crate::listwatch::system_words;
 

@@ -3,6 +3,7 @@
 mod field;
 mod label;
 mod label_syntax;
+mod requirement;
 
 pub use field::FieldSelector;
 pub use label::LabelSelector;

@@ -3,11 +3,7 @@
 use std::sync::Arc;
 
 use super::{Deltas, Mark, Popped, Signals, Transformer};
-use crate::object::{DeletedObject, KeyError, KeyListerGetter, Object, Origin, ResourceVersion};
-
-/// Read access to the store that a queue feeds, to find objects that a list lacks (client-go: `KnownObjects`). The
-/// queue calls it with its lock held, so it must never call the queue.
-pub type KnownObjects = Arc<dyn KeyListerGetter>;
+use crate::object::{DeletedObject, KeyError, Object, Origin, ResourceVersion};
 
 /// A function that processes a popped item. The queue calls it with its lock held, so it must be quick and must not
 /// call the queue.

@@ -14,20 +14,22 @@ mod delta_fifo;
 mod enqueue;
 mod fifo;
 mod initial_sync;
+mod known_objects;
 mod locks;
 mod ordered_fifo;
 mod pending_resync;
+mod signals;
 mod wakeups;
 
-pub use contract::{
-    DEFAULT_BYTES, DEFAULT_CAPACITY, FifoClosedError, KnownObjects, PopProcessFunc, Queue, RequeueFunc,
-};
+pub use contract::{DEFAULT_BYTES, DEFAULT_CAPACITY, FifoClosedError, PopProcessFunc, Queue, RequeueFunc};
 pub use delta::{Change, Delta, DeltaType, Deltas, Item, Mark, Popped, key_of};
 pub use delta_fifo::{DeltaFifo, DeltaFifoOptions};
 pub use enqueue::Transformer;
 pub use fifo::Fifo;
+pub use known_objects::KnownObjects;
 pub use ordered_fifo::{OrderedFifo, OrderedFifoOptions};
-pub use wakeups::{Signals, pop, pop_or_requeue, room};
+pub use signals::Signals;
+pub use wakeups::{pop, pop_or_requeue, room};
 
 #[cfg(test)]
 pub(crate) mod testing;

@@ -1,7 +1,5 @@
 //! Asynchronous waiting for items in a queue and for room. All other operations of a queue are synchronous.
 
-use tokio::sync::Notify;
-
 use super::{FifoClosedError, PopProcessFunc, Queue, RequeueFunc};
 
 /// Removes the next item and calls `process` with it while the queue is locked. Waits while the queue is empty.
@@ -116,34 +114,5 @@ pub async fn room<Q: Queue + ?Sized>(queue: &Q) {
             return;
         }
         room.await;
-    }
-}
-
-/// The two wake-up signals of a queue: an item is available, or room is. A queue notifies after each change. A
-/// superfluous notification costs a waiting task one check.
-///
-/// No wake-up is lost: the future of a [`Notify`] receives every `notify_waiters` since its creation, and a waiting
-/// task creates it before it checks the queue. A change after the check therefore wakes the task.
-#[derive(Debug, Default)]
-pub struct Signals {
-    pub(super) item: Notify,
-    room: Notify,
-}
-
-impl Signals {
-    /// Wakes the tasks that wait in [`pop`], after an item was queued.
-    pub fn notify_item(&self) {
-        self.item.notify_waiters();
-    }
-
-    /// Wakes the tasks that wait in [`room`], after room was freed.
-    pub fn notify_room(&self) {
-        self.room.notify_waiters();
-    }
-
-    /// Wakes all waiting tasks, after the queue was closed.
-    pub fn notify_closed(&self) {
-        self.notify_item();
-        self.notify_room();
     }
 }

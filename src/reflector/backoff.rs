@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::options::Jitter;
+use super::jitter::Jitter;
 
 /// The lifetime of a watch that resets the back-off between watches.
 pub(super) const SETTLED: Duration = Duration::from_secs(30);

@@ -22,6 +22,7 @@ mod default_observer;
 mod event;
 mod expected_type;
 mod flush;
+mod jitter;
 mod list;
 mod live_watch;
 mod options;
@@ -37,7 +38,8 @@ mod watch_list;
 pub use backoff::BackoffOptions;
 pub use default_observer::log_failures;
 pub use event::ReflectorEvent;
-pub use options::{GiveUp, Jitter, Observer, ReflectorOptions, ShouldResync};
+pub use jitter::Jitter;
+pub use options::{GiveUp, Observer, ReflectorOptions, ShouldResync};
 pub use recovery_action::Phase;
 pub use reflector_store::ReflectorStore;
 

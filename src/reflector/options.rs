@@ -7,15 +7,13 @@ use std::time::Duration;
 use super::backoff::{BackoffOptions, scaled};
 use super::default_observer::log_failures;
 use super::event::ReflectorEvent;
+use super::jitter::Jitter;
 use crate::clock::{Clock, TokioClock};
 use crate::listwatch::Error;
 use crate::object::ResourceVersion;
 
 /// The smallest effective `min_watch_timeout`: shorter watches cost more to start than they save.
 const SHORTEST_WATCH_TIMEOUT: Duration = Duration::from_mins(5);
-
-/// Returns a random number in `[0, 1)`.
-pub type Jitter = Arc<dyn Fn() -> f64 + Send + Sync>;
 
 /// Receives the events of a reflector, in order and on the reflector's task. It must not block.
 pub type Observer = Arc<dyn Fn(&ReflectorEvent) + Send + Sync>;

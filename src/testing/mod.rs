@@ -7,6 +7,8 @@
 //!
 //! Invalid calls by a test, such as modifying an object that does not exist, panic.
 
+mod channel;
+mod errors;
 mod fake_clock;
 mod log;
 mod serve;

@@ -5,53 +5,14 @@ use std::vec;
 
 use tokio::sync::mpsc;
 
+use super::channel::Channel;
+use super::errors::{expired, invalid, status};
 use super::source::{FakeSource, InitialEvents, Request, State};
 use crate::listwatch::{
-    Error, ListMeta, ListOptions, ListStream, ListerWatcher, ResourceVersionMatch, Status, WatchEvent,
-    WatchOptions, WatchStream,
+    Error, ListMeta, ListOptions, ListStream, ListerWatcher, ResourceVersionMatch, WatchEvent, WatchOptions,
+    WatchStream,
 };
 use crate::object::{Object, ResourceVersion, TypeMeta};
-
-/// Creates the error of an expired version or token.
-pub(super) fn expired(message: &str) -> Error {
-    Error::Expired(status("Expired", message))
-}
-
-fn invalid(message: &str) -> Error {
-    Error::Invalid(status("Invalid", message))
-}
-
-fn status(reason: &str, message: &str) -> Status {
-    let json =
-        serde_json::json!({"kind": "Status", "status": "Failure", "reason": reason, "message": message});
-    Status { reason: reason.into(), message: message.into(), json: json.to_string() }
-}
-
-/// The sending end of a watch.
-pub(super) struct Channel {
-    /// An unbounded channel: a test must be able to send while the reader is stopped. It contains only what that test
-    /// sends, and closes when the source ends the watch.
-    events: mpsc::UnboundedSender<Result<WatchEvent, Error>>,
-    pub(super) bookmarks: bool,
-    /// Only events of later versions are sent.
-    pub(super) after: u64,
-}
-
-impl Channel {
-    pub(super) fn send(&self, event: Result<WatchEvent, Error>) {
-        // The watch may have been dropped by its reader.
-        let _ = self.events.send(event);
-    }
-
-    /// Ends the watch after the events already sent.
-    pub(super) fn end(self) {
-        drop(self);
-    }
-
-    pub(super) fn is_open(&self) -> bool {
-        !self.events.is_closed()
-    }
-}
 
 /// A watch of a [`FakeSource`].
 pub struct FakeWatch {

@@ -6,8 +6,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use serde_json::Value;
 use tokio::sync::watch;
 
+use super::channel::Channel;
+use super::errors::expired;
 use super::log::{ChangeKind, Entry, Log};
-use super::serve::{Channel, expired};
 use crate::listwatch::{Error, ListOptions, WatchEvent, WatchOptions};
 use crate::object::{Object, ResourceVersion, TypeMeta};
 

@@ -1,6 +1,6 @@
 //! Errors of watches that can't start and of waits that end early.
 
-use super::ConditionError;
+use super::condition::ConditionError;
 use crate::informer::InformerError;
 use crate::listwatch::{Error, WatchEvent};
 use crate::object::ResourceVersion;

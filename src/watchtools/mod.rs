@@ -6,14 +6,14 @@
 //! - [`until_with_sync`] runs an informer while it waits. It recovers from everything that an informer recovers from,
 //!   and sees existing objects as added.
 
+mod condition;
 mod error;
 mod informer_watcher;
 mod retry;
 mod until;
 
+pub use condition::{ConditionError, ConditionFunc, PreconditionFunc, condition};
 pub use error::WatchToolsError;
 pub use informer_watcher::InformerWatcher;
 pub use retry::RetryWatcher;
-pub use until::{
-    ConditionError, ConditionFunc, PreconditionFunc, condition, until, until_with_sync, until_without_retry,
-};
+pub use until::{until, until_with_sync, until_without_retry};

@@ -1,28 +1,14 @@
 //! Waiting for conditions on the events of a watch.
 
-use std::error::Error as StdError;
 use std::future::Future;
 use std::pin::{Pin, pin};
 use std::vec;
 
+use super::condition::{ConditionError, ConditionFunc, PreconditionFunc};
 use super::{InformerWatcher, RetryWatcher, WatchToolsError};
-use crate::informer::{Indexer, SharedIndexInformer};
+use crate::informer::SharedIndexInformer;
 use crate::listwatch::{ListerWatcher, WatchEvent, WatchStream};
 use crate::object::ResourceVersion;
-
-/// The error of a condition that can't be evaluated.
-pub type ConditionError = Box<dyn StdError + Send + Sync>;
-
-/// Returns whether an event meets a condition (client-go: `ConditionFunc`). See [`condition`].
-pub type ConditionFunc<'a> = Box<dyn FnMut(&WatchEvent) -> Result<bool, ConditionError> + Send + 'a>;
-
-/// Returns whether the state already is such that no wait is needed (client-go: `PreconditionFunc`).
-pub type PreconditionFunc<'a> = Box<dyn FnOnce(&dyn Indexer) -> Result<bool, ConditionError> + Send + 'a>;
-
-/// Wraps a condition that can't fail.
-pub fn condition<'a>(mut met: impl FnMut(&WatchEvent) -> bool + Send + 'a) -> ConditionFunc<'a> {
-    Box::new(move |event| Ok(met(event)))
-}
 
 /// Reads a watch until its events have met every condition, one after the other, and returns the event that met the
 /// last one (client-go: `UntilWithoutRetry`). An event that meets a condition is also the first one tested against the
@@ -206,6 +192,7 @@ mod tests {
     use crate::listwatch::Error;
     use crate::reflector::ReflectorOptions;
     use crate::testing::{FakeSource, pod};
+    use crate::watchtools::condition;
 
     struct Events(VecDeque<WatchEvent>, bool);
 

@@ -10,6 +10,7 @@ pub(crate) mod decode;
 pub(crate) mod discovery;
 pub(crate) mod frames;
 pub(crate) mod list_type;
+mod malformed;
 pub(crate) mod protobuf;
 pub(crate) mod representation;
 pub(crate) mod row_matcher;

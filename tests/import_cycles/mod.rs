@@ -27,19 +27,8 @@ const LIBRARY: &[&[&str]] = &[
         "client/connection/proxied.rs",
         "client/failure.rs",
     ],
-    &["informer/builder.rs", "informer/shared.rs"],
-    &[
-        "kubeconfig/cluster.rs",
-        "kubeconfig/in_cluster.rs",
-        "kubeconfig/load.rs",
-        "kubeconfig/mod.rs",
-        "kubeconfig/user.rs",
-    ],
     &["object/body.rs", "object/key.rs", "object/mod.rs", "object/tombstone.rs"],
     &["object/path.rs", "object/path/quick.rs", "object/path/syntax.rs", "object/path/walk.rs"],
-    &["object/selector/label.rs", "object/selector/label_syntax.rs"],
-    &["queue/contract.rs", "queue/enqueue.rs", "queue/wakeups.rs"],
-    &["reflector/backoff.rs", "reflector/options.rs"],
     &[
         "reflector/list.rs",
         "reflector/live_watch.rs",
@@ -47,9 +36,6 @@ const LIBRARY: &[&[&str]] = &[
         "reflector/watch_list.rs",
     ],
     &["store/mod.rs", "store/transaction.rs"],
-    &["testing/serve.rs", "testing/source.rs"],
-    &["watchtools/error.rs", "watchtools/retry.rs", "watchtools/until.rs"],
-    &["wire/decode/mod.rs", "wire/frames/watch.rs"],
 ];
 
 /// The same of the program, below `src/bin/kdelta`.

@@ -7,6 +7,7 @@ use std::sync::LazyLock;
 
 use serde::de::{Deserializer, MapAccess, Visitor};
 
+use super::requirement::{Requirement, Test};
 use super::{SelectorError, label_syntax};
 use crate::object::{FieldPath, Object, ObjectError};
 
@@ -33,26 +34,6 @@ static LABELS: LazyLock<FieldPath> = LazyLock::new(|| FieldPath::of_names(["meta
 pub struct LabelSelector {
     requirements: Vec<Requirement>,
     nothing: bool,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Requirement {
-    pub(super) label: String,
-    pub(super) test: Test,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Test {
-    Exists,
-    Absent,
-    /// The operator as written, and the value.
-    Is(&'static str, String),
-    IsNot(String),
-    /// Sorted, distinct, not empty.
-    In(Vec<String>),
-    NotIn(Vec<String>),
-    Greater(i64),
-    Less(i64),
 }
 
 impl LabelSelector {

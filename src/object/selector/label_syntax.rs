@@ -1,7 +1,7 @@
 //! The grammar of label selectors.
 
 use super::SelectorError;
-use super::label::{Requirement, Test};
+use super::requirement::{Requirement, Test};
 
 const OPERATORS: [&str; 6] = ["==", "!=", "=", "!", ">", "<"];
 const AFTER: &str = "',' or 'end of string'";

@@ -9,11 +9,11 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use memchr::memmem;
 use serde::Deserialize;
-use serde_json::error::Category;
 use serde_json::value::RawValue;
 
 use super::age::age;
 use super::frames::{FrameType, WatchFrame};
+use super::malformed::malformed;
 use super::representation::{IncludeObject, Representation};
 use super::row_matcher::RowMatcher;
 use super::table::{self, PlainRow, WireRow, WireTable};
@@ -411,14 +411,4 @@ fn ingested(json: &[u8], ingest: &Ingest) -> Result<Object, Error> {
         ObjectError::Malformed(error) => malformed("object", &error),
         other => Error::Decode(other.to_string()),
     })
-}
-
-/// Formats a parse error with its position and without any text of the input, which serde's own message repeats.
-pub(crate) fn malformed(what: &str, error: &serde_json::Error) -> Error {
-    let problem = match error.classify() {
-        Category::Data => "of another type than the API's",
-        Category::Eof => "cut off",
-        Category::Syntax | Category::Io => "not JSON",
-    };
-    Error::Decode(format!("malformed {what}: {problem} at line {} column {}", error.line(), error.column()))
 }

@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use super::scan::{KEPT_CAPACITY, ValueBuffer};
 use super::{Fault, Limits, PLAIN_DEPTH, cut_off};
 use crate::listwatch::Error;
-use crate::wire::decode::malformed;
+use crate::wire::malformed::malformed;
 
 /// Splits a stream into its top-level JSON objects. Servers end each with a newline, which is not required.
 #[derive(Debug)]
