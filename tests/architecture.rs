@@ -87,7 +87,7 @@ const RESTRICTED: &[(&[&str], &[&str], &str)] = &[
             "api/row_list/arrival_time.rs",
             // `--duration`, batching of lines, parts that leave before they end, repeated discovery, screen updates,
             // and the time limit of a clean end.
-            "bin/kdelta/commands/watch/mod.rs",
+            "bin/kdelta/commands/watch/deadline.rs",
             "bin/kdelta/commands/watch/watch_loop.rs",
             "bin/kdelta/commands/watch/merged_stream.rs",
             "bin/kdelta/session/target_watcher.rs",
