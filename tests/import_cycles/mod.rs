@@ -20,13 +20,6 @@ const LIBRARY: &[&[&str]] = &[
         "api/row_list/rest.rs",
         "api/streams.rs",
     ],
-    &[
-        "client/connection/dial.rs",
-        "client/connection/direct.rs",
-        "client/connection/mod.rs",
-        "client/connection/proxied.rs",
-        "client/failure.rs",
-    ],
     &["object/body.rs", "object/key.rs", "object/mod.rs", "object/tombstone.rs"],
     &["object/path.rs", "object/path/quick.rs", "object/path/syntax.rs", "object/path/walk.rs"],
     &[
@@ -39,7 +32,7 @@ const LIBRARY: &[&[&str]] = &[
 ];
 
 /// The same of the program, below `src/bin/kdelta`.
-const PROGRAM: &[&[&str]] = &[&["args/demo.rs", "args/mod.rs", "args/shell.rs", "args/tasks.rs"]];
+const PROGRAM: &[&[&str]] = &[];
 
 /// The imports between files: each file with the files that it names, and one path that does.
 type Edges = BTreeMap<String, BTreeMap<String, String>>;

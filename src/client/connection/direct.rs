@@ -11,9 +11,9 @@ use reqwest::{Client, redirect};
 use tower::util::BoxCloneSyncService;
 use tower::{BoxError, service_fn};
 
-use super::dial::{self, DialError};
+use super::http_service::{Body, CONNECTION_WINDOW, Http, STREAM_WINDOW, protocols};
 use super::shared_dial::SharedDial;
-use super::{Body, CONNECTION_WINDOW, Http, STREAM_WINDOW};
+use super::tcp::{self, DialError};
 use crate::kubeconfig::ConnectionOptions;
 
 /// The messages of a connector that could not reach the server.
@@ -25,7 +25,7 @@ pub(super) fn http(options: &ConnectionOptions, mut tls: rustls::ClientConfig) -
     if options.proxy.is_some() || options.server_name.is_some() {
         return None;
     }
-    tls.alpn_protocols = dial::protocols(options);
+    tls.alpn_protocols = protocols(options);
     let mut builder = Client::builder()
         .tls_backend_preconfigured(tls)
         .no_proxy()
@@ -38,12 +38,12 @@ pub(super) fn http(options: &ConnectionOptions, mut tls: rustls::ClientConfig) -
         .no_brotli()
         .no_zstd()
         .no_deflate()
-        .connect_timeout(dial::CONNECT_TIMEOUT)
+        .connect_timeout(tcp::CONNECT_TIMEOUT)
         .connector_layer(SharedDial::of(options))
         .tcp_nodelay(true)
-        .tcp_keepalive(dial::KEEPALIVE)
-        .tcp_keepalive_interval(dial::KEEPALIVE_INTERVAL)
-        .tcp_keepalive_retries(dial::KEEPALIVE_RETRIES)
+        .tcp_keepalive(tcp::KEEPALIVE)
+        .tcp_keepalive_interval(tcp::KEEPALIVE_INTERVAL)
+        .tcp_keepalive_retries(tcp::KEEPALIVE_RETRIES)
         .http2_initial_stream_window_size(STREAM_WINDOW)
         .http2_initial_connection_window_size(CONNECTION_WINDOW)
         .http2_keep_alive_interval(options.ping_after)
@@ -51,7 +51,7 @@ pub(super) fn http(options: &ConnectionOptions, mut tls: rustls::ClientConfig) -
         .http2_keep_alive_while_idle(true);
     #[cfg(any(target_os = "android", target_os = "fuchsia", target_os = "linux"))]
     {
-        builder = builder.tcp_user_timeout(dial::KEEPALIVE);
+        builder = builder.tcp_user_timeout(tcp::KEEPALIVE);
     }
     if options.http1_only {
         builder = builder.http1_only();
@@ -87,6 +87,6 @@ struct Lookup;
 
 impl Resolve for Lookup {
     fn resolve(&self, name: Name) -> Resolving {
-        Box::pin(async move { Ok(Box::new(dial::lookup(name.as_str()).await?) as Addrs) })
+        Box::pin(async move { Ok(Box::new(tcp::lookup(name.as_str()).await?) as Addrs) })
     }
 }

@@ -2,13 +2,16 @@
 //! decompression.
 
 mod decompression;
-mod dial;
 mod direct;
+mod http_service;
 mod liveness;
+mod other_routes;
 mod plain_stream;
 mod proxied;
 mod shared_dial;
+mod tcp;
 pub(crate) mod tls;
+mod user_agent;
 
 pub(crate) use decompression::DecompressionError;
 pub(crate) use liveness::{Liveness, LivenessCheck, unless_unresponsive};
@@ -25,38 +28,24 @@ use http::header::{
 };
 use http::uri::Scheme;
 use http::{Method, Uri};
-use http_body_util::combinators::UnsyncBoxBody;
-use http_body_util::{BodyExt, Full};
-use hyper_util::client::legacy::Client;
-use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use http_body_util::BodyExt;
+use hyper_util::rt::TokioIo;
 use tokio::io::AsyncReadExt;
 use tokio::time::{self, Instant};
-use tower::timeout::Timeout;
-use tower::util::BoxCloneSyncService;
-use tower::{BoxError, Layer, ServiceExt};
+use tower::{BoxError, ServiceExt};
 
 use self::decompression::GzipDecoder;
-use self::shared_dial::{SharedDial, as_request};
+use self::http_service::{Body, Http};
+use self::shared_dial::as_request;
+use self::user_agent::user_agent;
 use super::failure::is_alert;
 use crate::kubeconfig::{ConnectionOptions, Protocol, Proxy};
-
-/// The flow-control windows of one stream and of a connection. The second holds the sum of the first, so that an
-/// unread stream can't block the others. A busy server writes events in bursts of more than a megabyte, which must
-/// not wait for a window update in the middle.
-const STREAM_WINDOW: u32 = 2 * 1024 * 1024;
-const CONNECTION_WINDOW: u32 = 80 * STREAM_WINDOW;
 
 /// The number of times a request is sent again that a server rejected unprocessed, as a terminating one does.
 const MAX_RESENDS: u32 = 2;
 
 /// The time limit for a server to repeat why it closes connections.
 const ALERT_TIMEOUT: Duration = Duration::from_secs(1);
-
-/// The body of a response as it arrives.
-type Body = UnsyncBoxBody<Bytes, BoxError>;
-
-/// The service that sends a request.
-type Http = BoxCloneSyncService<http::Request<Bytes>, http::Response<Body>, BoxError>;
 
 /// An HTTP client of one server. With HTTP/2 it keeps one connection. Cheap to clone; clones share their connections.
 #[derive(Clone)]
@@ -68,16 +57,16 @@ pub(crate) struct Transport {
     to_proxy: Option<HeaderValue>,
     /// Whether the server ever responded. Relaxed: it only saves a check.
     has_responded: Arc<AtomicBool>,
-    dial: dial::Connector,
+    dial: other_routes::Connector,
 }
 
 impl Transport {
     /// Returns a client that has no connection yet.
     pub(crate) fn new(options: &ConnectionOptions, tls: rustls::ClientConfig, gzip: bool) -> Self {
-        let dial = dial::connector(options, tls.clone());
+        let dial = other_routes::connector(options, tls.clone());
         let passes_on = options.proxy.as_ref().filter(|proxy| proxy.protocol != Protocol::Socks5);
         Self {
-            http: direct::http(options, tls.clone()).unwrap_or_else(|| proxied_http(options, tls)),
+            http: direct::http(options, tls.clone()).unwrap_or_else(|| other_routes::http(options, tls)),
             gzip,
             to_proxy: passes_on.and_then(Proxy::authorization),
             has_responded: Arc::default(),
@@ -143,28 +132,6 @@ impl Transport {
         let error: BoxError = time::timeout(ALERT_TIMEOUT, look).await.ok()??.into();
         is_alert(&*error).then_some(error)
     }
-}
-
-/// Returns an HTTP client over connections that [`dial`] opens: behind a proxy, or to a server with another name.
-fn proxied_http(options: &ConnectionOptions, tls: rustls::ClientConfig) -> Http {
-    let opener = SharedDial::of(options).layer(dial::connector(options, tls));
-    let opener: dial::Connector = BoxCloneSyncService::new(Timeout::new(opener, dial::CONNECT_TIMEOUT));
-    let http = Client::builder(TokioExecutor::new())
-        .timer(TokioTimer::new())
-        .pool_timer(TokioTimer::new())
-        .http2_initial_stream_window_size(STREAM_WINDOW)
-        .http2_initial_connection_window_size(CONNECTION_WINDOW)
-        .http2_keep_alive_interval(options.ping_after)
-        .http2_keep_alive_timeout(options.ping_timeout)
-        // As in client-go. A connection whose only user is a watch counts as idle in the pool, and would not be
-        // pinged otherwise.
-        .http2_keep_alive_while_idle(true)
-        .build(opener);
-    let http = http.map_request(|request: http::Request<Bytes>| request.map(Full::new));
-    let http = http
-        .map_response(|response| response.map(|body| Body::new(body.map_err(BoxError::from))))
-        .map_err(BoxError::from);
-    BoxCloneSyncService::new(http)
 }
 
 /// A response whose body is still to come, decompressed.
@@ -249,11 +216,4 @@ fn began_http(error: &(dyn std::error::Error + 'static)) -> bool {
 fn is_cut_off_unanswered(error: &(dyn std::error::Error + 'static)) -> bool {
     let mut causes = std::iter::successors(Some(error), |error| error.source());
     causes.any(|cause| cause.downcast_ref::<hyper::Error>().is_some_and(hyper::Error::is_incomplete_message))
-}
-
-/// Returns the user agent, which administrators find in audit logs.
-fn user_agent() -> HeaderValue {
-    const NAME: &str = concat!("kdelta/", env!("CARGO_PKG_VERSION"));
-    let text = format!("{NAME} ({}/{})", std::env::consts::OS, std::env::consts::ARCH);
-    HeaderValue::try_from(text).unwrap_or(HeaderValue::from_static(NAME))
 }

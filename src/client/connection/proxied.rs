@@ -16,8 +16,9 @@ use hyper_rustls::HttpsConnector;
 use hyper_util::client::legacy::connect::proxy::SocksV5;
 use tower::{BoxError, ServiceExt, service_fn};
 
-use super::dial::{Tcp, target};
 use super::plain_stream::PlainStream;
+use super::tcp::{Tcp, target};
+use super::user_agent::user_agent;
 use crate::kubeconfig::{Protocol, Proxy};
 
 /// A failure at the proxy, or one that the proxy reported.
@@ -80,7 +81,7 @@ where
 {
     let mut request = Request::connect(target)
         .header(HOST, target)
-        .header(USER_AGENT, super::user_agent())
+        .header(USER_AGENT, user_agent())
         .body(Empty::<Bytes>::new())?;
     if let Some(header) = proxy.authorization() {
         request.headers_mut().insert(PROXY_AUTHORIZATION, header);

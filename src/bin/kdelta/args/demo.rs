@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::HELP;
+use super::help_template::HELP;
 
 /// The flags of the demo. They are global: every command can use it.
 #[derive(Debug, Args)]

@@ -5,6 +5,7 @@
 
 mod connection;
 mod demo;
+mod help_template;
 mod lines;
 mod outcome;
 mod select;
@@ -23,12 +24,7 @@ pub(crate) use tasks::{ApiResourcesArgs, GetArgs, IndexArgs, ResourceColumn, Unt
 
 use clap::{Parser, Subcommand};
 
-/// Examples come before the flags, because users look for them first.
-const HELP: &str = "\
-{about-with-newline}
-{before-help}{usage-heading} {usage}
-
-{all-args}{after-help}";
+use help_template::HELP;
 
 /// Watch and inspect the objects of a Kubernetes cluster: every delta, nothing lost, nothing invented
 #[derive(Debug, Parser)]

@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 
-use super::HELP;
+use super::help_template::HELP;
 
 /// Print the completion script of a shell
 ///

@@ -2,7 +2,8 @@
 
 use clap::{Args, ValueEnum};
 
-use super::{ByArgs, FlowArgs, HELP, LineArgs, OutcomeArgs, PrintArgs, SelectArgs};
+use super::help_template::HELP;
+use super::{ByArgs, FlowArgs, LineArgs, OutcomeArgs, PrintArgs, SelectArgs};
 
 /// Print the current objects, then every change, until interrupted
 ///

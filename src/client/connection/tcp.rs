@@ -1,12 +1,10 @@
-//! Opens connections to the server or its proxy, with TLS to the server in both cases.
+//! Opens TCP connections, and describes why one could not be opened.
 
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::time::Duration;
 use std::{io, vec};
 
 use http::Uri;
-use hyper_rustls::{FixedServerNameResolver, HttpsConnector, MaybeHttpsStream};
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::client::legacy::connect::dns::Name;
 use hyper_util::rt::TokioIo;
@@ -14,9 +12,6 @@ use tokio::net::TcpStream;
 use tower::util::BoxCloneSyncService;
 use tower::{BoxError, ServiceExt, service_fn};
 
-use super::plain_stream::PlainStream;
-use super::proxied;
-use crate::kubeconfig::ConnectionOptions;
 use crate::listwatch::system_words;
 
 /// The time limit for opening a connection, including TLS and the wait for a shared dial.
@@ -25,46 +20,10 @@ pub(super) const KEEPALIVE: Duration = Duration::from_secs(30);
 pub(super) const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(15);
 pub(super) const KEEPALIVE_RETRIES: u32 = 3;
 
-/// The connector of an HTTP client.
-pub(super) type Connector = BoxCloneSyncService<Uri, MaybeHttpsStream<PlainStream>, BoxError>;
-
 /// Opens plain TCP connections.
 pub(super) type Tcp = BoxCloneSyncService<Uri, TokioIo<TcpStream>, DialError>;
 
-/// Returns a connector with these options and TLS configuration, which also applies to a proxy with TLS. The caller
-/// bounds its time.
-pub(super) fn connector(options: &ConnectionOptions, mut tls: rustls::ClientConfig) -> Connector {
-    tls.alpn_protocols.clear();
-    let tcp = tcp();
-    let to_proxy = Arc::new(tls.clone());
-    let proxy = options.proxy.clone().map(Arc::new);
-    let dial = service_fn(move |server: Uri| {
-        let (tcp, tls, proxy) = (tcp.clone(), Arc::clone(&to_proxy), proxy.clone());
-        async move {
-            match proxy {
-                None => Ok::<_, BoxError>(PlainStream::direct_stream(tcp.oneshot(server).await?)),
-                Some(proxy) => Ok(proxied::open(&proxy, tcp, tls, &server).await?),
-            }
-        }
-    });
-    tls.alpn_protocols = protocols(options);
-    let https = match &options.server_name {
-        Some(name) => {
-            let resolver = Arc::new(FixedServerNameResolver::new(name.clone()));
-            HttpsConnector::new(dial, tls, false, resolver)
-        }
-        None => HttpsConnector::from((dial, tls)),
-    };
-    BoxCloneSyncService::new(https)
-}
-
-/// Returns the ALPN protocols to offer, in order of preference.
-pub(super) fn protocols(options: &ConnectionOptions) -> Vec<Vec<u8>> {
-    let http2 = (!options.http1_only).then(|| b"h2".to_vec());
-    http2.into_iter().chain([b"http/1.1".to_vec()]).collect()
-}
-
-fn tcp() -> Tcp {
+pub(super) fn tcp() -> Tcp {
     let mut tcp =
         HttpConnector::new_with_resolver(service_fn(async |name: Name| lookup(name.as_str()).await));
     tcp.enforce_http(false);
