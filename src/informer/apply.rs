@@ -40,12 +40,29 @@ pub(super) fn apply<S: Store + ?Sized>(
     let is_initial = is_in_initial_list && delta.origin == Origin::List;
     let applied = stored(store, &delta).and_then(|stored| {
         let Effect { change, dispatches } = effect(stored.as_ref(), delta, is_initial);
-        change.map_or(Ok(()), |change| change.apply_to(store))?;
+        change.map_or(Ok(()), |change| apply_change(store, change))?;
         Ok(dispatches)
     });
     match applied {
         Ok(dispatches) => dispatches.into_iter().for_each(dispatch),
         Err(error) => tracing::error!(%error, "the store rejected an object"),
+    }
+}
+
+/// Applies one change, without the list that a transaction needs.
+fn apply_change<S: Store + ?Sized>(store: &S, change: Transaction) -> Result<(), StoreError> {
+    match change {
+        Transaction::Add(object) => store.add(object),
+        Transaction::Update(object) => store.update(object),
+        Transaction::Delete(object) => store.delete(&object),
+        Transaction::DeleteByKey(key) => {
+            store.delete_by_key(&key);
+            Ok(())
+        }
+        Transaction::Bookmark(version) => {
+            store.bookmark(&version);
+            Ok(())
+        }
     }
 }
 

@@ -4,8 +4,11 @@
 mod age;
 mod body;
 mod compression;
+mod error;
+mod ingest;
 mod json;
 mod key;
+mod key_func;
 mod kind;
 mod names;
 mod origin;
@@ -17,13 +20,14 @@ mod uid;
 mod version;
 
 pub use age::human_duration;
-pub use body::{Ingest, ObjectError};
 pub use compression::{Compressor, Footprint};
+pub use error::ObjectError;
+pub use ingest::Ingest;
 #[cfg(feature = "api")]
 pub(crate) use json::blocks;
-pub use key::{
-    Key, KeyError, KeyFunc, KeyGetter, KeyLister, KeyListerGetter, ObjectName,
-    deletion_handling_meta_namespace_key, meta_namespace_key, split_meta_namespace_key,
+pub use key::{Key, KeyError, ObjectName, split_meta_namespace_key};
+pub use key_func::{
+    KeyFunc, KeyGetter, KeyLister, KeyListerGetter, deletion_handling_meta_namespace_key, meta_namespace_key,
 };
 pub use kind::{ApiResource, TypeMeta};
 pub use names::{is_dns_label, is_dns_subdomain, path_segment_problems};
@@ -72,32 +76,6 @@ pub struct Object {
 }
 
 impl Object {
-    /// Parses one object from JSON.
-    ///
-    /// The result's body is compact, carries `apiVersion` and `kind` (those of `ingest` where the server omits them, as
-    /// it does inside typed lists) and has no `metadata.managedFields` unless `ingest` keeps them. Keys stay in the
-    /// server's order.
-    ///
-    /// # Errors
-    /// [`ObjectError`] when the text is not one JSON object, or its metadata has no name or does not have the types of
-    /// the Kubernetes API conventions. Inside managedFields that are dropped, only brackets and strings are checked.
-    pub fn from_json(json: &[u8], ingest: &Ingest) -> Result<Self, ObjectError> {
-        body::read(json, ingest)
-    }
-
-    /// Parses the JSON that servers usually write, nested at most 66 deep. `None` means only that [`Object::from_json`]
-    /// must decide.
-    #[cfg(feature = "api")]
-    pub(crate) fn from_plain_json(json: &[u8], ingest: &Ingest) -> Option<Self> {
-        body::read_plain(json, ingest)
-    }
-
-    /// Parses the object at the front of a text and returns its end, without a look at the bytes after it.
-    #[cfg(feature = "api")]
-    pub(crate) fn from_plain_front(text: &[u8], ingest: &Ingest) -> Option<(Self, usize)> {
-        body::read_front(text, ingest)
-    }
-
     /// Creates an object known only by its names, such as a Table row without an object. It has no body, UID or
     /// version.
     #[must_use]

@@ -2,7 +2,9 @@
 
 mod cursor;
 mod quick;
+mod step;
 mod syntax;
+mod text;
 mod walk;
 
 pub use cursor::PathCursor;
@@ -11,7 +13,8 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::{Object, ObjectError};
-use walk::Text;
+use step::Step;
+use text::Text;
 
 /// A path to fields of an object: `status.phase`, `spec.containers[*].image`,
 /// `metadata.labels['app.kubernetes.io/name']`.
@@ -22,13 +25,6 @@ use walk::Text;
 /// `spec.containers.image` means `spec.containers[*].image`. Equal paths print equal.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct FieldPath(Box<[Step]>);
-
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-enum Step {
-    Name(Box<str>),
-    Element(usize),
-    Each,
-}
 
 /// A syntax error in a path.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

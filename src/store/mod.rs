@@ -85,14 +85,12 @@ pub trait Store: KeyListerGetter + 'static {
     fn replace(&self, objects: Vec<Arc<Object>>, version: &ResourceVersion) -> Result<(), StoreError>;
 
     /// Applies changes in order, and skips those whose object has no key. [`Cache`] applies them in one step, so that
-    /// no reader sees a part of them; the default implementation applies them one after the other.
+    /// no reader sees a part of them.
     ///
     /// # Errors
     /// [`StoreError::Transaction`] lists the applied changes if some were skipped. After any other error of a store
     /// that applies changes in one step, the store is unchanged.
-    fn transaction(&self, changes: Vec<Transaction>) -> Result<(), StoreError> {
-        transaction::one_by_one(self, changes)
-    }
+    fn transaction(&self, changes: Vec<Transaction>) -> Result<(), StoreError>;
 
     /// Delivers every object again, if the store has recipients. Does nothing by default.
     fn resync(&self) {}

@@ -2,59 +2,22 @@
 
 use std::sync::Arc;
 
-use super::{Store, StoreError};
 use crate::object::{Key, Object, ResourceVersion};
 
-/// A change of [`Store::transaction`] (client-go: `Transaction`).
+/// A change of [`Store::transaction`](super::Store::transaction) (client-go: `Transaction`).
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Transaction {
-    /// As [`Store::add`].
+    /// As [`Store::add`](super::Store::add).
     Add(Arc<Object>),
-    /// As [`Store::update`].
+    /// As [`Store::update`](super::Store::update).
     Update(Arc<Object>),
-    /// As [`Store::delete`].
+    /// As [`Store::delete`](super::Store::delete).
     Delete(Arc<Object>),
-    /// As [`Store::delete_by_key`].
+    /// As [`Store::delete_by_key`](super::Store::delete_by_key).
     DeleteByKey(Key),
-    /// As [`Store::bookmark`].
+    /// As [`Store::bookmark`](super::Store::bookmark).
     Bookmark(ResourceVersion),
-}
-
-impl Transaction {
-    /// Applies this change alone.
-    ///
-    /// # Errors
-    /// Those of the method that the change names.
-    pub fn apply_to<S: Store + ?Sized>(self, store: &S) -> Result<(), StoreError> {
-        match self {
-            Self::Add(object) => store.add(object),
-            Self::Update(object) => store.update(object),
-            Self::Delete(object) => store.delete(&object),
-            Self::DeleteByKey(key) => {
-                store.delete_by_key(&key);
-                Ok(())
-            }
-            Self::Bookmark(version) => {
-                store.bookmark(&version);
-                Ok(())
-            }
-        }
-    }
-}
-
-/// Applies changes one after the other, for a store that cannot apply them in one step.
-pub(super) fn one_by_one<S: Store + ?Sized>(store: &S, changes: Vec<Transaction>) -> Result<(), StoreError> {
-    let total = changes.len();
-    let (mut successful, mut errors) = (Vec::new(), Vec::new());
-    for (position, change) in changes.into_iter().enumerate() {
-        match change.apply_to(store) {
-            Ok(()) => successful.push(position),
-            Err(StoreError::Key(error)) => errors.push(error),
-            Err(error) => return Err(error),
-        }
-    }
-    if errors.is_empty() { Ok(()) } else { Err(StoreError::Transaction { successful, total, errors }) }
 }
 
 #[cfg(test)]
@@ -62,7 +25,7 @@ mod tests {
     use super::*;
     use crate::object::KeyLister;
     use crate::store::fixtures::{by_values, pod};
-    use crate::store::{Cache, Indexers};
+    use crate::store::{Cache, Indexers, Store};
 
     #[test]
     fn transaction_equals_its_changes_one_by_one() {
@@ -77,11 +40,14 @@ mod tests {
                 Transaction::Bookmark("9".into()),
             ]
         };
-        let contents = [Cache::transaction, one_by_one].map(|apply| {
-            let store = Cache::with_indexers(Indexers::from([("values".to_owned(), by_values())]));
-            apply(&store, changes()).expect("keys");
-            (store.list_keys(), store.indices(), store.last_store_sync_resource_version())
-        });
+        let store = || Cache::with_indexers(Indexers::from([("values".to_owned(), by_values())]));
+        let (at_once, one_by_one) = (store(), store());
+        at_once.transaction(changes()).expect("keys");
+        for change in changes() {
+            one_by_one.transaction(vec![change]).expect("a key");
+        }
+        let contents = [at_once, one_by_one]
+            .map(|store| (store.list_keys(), store.indices(), store.last_store_sync_resource_version()));
         assert_eq!(contents[0], contents[1]);
         let (keys, _, version) = &contents[0];
         assert_eq!((keys.as_slice(), version), (&["a".into()][..], &"9".into()));

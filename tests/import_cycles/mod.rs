@@ -20,15 +20,12 @@ const LIBRARY: &[&[&str]] = &[
         "api/row_list/rest.rs",
         "api/streams.rs",
     ],
-    &["object/body.rs", "object/key.rs", "object/mod.rs", "object/tombstone.rs"],
-    &["object/path.rs", "object/path/quick.rs", "object/path/syntax.rs", "object/path/walk.rs"],
     &[
         "reflector/list.rs",
         "reflector/live_watch.rs",
         "reflector/state_machine.rs",
         "reflector/watch_list.rs",
     ],
-    &["store/mod.rs", "store/transaction.rs"],
 ];
 
 /// The same of the program, below `src/bin/kdelta`.

@@ -1,8 +1,8 @@
 //! A fast path evaluator for the text that servers write: four fifths of the general evaluator's time, and a fifth over
 //! an object's text, which was validated at ingest.
 
-use super::Step;
-use super::walk::{Text, hand_out};
+use super::step::Step;
+use super::text::{Text, hand_out};
 use crate::object::json::{self, Entry, Members};
 
 /// The recursion limit: a name applied to nested arrays descends into all of them.

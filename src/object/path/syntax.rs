@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write as _};
 
-use super::Step;
+use super::step::Step;
 
 /// Parses the steps of a path, or returns the reason why it is invalid.
 pub(super) fn parse(text: &str) -> Result<Vec<Step>, String> {
