@@ -57,7 +57,7 @@ const RESTRICTED: &[(&[&str], &[&str], &str)] = &[
             // Detection of terminals.
             "bin/kdelta/settings/environment.rs",
             // clap prints the help, which contains no server text.
-            "bin/kdelta/cli.rs",
+            "bin/kdelta/cli/mod.rs",
         ],
         "the writers of the two streams escape the texts of servers, and nothing passes them by",
     ),
@@ -106,7 +106,7 @@ const RESTRICTED: &[(&[&str], &[&str], &str)] = &[
         &["bin/kdelta/session/interrupt.rs"],
         "a task has an owner who awaits or aborts it, such as a JoinSet",
     ),
-    (&["block_on("], &["bin/kdelta/cli.rs"], "there is one runtime, and main waits for it"),
+    (&["block_on("], &["bin/kdelta/cli/mod.rs"], "there is one runtime, and main waits for it"),
     (
         &["env::var", "env::vars", "env::args", "env::current_dir"],
         &["kubeconfig/options.rs", "bin/kdelta/settings/environment.rs", "bin/kdelta/main.rs"],
@@ -430,6 +430,14 @@ fn no_feature_chooses_the_version_of_the_api() {
     let dependency =
         manifest.lines().find(|line| line.starts_with("k8s-openapi = { ")).expect("a dependency");
     assert!(!dependency.contains(" features ="), "{dependency}");
+}
+
+#[test]
+fn module_with_a_folder_is_the_mod_file_in_it() {
+    let mut files = Vec::new();
+    collect(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut files);
+    let beside: Vec<_> = files.iter().filter(|file| file.with_extension("").is_dir()).collect();
+    assert!(files.len() > 300 && beside.is_empty(), "of {} files: {beside:?}", files.len());
 }
 
 #[test]

@@ -13,7 +13,7 @@ use flate2::read::GzDecoder;
 use super::node::Schemas;
 
 /// The definitions by name as JSON, compressed by gzip.
-const COMPRESSED: &[u8] = include_bytes!("built_in.json.gz");
+const COMPRESSED: &[u8] = include_bytes!("../built_in.json.gz");
 
 /// Decodes all schemas.
 pub(super) fn schemas() -> Schemas {
