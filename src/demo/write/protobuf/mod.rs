@@ -48,16 +48,25 @@ enum Wire<'a> {
 }
 
 impl Wire<'_> {
-    /// Returns whether the field is empty at every level.
+    /// Returns whether the field is empty at every level, of which there are at most [`MAX_EMPTY_LEVELS`].
     fn is_nothing(self) -> bool {
+        self.is_nothing_within(MAX_EMPTY_LEVELS)
+    }
+
+    fn is_nothing_within(self, levels: usize) -> bool {
         match self {
             Self::Number(number) => number == 0,
-            Self::Bytes(bytes) => {
-                parts(bytes).is_ok_and(|parts| parts.into_iter().all(|(_, wire)| wire.is_nothing()))
-            }
+            Self::Bytes(b"") => true,
+            Self::Bytes(bytes) => levels.checked_sub(1).is_some_and(|levels| {
+                parts(bytes)
+                    .is_ok_and(|parts| parts.into_iter().all(|(_, wire)| wire.is_nothing_within(levels)))
+            }),
         }
     }
 }
+
+/// The maximum depth of an unknown field that counts as empty: it is read recursively, and a client chooses its depth.
+const MAX_EMPTY_LEVELS: usize = 32;
 
 const BROKEN: &str = "the message breaks off";
 
@@ -256,6 +265,34 @@ mod tests {
     fn body(kind: &str, raw: &[u8]) -> Vec<u8> {
         let type_meta = [bytes(1, b"v1"), bytes(2, kind.as_bytes())].concat();
         [MAGIC, &bytes(1, &type_meta), &bytes(2, raw), &bytes(3, b"")].concat()
+    }
+
+    /// A field 15 that holds a field 15, and so on. Written from its end, since each length precedes its content.
+    fn nested(levels: usize) -> Vec<u8> {
+        let mut reversed: Vec<u8> = Vec::new();
+        for _ in 0..levels {
+            let (length, start) = (reversed.len(), reversed.len());
+            let mut rest = length;
+            while rest > 0x7f {
+                reversed.push(u8::try_from(rest & 0x7f).expect("7 bits") | 0x80);
+                rest >>= 7;
+            }
+            reversed.push(u8::try_from(rest).expect("7 bits"));
+            reversed[start..].reverse();
+            reversed.push(15 << 3 | 2);
+        }
+        reversed.reverse();
+        reversed
+    }
+
+    #[test]
+    fn deeply_nested_unknown_field_is_no_empty_field() {
+        assert!(Wire::Bytes(&nested(MAX_EMPTY_LEVELS)).is_nothing());
+        assert!(!Wire::Bytes(&nested(MAX_EMPTY_LEVELS + 1)).is_nothing());
+        // Deep enough to exhaust the stack of a thread, were it read to its end.
+        let raw = nested(30_000);
+        assert!(!Wire::Bytes(&raw).is_nothing());
+        assert!(decode(&[MAGIC, &raw[..]].concat()).is_err());
     }
 
     #[test]
