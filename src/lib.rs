@@ -115,13 +115,13 @@
 //! # Import rules
 //!
 //! `object` and `clock` import nothing; a room that waits imports `clock`. `diff`, `listwatch`, `store` and `queue`
-//! import `object`. `reflector`, `testing`, `wire` and `kubeconfig` import `listwatch` and `object`; `client`
-//! also imports `kubeconfig` and `wire`, and `api` imports these three. `demo` imports the private room `server`, a
-//! read-only API over a source of objects; `client` and `server` do not know each other. `informer` imports `queue`, `reflector`, `store`
-//! and the rooms below them, and `watchtools` imports `informer`. The reflector does not depend on a queue (it writes to
-//! its own trait [`reflector::ReflectorStore`]) nor a queue on a store (it reads through [`object::KeyListerGetter`]), and
-//! everything up to `watchtools` runs without a network. `workqueue` imports `clock`. `tests/architecture.rs` enforces these
-//! rules.
+//! import `object`. `reflector`, `testing`, `wire` and `kubeconfig` import `listwatch` and `object`; `client` also imports
+//! `kubeconfig` and `wire`, and `api` imports these three. `demo` imports the private room `server`, a read-only API over
+//! a source of objects; `client` and `server` do not know each other. `informer` imports `queue`, `reflector`, `store` and
+//! the rooms below them, and `watchtools` imports `informer`. The reflector does not depend on a queue (it writes to its
+//! own trait [`reflector::ReflectorStore`]) nor a queue on a store (it reads through [`object::KeyListerGetter`]), and
+//! everything up to `watchtools` runs without a network. `workqueue` imports `clock`. Files do not import each other in a
+//! circle. `tests/architecture.rs` and `tests/import_cycles` enforce these rules.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 /// Defines a chainable setter for each named field of an option struct, which takes the field's type. Option structs are

@@ -436,8 +436,8 @@ fn no_feature_chooses_the_version_of_the_api() {
 fn module_with_a_folder_is_the_mod_file_in_it() {
     let mut files = Vec::new();
     collect(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut files);
-    let beside: Vec<_> = files.iter().filter(|file| file.with_extension("").is_dir()).collect();
-    assert!(files.len() > 300 && beside.is_empty(), "of {} files: {beside:?}", files.len());
+    let outside: Vec<_> = files.iter().filter(|file| file.with_extension("").is_dir()).collect();
+    assert!(files.len() > 300 && outside.is_empty(), "of {} files: {outside:?}", files.len());
 }
 
 #[test]

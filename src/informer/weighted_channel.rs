@@ -2,8 +2,6 @@
 //!
 //! The program compiles this file too: it is not part of the library's API.
 
-#![allow(dead_code, reason = "the library and the program use different methods")]
-
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, ready};
@@ -44,6 +42,7 @@ pub(crate) struct WeightedReceiver<T> {
     receiver: mpsc::Receiver<(T, usize)>,
     load: Arc<Load>,
     /// The buffer of [`WeightedReceiver::recv_many`]; empty between calls.
+    #[allow(dead_code, reason = "only the program uses it")]
     batch: Vec<(T, usize)>,
 }
 
@@ -99,6 +98,7 @@ impl<T> WeightedSender<T> {
     ///
     /// # Errors
     /// The message, if the receiver was closed or dropped.
+    #[allow(dead_code, reason = "only the program uses it")]
     pub(crate) async fn send(&self, message: T, weight: usize) -> Result<(), T> {
         match self.reserve().await {
             Some(permit) => {
@@ -123,12 +123,6 @@ impl<T> WeightedSender<T> {
             Ok(_) | Err(mpsc::error::TrySendError::Full(())) => Err(TrySendError::Full(message)),
         }
     }
-
-    /// Returns true if the receiver was closed or dropped.
-    #[must_use]
-    pub(crate) fn is_closed(&self) -> bool {
-        self.sender.is_closed()
-    }
 }
 
 impl<T> WeightedPermit<'_, T> {
@@ -142,6 +136,7 @@ impl<T> WeightedPermit<'_, T> {
 
 impl<T> WeightedReceiver<T> {
     /// Waits for the next message. Returns `None` once the channel is closed and empty. Cancel safe.
+    #[allow(dead_code, reason = "only the program uses it")]
     pub(crate) async fn recv(&mut self) -> Option<T> {
         std::future::poll_fn(|context| self.poll_recv(context)).await
     }
@@ -159,6 +154,7 @@ impl<T> WeightedReceiver<T> {
     ///
     /// # Errors
     /// `Empty` if there is no message now, `Disconnected` if the channel is closed and empty.
+    #[allow(dead_code, reason = "only the library uses it")]
     pub(crate) fn try_recv(&mut self) -> Result<T, mpsc::error::TryRecvError> {
         let (message, weight) = self.receiver.try_recv()?;
         self.load.remove(weight);
@@ -167,6 +163,7 @@ impl<T> WeightedReceiver<T> {
 
     /// Waits for a message, then appends it and all others that are available to `batch`, up to `limit`. Appends nothing
     /// once the channel is closed and empty. Cancel safe.
+    #[allow(dead_code, reason = "only the program uses it")]
     pub(crate) async fn recv_many(&mut self, batch: &mut Vec<T>, limit: usize) {
         self.receiver.recv_many(&mut self.batch, limit).await;
         let mut received = 0;
@@ -267,7 +264,7 @@ mod tests {
         receiver.close();
         assert_eq!(sender.try_send("f", 1), Err(TrySendError::Closed("f")));
         assert_eq!((receiver.try_recv(), receiver.try_recv()), (Ok("c"), Ok("d")));
-        assert!(sender.is_closed());
+        assert!(sender.sender.is_closed());
     }
 
     #[test]

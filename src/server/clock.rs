@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 
-/// The clock of a source, which ages in tables are relative to. It follows tokio's, so that a test that pauses tokio's clock pauses this one too.
+/// The clock of a source, which ages in tables are relative to. It follows tokio's, so that a test that pauses tokio's
+/// clock pauses this one too.
 pub(crate) struct Clock {
     start: Timestamp,
     started: tokio::time::Instant,

@@ -46,7 +46,7 @@ impl ResumedEvent {
 }
 
 impl PartEvent {
-    /// Whether the initial state of the part is complete with this event, or will never be.
+    /// Returns whether the initial state of the part is complete with this event, or will never be.
     pub(super) fn ends_list(&self) -> bool {
         match &self.kind {
             PartEventKind::Ended(_) | PartEventKind::Left => true,
