@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::MutationDetector;
-use super::handler_call::HandlerPanicHook;
-use super::processor::SharedProcessor;
+use super::delivery::handler_call::HandlerPanicHook;
+use super::delivery::processor::SharedProcessor;
 use super::pump::Pump;
 use super::shared::{ReflectorStart, SharedIndexInformer, StartReflector};
 use crate::listwatch::ListerWatcher;

@@ -7,7 +7,7 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use super::SharedIndexInformer;
-use super::run::task_output;
+use super::controller::run::task_output;
 use crate::listwatch::Error;
 use crate::object::ApiResource;
 use crate::store::index_funcs::{self, NAMESPACE_INDEX};

@@ -26,42 +26,32 @@
 
 mod apply;
 mod builder;
-mod coalesce;
 mod controller;
+mod delivery;
 mod error;
 mod factory;
 mod handler;
-mod handler_call;
-mod listener;
 mod mutation;
 mod notification;
-mod overflow;
 mod plain_store;
-mod process_loop;
-mod processor;
-mod progress;
 mod pump;
-mod queue_sink;
 mod registration;
-mod resync;
-mod run;
 mod shared;
 mod single_handler;
-mod weighted_channel;
 
 pub use builder::{BodyStorage, Builder, QueueKind};
+pub use controller::process_loop::{ProcessError, ProcessFunc, process_loop};
+pub(crate) use controller::run::task_output;
 pub use controller::{Config, Controller};
+pub use delivery::handler_call::{HandlerPanic, HandlerPanicHook};
 pub use error::InformerError;
 pub use factory::{GenericInformer, SharedInformerFactory};
 pub use handler::{
     FilteringResourceEventHandler, HandlerOptions, NotificationFn, OnSlow, ResourceEventHandler,
 };
-pub use handler_call::{HandlerPanic, HandlerPanicHook};
 pub use mutation::{Fingerprint, MUTATION_DETECTOR_VARIABLE, Mutation, MutationDetector, MutationHook};
 pub use notification::Notification;
-pub use process_loop::{ProcessError, ProcessFunc, process_loop};
 pub use registration::{Registration, Subscription};
-pub(crate) use run::task_output;
 pub use shared::{SharedIndexInformer, SharedInformer};
 pub use single_handler::{Informer, new_informer};
 

@@ -8,9 +8,9 @@ use tokio::task::coop::consume_budget;
 use tokio_util::sync::CancellationToken;
 
 use super::apply::{Dispatch, apply, apply_all};
-use super::listener::ProcessorListener;
-use super::processor::{Outbox, SharedProcessor};
-use super::progress::Synced;
+use super::delivery::listener::ProcessorListener;
+use super::delivery::processor::{Outbox, SharedProcessor};
+use super::delivery::progress::Synced;
 use super::{InformerError, MutationDetector, Notification};
 use crate::object::ResourceVersion;
 use crate::queue::{Item, Mark, Popped, Queue, pop};
@@ -169,7 +169,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::informer::listener::{Inbox, channel};
+    use crate::informer::delivery::listener::{Inbox, channel};
     use crate::informer::testing::fixtures::{Reader, labelled, pod, text_of};
     use crate::object::{DeletedObject, Origin};
     use crate::queue::{DeltaFifo, DeltaFifoOptions, KnownObjects, OrderedFifo, OrderedFifoOptions};

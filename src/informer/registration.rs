@@ -8,9 +8,9 @@ use std::task::{Context, Poll};
 use futures_core::Stream;
 
 use super::Notification;
-use super::listener::Inbox;
-use super::processor::SharedProcessor;
-use super::progress::{Progress, Synced};
+use super::delivery::listener::Inbox;
+use super::delivery::processor::SharedProcessor;
+use super::delivery::progress::{Progress, Synced};
 
 /// A handle to a registered handler (client-go: `ResourceEventHandlerRegistration`). Dropping it does not remove the handler.
 #[derive(Clone)]

@@ -8,11 +8,11 @@ use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 
 use super::controller::ControllerBackend;
-use super::listener::{Inbox, ProcessorListener, channel, coalescing, subscription};
+use super::controller::queue_sink::QueueSink;
+use super::controller::run::{RunFuture, run_with_consumer};
+use super::delivery::listener::{Inbox, ProcessorListener, channel, coalescing, subscription};
 use super::pump::Pump;
-use super::queue_sink::QueueSink;
 use super::registration::{Registration, Subscription};
-use super::run::{RunFuture, run_with_consumer};
 use super::{Controller, HandlerOptions, InformerError, OnSlow, ResourceEventHandler};
 use crate::clock::Clock;
 use crate::listwatch::Error;

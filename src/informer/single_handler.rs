@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::apply::{Dispatch, apply, apply_all};
-use super::handler_call::{HandlerPanicHook, call_handler};
-use super::process_loop::ItemProcessor;
-use super::progress::InitialDelivery;
+use super::controller::process_loop::ItemProcessor;
+use super::delivery::handler_call::{HandlerPanicHook, call_handler};
+use super::delivery::progress::InitialDelivery;
 use super::{Controller, Notification, ResourceEventHandler};
 use crate::listwatch::ListerWatcher;
 use crate::queue::{DeltaFifo, DeltaFifoOptions, DeltaType, Deltas, Item, KnownObjects, Popped, Transformer};

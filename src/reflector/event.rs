@@ -4,7 +4,7 @@ use std::error::Error as StdError;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::recovery_action::Phase;
+use super::recovery::action::Phase;
 use crate::listwatch::Error;
 use crate::object::{Key, Origin, ResourceVersion, TypeMeta};
 

@@ -14,33 +14,25 @@
 //! With [`ReflectorOptions::resume_from`] it begins at Checking, and an error that would lead to Begin ends the run or is
 //! retried.
 //!
-//! The states are in `state_machine`, and the table in `recovery_action` has the next step after each error. A reflector runs on
+//! The states are in `state_machine`, and the table in `recovery::action` has the next step after each error. A reflector runs on
 //! the task that polls it and spawns none. A stop ends every wait and closes the stream.
 
-mod backoff;
 mod default_observer;
 mod event;
 mod expected_type;
-mod flush;
 mod jitter;
-mod list;
-mod live_watch;
 mod options;
-mod read_ahead;
-mod recovery_action;
-mod recovery_state;
+mod recovery;
 mod reflector_store;
-mod source_deadline;
 mod state_machine;
-mod version_check;
-mod watch_list;
+mod steps;
 
-pub use backoff::BackoffOptions;
 pub use default_observer::log_failures;
 pub use event::ReflectorEvent;
 pub use jitter::Jitter;
 pub use options::{GiveUp, Observer, ReflectorOptions, ShouldResync};
-pub use recovery_action::Phase;
+pub use recovery::action::Phase;
+pub use recovery::backoff::BackoffOptions;
 pub use reflector_store::ReflectorStore;
 
 use std::sync::Arc;
@@ -49,11 +41,11 @@ use tokio_util::sync::CancellationToken;
 
 use crate::listwatch::{Error, ListerWatcher};
 use crate::object::{Origin, ResourceVersion};
-use backoff::Backoff;
 use expected_type::ExpectedType;
-use list::{MAX_READ_AHEAD, Pages, page_size};
-use recovery_state::LastVersion;
+use recovery::backoff::Backoff;
+use recovery::state::LastVersion;
 use state_machine::{Machine, store_list};
+use steps::list::{MAX_READ_AHEAD, Pages, page_size};
 
 /// Lists and watches a source, and writes its objects to a store (client-go: `Reflector`).
 ///

@@ -4,10 +4,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::backoff::{BackoffOptions, scaled};
 use super::default_observer::log_failures;
 use super::event::ReflectorEvent;
 use super::jitter::Jitter;
+use super::recovery::backoff::{BackoffOptions, scaled};
 use crate::clock::{Clock, TokioClock};
 use crate::listwatch::Error;
 use crate::object::ResourceVersion;

@@ -6,16 +6,16 @@ use std::time::{Duration, Instant};
 
 use tokio::task::coop::consume_budget;
 
-use super::backoff::{Backoffs, SETTLED};
 use super::event::ReflectorEvent;
 use super::expected_type::ExpectedType;
-use super::list::Fetched;
-use super::live_watch::{End, Live};
 use super::options::ReflectorOptions;
-use super::recovery_action::{Phase, RecoveryAction, is_disconnected, recovery_action};
-use super::recovery_state::{LastVersion, Loss, RecoveryState, SourceState};
+use super::recovery::action::{Phase, RecoveryAction, is_disconnected, recovery_action};
+use super::recovery::backoff::{Backoffs, SETTLED};
+use super::recovery::state::{LastVersion, Loss, RecoveryState, SourceState};
 use super::reflector_store::ReflectorStore;
-use super::watch_list::InitialFailure;
+use super::steps::list::Fetched;
+use super::steps::live_watch::{End, Live};
+use super::steps::watch_list::InitialFailure;
 use crate::listwatch::{Error, ListerWatcher};
 use crate::object::{Object, Origin, ResourceVersion};
 

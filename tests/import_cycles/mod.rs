@@ -21,10 +21,10 @@ const LIBRARY: &[&[&str]] = &[
         "api/streams.rs",
     ],
     &[
-        "reflector/list.rs",
-        "reflector/live_watch.rs",
+        "reflector/steps/list.rs",
+        "reflector/steps/live_watch.rs",
         "reflector/state_machine.rs",
-        "reflector/watch_list.rs",
+        "reflector/steps/watch_list.rs",
     ],
 ];
 

@@ -9,8 +9,8 @@ use std::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::fixtures::{Reader, pod, text_of};
-use crate::informer::listener::{Inbox, ProcessorListener, channel, coalescing};
-use crate::informer::processor::SharedProcessor;
+use crate::informer::delivery::listener::{Inbox, ProcessorListener, channel, coalescing};
+use crate::informer::delivery::processor::SharedProcessor;
 use crate::informer::pump::Pump;
 use crate::object::{DeletedObject, Origin};
 use crate::queue::testing::schedule::{Preemptible, Schedule, step};

@@ -10,7 +10,7 @@ mod printer;
 mod resumed_watch;
 mod unavailable_parts;
 mod watch_loop;
-#[path = "../../../../informer/weighted_channel.rs"]
+#[path = "../../../../informer/delivery/weighted_channel.rs"]
 mod weighted_channel;
 
 use std::io::Write;

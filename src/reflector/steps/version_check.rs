@@ -6,20 +6,20 @@
 
 use std::pin::pin;
 
-use super::event::ReflectorEvent;
 use super::list::silent;
-use super::recovery_action::Phase;
-use super::recovery_state::{Loss, SourceState};
-use super::reflector_store::ReflectorStore;
 use super::source_deadline::within_of_source;
-use super::state_machine::{Machine, State};
 use crate::listwatch::{Error, ListerWatcher};
 use crate::object::ResourceVersion;
+use crate::reflector::event::ReflectorEvent;
+use crate::reflector::recovery::action::Phase;
+use crate::reflector::recovery::state::{Loss, SourceState};
+use crate::reflector::reflector_store::ReflectorStore;
+use crate::reflector::state_machine::{Machine, State};
 
 impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
     /// Returns the latest version of the source. `seen` is the version that it had a moment ago, or unset. A list that is
     /// required to be no older than the last version would not do: a replica that lags a little refuses it, after a while.
-    pub(super) async fn check(&self, seen: &ResourceVersion) -> Result<ResourceVersion, Error> {
+    pub(in crate::reflector) async fn check(&self, seen: &ResourceVersion) -> Result<ResourceVersion, Error> {
         let limit = self.options.list_idle_limit;
         // It is often the first request after an outage, for which a user may have to log in.
         let asked = self.source.progress(seen);
@@ -30,7 +30,7 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
     /// Opens a watch after the source ended the previous one cleanly, but early. The watch and the latest version are
     /// requested at the same time, so that events do not wait for two responses in turn; the watch is read once the version
     /// is known. After a failure, the two are requested one after the other.
-    pub(super) async fn reopen(&mut self) -> Result<State<L::Watch>, Error> {
+    pub(in crate::reflector) async fn reopen(&mut self) -> Result<State<L::Watch>, Error> {
         // Another process received the version that a run resumes from, possibly from another source.
         let seen = if self.recovery.watched { self.last_version() } else { ResourceVersion::UNSET };
         let (latest, live) = {
@@ -62,7 +62,10 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
     /// Returns the next state for the source's latest version. If it is older than the last received version, the source has
     /// another history, and its events do not continue the stored state. Versions that can't be compared, as those of a source
     /// without versions, count as not older.
-    pub(super) fn checked(&mut self, latest: ResourceVersion) -> Result<State<L::Watch>, Error> {
+    pub(in crate::reflector) fn checked(
+        &mut self,
+        latest: ResourceVersion,
+    ) -> Result<State<L::Watch>, Error> {
         self.recovery.source_state = SourceState::Reconnected;
         if !self.is_behind(&latest) {
             return Ok(State::Opening);

@@ -10,7 +10,7 @@ use crate::listwatch::Error;
 use crate::queue::Queue;
 
 /// The future of a reflector's or an informer's run.
-pub(super) type RunFuture = Pin<Box<dyn Future<Output = Result<(), Error>> + Send>>;
+pub(in crate::informer) type RunFuture = Pin<Box<dyn Future<Output = Result<(), Error>> + Send>>;
 
 /// Runs a reflector to its end, then closes the queue and cancels `reflector_ended`. Returns once `consumer` has ended too,
 /// which it must do when the queue is closed and empty. Dropping the future aborts both and closes the queue.
@@ -20,7 +20,7 @@ pub(super) type RunFuture = Pin<Box<dyn Future<Output = Result<(), Error>> + Sen
 ///
 /// # Panics
 /// Resumes a panic of the reflector.
-pub(super) async fn run_with_consumer(
+pub(in crate::informer) async fn run_with_consumer(
     queue: &dyn Queue,
     reflector: RunFuture,
     reflector_ended: &CancellationToken,

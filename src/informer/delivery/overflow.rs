@@ -7,7 +7,7 @@ use std::task::{Poll, Waker};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-use super::Notification;
+use crate::informer::Notification;
 
 /// An unbounded queue that is read after a full channel.
 ///
@@ -18,7 +18,7 @@ use super::Notification;
 /// All notifications here are newer than those in the channel: the sender uses the channel only while the overflow is empty,
 /// and the reader checks the channel again, under the lock, before it takes from the overflow.
 #[derive(Default)]
-pub(super) struct Overflow {
+pub(in crate::informer) struct Overflow {
     /// A std mutex: it is held for a push or a pop, never across an `.await`.
     state: Mutex<State>,
     /// Wakes the one sender that waits for [`Overflow::emptied`]: when the last notification was taken, or the reader ended.
@@ -40,7 +40,7 @@ impl Overflow {
     }
 
     /// Adds a notification, unless the reader has ended.
-    pub(super) fn push(&self, notification: Notification) {
+    pub(in crate::informer) fn push(&self, notification: Notification) {
         let mut state = self.lock();
         if state.is_closed {
             return;
@@ -54,12 +54,12 @@ impl Overflow {
     }
 
     /// Returns true if the overflow is empty.
-    pub(super) fn is_empty(&self) -> bool {
+    pub(in crate::informer) fn is_empty(&self) -> bool {
         self.lock().items.is_empty()
     }
 
     /// Waits until the overflow is empty, its reader has ended, or `removed` is cancelled.
-    pub(super) async fn emptied(&self, removed: &CancellationToken) {
+    pub(in crate::informer) async fn emptied(&self, removed: &CancellationToken) {
         while !self.is_empty() {
             tokio::select! {
                 biased;
@@ -73,7 +73,7 @@ impl Overflow {
     ///
     /// `None` means that the channel has closed and nothing is left. When both are empty, `waker` is woken by the next
     /// push; the caller has registered it with the channel.
-    pub(super) fn next_after<T>(
+    pub(in crate::informer) fn next_after<T>(
         &self,
         waker: Option<&Waker>,
         channel: impl FnOnce() -> Poll<Option<T>>,
@@ -98,7 +98,7 @@ impl Overflow {
     }
 
     /// Drops all current and later notifications, because the reader has ended.
-    pub(super) fn close(&self) {
+    pub(in crate::informer) fn close(&self) {
         let mut state = self.lock();
         state.is_closed = true;
         let items = std::mem::take(&mut state.items);

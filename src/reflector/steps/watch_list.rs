@@ -9,14 +9,14 @@ use tokio::task::coop::consume_budget;
 use super::flush::{FlushOnDrop, within_of_list};
 use super::list::{Fetched, refuse_table};
 use super::live_watch::Live;
-use super::recovery_action::Phase;
-use super::reflector_store::ReflectorStore;
-use super::state_machine::{Machine, begin_list};
 use crate::listwatch::{Error, ListerWatcher, ResourceVersionMatch, WatchEvent, WatchOptions, WatchStream};
 use crate::object::{Key, Object, Origin, ResourceVersion};
+use crate::reflector::recovery::action::Phase;
+use crate::reflector::reflector_store::ReflectorStore;
+use crate::reflector::state_machine::{Machine, begin_list};
 
 /// The reason for which the initial state did not arrive in a watch.
-pub(super) enum InitialFailure {
+pub(in crate::reflector) enum InitialFailure {
     /// The source did not start the watch.
     NotStarted(Error),
     /// The watch broke before the state was complete.
@@ -33,7 +33,7 @@ pub(super) enum InitialFailure {
 
 impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
     /// Receives the initial state in a watch, and returns the watch.
-    pub(super) async fn watch_list(&mut self) -> Result<Live<L::Watch>, InitialFailure> {
+    pub(in crate::reflector) async fn watch_list(&mut self) -> Result<Live<L::Watch>, InitialFailure> {
         let requested_at = self.options.clock.now();
         let options = WatchOptions {
             resource_version: self.version_to_request(Phase::WatchList),

@@ -4,14 +4,14 @@ use std::time::{Duration, Instant};
 
 use tokio::task::coop::consume_budget;
 
-use super::event::ReflectorEvent;
 use super::list::{refuse_table, silent};
-use super::reflector_store::ReflectorStore;
 use super::source_deadline::within_of_source;
-use super::state_machine::Machine;
 use crate::clock::within;
 use crate::listwatch::{Error, ListerWatcher, WatchEvent, WatchOptions, WatchStream};
 use crate::object::{Object, Origin, ResourceVersion};
+use crate::reflector::event::ReflectorEvent;
+use crate::reflector::reflector_store::ReflectorStore;
+use crate::reflector::state_machine::Machine;
 
 /// A watch that ends sooner without an event has failed, even if it ends cleanly.
 const MIN_WATCH_LIFETIME: Duration = Duration::from_secs(1);
@@ -27,26 +27,26 @@ const BOOKMARK_SILENCE: Duration = Duration::from_mins(3);
 const BOOKMARK_INTERVAL: Duration = Duration::from_secs(100);
 
 /// An established watch.
-pub(super) struct Live<W> {
-    pub(super) stream: W,
+pub(in crate::reflector) struct Live<W> {
+    pub(in crate::reflector) stream: W,
     /// When it was requested, without the time that the source spent waiting for something else.
-    pub(super) opened: Instant,
+    pub(in crate::reflector) opened: Instant,
     /// The time after which the source ends it.
-    pub(super) timeout: Duration,
+    pub(in crate::reflector) timeout: Duration,
     /// The version at which it was opened.
-    pub(super) from: ResourceVersion,
+    pub(in crate::reflector) from: ResourceVersion,
     /// Whether it has delivered an object or the initial state.
-    pub(super) delivered: bool,
+    pub(in crate::reflector) delivered: bool,
     /// Whether it was opened without a version or at any version, so that the source first sends existing objects, in no order of
     /// versions. Until another event arrives, they do not change the last version.
-    pub(super) synthetic: bool,
+    pub(in crate::reflector) synthetic: bool,
     /// When its last bookmark arrived.
-    pub(super) bookmarked: Option<Instant>,
+    pub(in crate::reflector) bookmarked: Option<Instant>,
 }
 
 impl<W> Live<W> {
     /// Creates a watch that was requested with these options.
-    pub(super) fn new(stream: W, options: WatchOptions, opened: Instant) -> Self {
+    pub(in crate::reflector) fn new(stream: W, options: WatchOptions, opened: Instant) -> Self {
         Self {
             stream,
             opened,
@@ -86,7 +86,7 @@ impl Silence {
 }
 
 /// The end of a watch.
-pub(super) enum End {
+pub(in crate::reflector) enum End {
     /// The source ended it.
     Clean {
         /// Whether it ended well before its timeout, as when a server shuts down. Another server may take its place.
@@ -103,7 +103,7 @@ pub(super) enum End {
 
 impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
     /// Starts a watch from the last version.
-    pub(super) async fn open(&self) -> Result<Live<L::Watch>, Error> {
+    pub(in crate::reflector) async fn open(&self) -> Result<Live<L::Watch>, Error> {
         let options = WatchOptions {
             resource_version: self.last_version(),
             allow_bookmarks: true,
@@ -117,7 +117,7 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
     }
 
     /// Starts a watch; returns nothing if its response does not begin within the limit.
-    pub(super) async fn start_watch(
+    pub(in crate::reflector) async fn start_watch(
         &self,
         options: WatchOptions,
         limit: Duration,
@@ -133,7 +133,7 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
     }
 
     /// Writes the events of a watch to the store until it ends.
-    pub(super) async fn follow(&mut self, live: &mut Live<L::Watch>) -> End {
+    pub(in crate::reflector) async fn follow(&mut self, live: &mut Live<L::Watch>) -> End {
         let clock = self.options.clock.clone();
         let began = clock.now();
         let mut silence = Silence::default();

@@ -32,7 +32,7 @@ impl fmt::Display for Phase {
 
 /// The next step after an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum RecoveryAction {
+pub(in crate::reflector) enum RecoveryAction {
     /// Watch again from the last version, at once.
     Rewatch,
     /// Watch again from the last version, after a wait.
@@ -56,7 +56,7 @@ pub(super) enum RecoveryAction {
 impl RecoveryAction {
     /// Returns the action for a reflector that must not list. Lost events end the run, and so does an unreadable event,
     /// which the same watch would deliver again; after other errors the watch is tried again.
-    pub(super) fn without_list(self, error: &Error) -> Self {
+    pub(in crate::reflector) fn without_list(self, error: &Error) -> Self {
         match self {
             Self::WatchAnyway => Self::WatchAnyway,
             Self::Relist => Self::GiveUp,
@@ -72,7 +72,7 @@ impl RecoveryAction {
 /// A watch is resumed if the server may still have the events since the last version. If it can't have them, or if its events
 /// can't be trusted, the state is fetched again. client-go lists again after every error of a watch except a refused
 /// connection and 429, and lists after every other error of an initial state in a watch.
-pub(super) fn recovery_action(phase: Phase, error: &Error) -> RecoveryAction {
+pub(in crate::reflector) fn recovery_action(phase: Phase, error: &Error) -> RecoveryAction {
     use RecoveryAction::{
         FallBack, FallBackPermanently, GiveUp, Relist, RelistAtAnyVersion, RelistLater, Rewatch,
         RewatchLater, WatchAnyway,
@@ -117,7 +117,7 @@ pub(super) fn recovery_action(phase: Phase, error: &Error) -> RecoveryAction {
 
 /// Returns true if the source may have been replaced unnoticed at this error, for example by a server that was restored from a
 /// backup. A source that sent a response was there.
-pub(super) fn is_disconnected(error: &Error) -> bool {
+pub(in crate::reflector) fn is_disconnected(error: &Error) -> bool {
     match error {
         // A server that no longer accepts the credentials may be another one.
         Error::Unauthorized(_)

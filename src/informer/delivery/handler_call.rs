@@ -4,7 +4,7 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use super::{Notification, ResourceEventHandler};
+use crate::informer::{Notification, ResourceEventHandler};
 
 /// The panic of a handler.
 #[derive(Debug, Clone)]
@@ -18,7 +18,7 @@ pub struct HandlerPanic {
 pub type HandlerPanicHook = Arc<dyn Fn(&HandlerPanic) + Send + Sync>;
 
 /// Calls a handler and reports its panic. Every informer calls its handlers through this function.
-pub(super) fn call_handler<H: ResourceEventHandler>(
+pub(in crate::informer) fn call_handler<H: ResourceEventHandler>(
     handler: &H,
     notification: Notification,
     on_panic: Option<&HandlerPanicHook>,

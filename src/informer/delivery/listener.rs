@@ -8,11 +8,11 @@ use std::vec;
 use tokio::sync::mpsc::error::TryRecvError;
 use tokio_util::sync::CancellationToken;
 
-use super::Notification;
 use super::coalesce::{Next, Pending};
 use super::overflow::Overflow;
 use super::progress::Progress;
 use super::weighted_channel::{TrySendError, WeightedReceiver, WeightedSender, weighted_channel};
+use crate::informer::Notification;
 use crate::object::{Compressor, Object, Origin};
 use crate::queue::Mark;
 use crate::store::Indexer;
@@ -26,11 +26,11 @@ enum Message {
 }
 
 /// The sending end (client-go: `processorListener`).
-pub(super) struct ProcessorListener {
+pub(in crate::informer) struct ProcessorListener {
     buffer: BufferSender,
-    pub(super) progress: Arc<Progress>,
+    pub(in crate::informer) progress: Arc<Progress>,
     /// Cancelled when the handler is removed: from then on no sender waits for it, even if it is stuck in a call.
-    pub(super) removed: CancellationToken,
+    pub(in crate::informer) removed: CancellationToken,
 }
 
 enum BufferSender {
@@ -55,7 +55,7 @@ impl Drop for BufferSender {
 }
 
 /// The receiving end: returns the snapshot object by object, then all later notifications in order.
-pub(super) struct Inbox {
+pub(in crate::informer) struct Inbox {
     receiver: BufferReceiver,
     snapshot: vec::IntoIter<Arc<Object>>,
     mark: Option<Mark>,
@@ -120,7 +120,7 @@ impl Message {
 }
 
 /// Returns both ends of a buffer that merges unread notifications per object, so that senders never wait.
-pub(super) fn coalescing(compressor: Option<Arc<Compressor>>) -> (ProcessorListener, Inbox) {
+pub(in crate::informer) fn coalescing(compressor: Option<Arc<Compressor>>) -> (ProcessorListener, Inbox) {
     let pending = Arc::new(Pending::new(compressor));
     let buffer = BufferSender::Pending(Arc::clone(&pending));
     (ProcessorListener::new(buffer), Inbox::new(BufferReceiver::Pending(pending)))
@@ -128,13 +128,13 @@ pub(super) fn coalescing(compressor: Option<Arc<Compressor>>) -> (ProcessorListe
 
 /// Returns both ends of a channel that is bounded by `capacity` notifications and by `bytes` of objects. A handler that reads
 /// the initial state slowly delays the sync.
-pub(super) fn channel(capacity: usize, bytes: usize) -> (ProcessorListener, Inbox) {
+pub(in crate::informer) fn channel(capacity: usize, bytes: usize) -> (ProcessorListener, Inbox) {
     channel_with_overflow(capacity, bytes, false)
 }
 
 /// Returns both ends of such a channel for a reader that may start after the informer has synced: the part of the initial state
 /// that exceeds the bounds goes to the overflow, as references to objects in the store.
-pub(super) fn subscription(capacity: usize, bytes: usize) -> (ProcessorListener, Inbox) {
+pub(in crate::informer) fn subscription(capacity: usize, bytes: usize) -> (ProcessorListener, Inbox) {
     channel_with_overflow(capacity, bytes, true)
 }
 
@@ -156,7 +156,7 @@ impl ProcessorListener {
     }
 
     /// Sends the store's objects, before anything else.
-    pub(super) fn replay(&self, objects: Vec<Arc<Object>>, synced: Option<Mark>) {
+    pub(in crate::informer) fn replay(&self, objects: Vec<Arc<Object>>, synced: Option<Mark>) {
         self.progress.expect(objects.len());
         match &self.buffer {
             // The channel is new, so it has room. The weight is 0: the store holds these objects anyway.
@@ -169,7 +169,7 @@ impl ProcessorListener {
 
     /// Sends a notification. Waits while the channel is full, until `stopping` is cancelled. A handler that has ended or was
     /// removed receives nothing.
-    pub(super) async fn send(&self, notification: Notification, stopping: &CancellationToken) {
+    pub(in crate::informer) async fn send(&self, notification: Notification, stopping: &CancellationToken) {
         let (sender, overflow) = match &self.buffer {
             BufferSender::Channel { sender, overflow, .. } => (sender, overflow),
             BufferSender::Pending(pending) => return pending.put(notification, &self.progress),
@@ -197,7 +197,7 @@ impl ProcessorListener {
 
     /// Sends a notification of the initial state. For a subscription this never waits: if the channel is full, the notification
     /// goes to the overflow, with the object as it is in `store`, which may be compressed.
-    pub(super) async fn send_initial(
+    pub(in crate::informer) async fn send_initial(
         &self,
         notification: Notification,
         store: &dyn Indexer,
@@ -237,12 +237,12 @@ impl Inbox {
     }
 
     /// Returns the next notification, or `None` if the buffer is closed and empty. Cancel safe.
-    pub(super) async fn next(&mut self) -> Option<Notification> {
+    pub(in crate::informer) async fn next(&mut self) -> Option<Notification> {
         poll_fn(|context| self.poll_next(context)).await
     }
 
     /// Polls for the next notification; see [`Inbox::next`].
-    pub(super) fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Notification>> {
+    pub(in crate::informer) fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Notification>> {
         loop {
             if let Some(next) = self.next_of_snapshot() {
                 return Poll::Ready(Some(next));
@@ -255,7 +255,7 @@ impl Inbox {
     }
 
     /// Returns the next notification if one is available.
-    pub(super) fn try_next(&mut self) -> Option<Notification> {
+    pub(in crate::informer) fn try_next(&mut self) -> Option<Notification> {
         loop {
             if let Some(next) = self.next_of_snapshot() {
                 return Some(next);

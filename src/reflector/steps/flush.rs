@@ -4,8 +4,8 @@
 use std::pin::pin;
 use std::time::Duration;
 
-use super::reflector_store::ReflectorStore;
 use crate::clock::{Clock, within};
+use crate::reflector::reflector_store::ReflectorStore;
 
 /// The time without an object after which the store is flushed: too short to be noticed, and long enough that a list that
 /// arrives without a pause is never flushed.
@@ -13,7 +13,7 @@ const PAUSE: Duration = Duration::from_millis(5);
 
 /// Returns the output of `future`, the next object of a list, or `None` at the limit; flushes the store at a pause. If `read`
 /// shows at the limit that more bytes were read meanwhile, the limit starts again.
-pub(super) async fn within_of_list<T>(
+pub(in crate::reflector) async fn within_of_list<T>(
     clock: &dyn Clock,
     store: &impl ReflectorStore,
     read: impl Fn() -> u64,
@@ -40,7 +40,7 @@ pub(super) async fn within_of_list<T>(
 
 /// Flushes the store when it is dropped: the objects so far are valid even if the list waits for another page, fails or is
 /// cancelled.
-pub(super) struct FlushOnDrop<'s, S: ReflectorStore>(pub(super) &'s S);
+pub(in crate::reflector) struct FlushOnDrop<'s, S: ReflectorStore>(pub(super) &'s S);
 
 impl<S: ReflectorStore> Drop for FlushOnDrop<'_, S> {
     fn drop(&mut self) {

@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use super::jitter::Jitter;
+use crate::reflector::jitter::Jitter;
 
 /// The lifetime of a watch that resets the back-off between watches.
-pub(super) const SETTLED: Duration = Duration::from_secs(30);
+pub(in crate::reflector) const SETTLED: Duration = Duration::from_secs(30);
 
 /// The lifetime of a watch that resets the back-off between lists. client-go resets its only back-off after as long.
-pub(super) const HEALTHY: Duration = Duration::from_mins(2);
+pub(in crate::reflector) const HEALTHY: Duration = Duration::from_mins(2);
 
 /// The growth of the waits between tries. The default is client-go's: 800 ms, doubled up to 30 s, each spread over up to
 /// twice itself.
@@ -43,25 +43,25 @@ impl Default for BackoffOptions {
 setters!(BackoffOptions { start: Duration, factor: f64, cap: Duration, jitter: f64 });
 
 /// Multiplies a duration by a configured factor; returns the duration itself where the product is none.
-pub(super) fn scaled(duration: Duration, factor: f64) -> Duration {
+pub(in crate::reflector) fn scaled(duration: Duration, factor: f64) -> Duration {
     Duration::try_from_secs_f64(duration.as_secs_f64() * factor).unwrap_or(duration)
 }
 
 /// One sequence of growing waits.
-pub(super) struct Backoff {
+pub(in crate::reflector) struct Backoff {
     options: BackoffOptions,
     jitter: Jitter,
     next: Duration,
 }
 
 impl Backoff {
-    pub(super) fn new(options: BackoffOptions, jitter: Jitter) -> Self {
+    pub(in crate::reflector) fn new(options: BackoffOptions, jitter: Jitter) -> Self {
         Self { options, jitter, next: options.start.min(options.cap) }
     }
 
     /// Returns the next wait. A wait that the server requested replaces the sequence's own and does not advance it, but is at
     /// least the first wait of the sequence.
-    pub(super) fn next(&mut self, retry_after: Option<Duration>) -> Duration {
+    pub(in crate::reflector) fn next(&mut self, retry_after: Option<Duration>) -> Duration {
         if let Some(asked) = retry_after {
             return asked.max(self.options.start.min(self.options.cap));
         }
@@ -71,27 +71,27 @@ impl Backoff {
     }
 
     /// Starts the sequence again.
-    pub(super) fn reset(&mut self) {
+    pub(in crate::reflector) fn reset(&mut self) {
         self.next = self.options.start.min(self.options.cap);
     }
 }
 
 /// The two sequences of a reflector, reset by the lifetimes of its watches and by nothing else.
-pub(super) struct Backoffs {
-    pub(super) relist: Backoff,
-    pub(super) rewatch: Backoff,
+pub(in crate::reflector) struct Backoffs {
+    pub(in crate::reflector) relist: Backoff,
+    pub(in crate::reflector) rewatch: Backoff,
     /// Whether a watch lived for [`HEALTHY`] and no list was made since.
     relists_at_once: bool,
 }
 
 impl Backoffs {
-    pub(super) fn new(options: BackoffOptions, jitter: &Jitter) -> Self {
+    pub(in crate::reflector) fn new(options: BackoffOptions, jitter: &Jitter) -> Self {
         let sequence = || Backoff::new(options, Jitter::clone(jitter));
         Self { relist: sequence(), rewatch: sequence(), relists_at_once: false }
     }
 
     /// Records that a watch has ended.
-    pub(super) fn watch_ended(&mut self, lived: Duration) {
+    pub(in crate::reflector) fn watch_ended(&mut self, lived: Duration) {
         if lived >= SETTLED {
             self.rewatch.reset();
         }
@@ -103,7 +103,7 @@ impl Backoffs {
 
     /// Returns the wait before the next list, or `None` if it may be sent at once. That list still takes the first step of the
     /// sequence, so that the one after it is not sent sooner than client-go's.
-    pub(super) fn before_list(&mut self, retry_after: Option<Duration>) -> Option<Duration> {
+    pub(in crate::reflector) fn before_list(&mut self, retry_after: Option<Duration>) -> Option<Duration> {
         let at_once = std::mem::take(&mut self.relists_at_once) && retry_after.is_none();
         let wait = self.relist.next(retry_after);
         (!at_once).then_some(wait)

@@ -1,21 +1,25 @@
 //! A controller over any queue and source, with a function that processes popped items.
 
+pub(super) mod process_loop;
+pub(super) mod queue_sink;
+pub(super) mod run;
+
 use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use super::ProcessFunc;
-use super::process_loop::{FuncProcessor, ItemProcessor, pop_until_closed};
-use super::progress::InitialDelivery;
-use super::queue_sink::QueueSink;
-use super::run::{RunFuture, run_with_consumer};
 use crate::clock::Clock;
+use crate::informer::delivery::progress::InitialDelivery;
 use crate::listwatch::{Error, ListerWatcher};
 use crate::object::ResourceVersion;
 use crate::queue::Queue;
 use crate::reflector::{Reflector, ReflectorHandle, ReflectorOptions};
+use process_loop::ProcessFunc;
+use process_loop::{FuncProcessor, ItemProcessor, pop_until_closed};
+use queue_sink::QueueSink;
+use run::{RunFuture, run_with_consumer};
 
 /// The configuration of a [`Controller`] (client-go: `Config`).
 ///

@@ -19,7 +19,7 @@ use crate::object::Object;
 const FRESH: Duration = Duration::from_secs(10);
 
 /// An early request for a page.
-pub(super) struct ReadAheadPage<'s, L: ListerWatcher> {
+pub(in crate::reflector) struct ReadAheadPage<'s, L: ListerWatcher> {
     options: ListOptions,
     requested_at: Instant,
     answer: Answer<'s, L>,
@@ -34,38 +34,43 @@ enum Answer<'s, L: ListerWatcher> {
 }
 
 /// A page that is being received, and its first item if that has been read already.
-pub(super) struct Page<S> {
+pub(in crate::reflector) struct Page<S> {
     stream: S,
     first: Option<Result<Option<Arc<Object>>, Error>>,
 }
 
 impl<S: ListStream> Page<S> {
-    pub(super) fn new(stream: S) -> Self {
+    pub(in crate::reflector) fn new(stream: S) -> Self {
         Self { stream, first: None }
     }
 
     /// Returns the next item, as [`ListStream::next`].
-    pub(super) async fn next(&mut self) -> Result<Option<Arc<Object>>, Error> {
+    pub(in crate::reflector) async fn next(&mut self) -> Result<Option<Arc<Object>>, Error> {
         match self.first.take() {
             Some(first) => first,
             None => self.stream.next().await,
         }
     }
 
-    pub(super) fn meta(&self) -> &ListMeta {
+    pub(in crate::reflector) fn meta(&self) -> &ListMeta {
         self.stream.meta()
     }
 }
 
 /// Returns the options of the page after one with this token. They have no version: a server refuses one together with a token.
-pub(super) fn options_after(limit: u32, continue_token: String) -> ListOptions {
+pub(in crate::reflector) fn options_after(limit: u32, continue_token: String) -> ListOptions {
     ListOptions { limit, continue_token, ..ListOptions::default() }
 }
 
 impl<'s, L: ListerWatcher> ReadAheadPage<'s, L> {
     /// Prepares the request for the page after one with this limit and metadata; `None` if the token is not known yet or there
     /// is no further page. The request is sent when it is polled by [`alongside`](Self::alongside).
-    pub(super) fn after(limit: u32, meta: &ListMeta, source: &'s L, now: Instant) -> Option<Self> {
+    pub(in crate::reflector) fn after(
+        limit: u32,
+        meta: &ListMeta,
+        source: &'s L,
+        now: Instant,
+    ) -> Option<Self> {
         if meta.continue_token.is_empty() {
             return None;
         }
@@ -76,22 +81,22 @@ impl<'s, L: ListerWatcher> ReadAheadPage<'s, L> {
     }
 
     /// Returns true if the request has these options.
-    pub(super) fn has_options(&self, options: &ListOptions) -> bool {
+    pub(in crate::reflector) fn has_options(&self, options: &ListOptions) -> bool {
         self.options == *options
     }
 
     /// Returns true if the response can still be read.
-    pub(super) fn is_fresh(&self, now: Instant) -> bool {
+    pub(in crate::reflector) fn is_fresh(&self, now: Instant) -> bool {
         now.saturating_duration_since(self.requested_at) < FRESH
     }
 
     /// Takes the request for the page after it.
-    pub(super) fn take_next(&mut self) -> Option<Self> {
+    pub(in crate::reflector) fn take_next(&mut self) -> Option<Self> {
         self.then.take().map(|then| *then)
     }
 
     /// Returns the page once the response has begun.
-    pub(super) async fn answer(self) -> Result<Page<L::List>, Error> {
+    pub(in crate::reflector) async fn answer(self) -> Result<Page<L::List>, Error> {
         match self.answer {
             Answer::Awaited(asked) => asked.await.map(Page::new),
             Answer::Here(answer) => answer,
@@ -100,7 +105,7 @@ impl<'s, L: ListerWatcher> ReadAheadPage<'s, L> {
 
     /// Polls the early requests until `future` is ready, and returns its output. `then` prepares the request for the page after
     /// this one from this page's metadata.
-    pub(super) async fn alongside<T>(
+    pub(in crate::reflector) async fn alongside<T>(
         &mut self,
         then: impl Fn(&ListMeta) -> Option<Self>,
         future: impl Future<Output = T>,

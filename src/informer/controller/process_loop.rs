@@ -19,7 +19,7 @@ pub type ProcessError = Box<dyn StdError + Send + Sync>;
 pub type ProcessFunc = Box<dyn FnMut(&Popped) -> Result<(), ProcessError> + Send>;
 
 /// The operations of the loop on popped items.
-pub(super) trait ItemProcessor: Send {
+pub(in crate::informer) trait ItemProcessor: Send {
     /// Processes an item under the queue's lock, and returns the deltas to queue again.
     fn process(&mut self, popped: Popped) -> Vec<Deltas>;
 
@@ -39,15 +39,15 @@ const FIRST_PAUSE: Duration = Duration::from_millis(5);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
 /// An item processor that calls a [`ProcessFunc`].
-pub(super) struct FuncProcessor {
-    pub(super) process: ProcessFunc,
-    pub(super) retry_on_error: bool,
+pub(in crate::informer) struct FuncProcessor {
+    pub(in crate::informer) process: ProcessFunc,
+    pub(in crate::informer) retry_on_error: bool,
     /// The pause that is due since the last failure. A success resets it.
     pause: Option<Duration>,
 }
 
 impl FuncProcessor {
-    pub(super) fn new(process: ProcessFunc, retry_on_error: bool) -> Self {
+    pub(in crate::informer) fn new(process: ProcessFunc, retry_on_error: bool) -> Self {
         Self { process, retry_on_error, pause: None }
     }
 }
@@ -102,7 +102,7 @@ pub async fn process_loop<Q: Queue + ?Sized>(queue: &Q, process: ProcessFunc, re
 }
 
 /// Pops and processes items until the queue is closed and empty.
-pub(super) async fn pop_until_closed<Q: Queue + ?Sized>(
+pub(in crate::informer) async fn pop_until_closed<Q: Queue + ?Sized>(
     queue: &Q,
     processor: &mut dyn ItemProcessor,
     clock: &dyn Clock,

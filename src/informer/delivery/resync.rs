@@ -11,14 +11,14 @@ const MINIMUM_PERIOD: Duration = Duration::from_secs(1);
 
 /// The period at which the informer checks for due handlers.
 #[derive(Debug)]
-pub(super) struct CheckPeriod {
+pub(in crate::informer) struct CheckPeriod {
     period: Option<Duration>,
     started: bool,
 }
 
 /// The resync timer of one handler.
 #[derive(Debug)]
-pub(super) struct ResyncTimer {
+pub(in crate::informer) struct ResyncTimer {
     desired: Option<Duration>,
     period: Option<Duration>,
     next: Option<Instant>,
@@ -27,22 +27,22 @@ pub(super) struct ResyncTimer {
 
 impl CheckPeriod {
     /// Creates the check period; `None` and zero disable resyncs.
-    pub(super) fn new(period: Option<Duration>) -> Self {
+    pub(in crate::informer) fn new(period: Option<Duration>) -> Self {
         Self { period: period.filter(|period| !period.is_zero()), started: false }
     }
 
-    pub(super) fn get(&self) -> Option<Duration> {
+    pub(in crate::informer) fn get(&self) -> Option<Duration> {
         self.period
     }
 
     /// Fixes the period.
-    pub(super) fn start(&mut self) {
+    pub(in crate::informer) fn start(&mut self) {
         self.started = true;
     }
 
     /// Creates the timer of a handler that requests this period. This may shorten the check period: the caller then
     /// calls [`ResyncTimer::update_period`] on the existing timers.
-    pub(super) fn new_timer(&mut self, desired: Option<Duration>, now: Instant) -> ResyncTimer {
+    pub(in crate::informer) fn new_timer(&mut self, desired: Option<Duration>, now: Instant) -> ResyncTimer {
         let desired = desired.filter(|period| !period.is_zero()).map(|period| period.max(MINIMUM_PERIOD));
         if let (Some(desired), Some(check)) = (desired, self.period)
             && desired < check
@@ -65,13 +65,13 @@ impl CheckPeriod {
 
 impl ResyncTimer {
     /// Sets the effective period: the requested one, but not below the check period.
-    pub(super) fn update_period(&mut self, check: &CheckPeriod) {
+    pub(in crate::informer) fn update_period(&mut self, check: &CheckPeriod) {
         self.period = self.desired.and_then(|desired| Some(desired.max(check.period?)));
     }
 
     /// Checks whether the handler is due, and if so schedules its next resync. [`ResyncTimer::is_due`] returns the result
     /// until the next check.
-    pub(super) fn check(&mut self, now: Instant) -> bool {
+    pub(in crate::informer) fn check(&mut self, now: Instant) -> bool {
         self.due = self.next.is_some_and(|next| now >= next);
         if self.due {
             self.set(now);
@@ -84,7 +84,7 @@ impl ResyncTimer {
         self.next = self.period.and_then(|period| now.checked_add(period));
     }
 
-    pub(super) fn is_due(&self) -> bool {
+    pub(in crate::informer) fn is_due(&self) -> bool {
         self.due
     }
 }

@@ -17,18 +17,18 @@ enum SyncState {
 /// A flag that the informer sets once and any number of tasks wait for. A watch channel, so that a task that starts to wait
 /// after the change returns at once.
 #[derive(Debug)]
-pub(super) struct Synced(watch::Sender<SyncState>);
+pub(in crate::informer) struct Synced(watch::Sender<SyncState>);
 
 impl Synced {
-    pub(super) fn new() -> Self {
+    pub(in crate::informer) fn new() -> Self {
         Self(watch::Sender::new(SyncState::Waiting))
     }
 
-    pub(super) fn set(&self) {
+    pub(in crate::informer) fn set(&self) {
         self.set_state(SyncState::Synced);
     }
 
-    pub(super) fn end(&self) {
+    pub(in crate::informer) fn end(&self) {
         self.set_state(SyncState::Ended);
     }
 
@@ -42,12 +42,12 @@ impl Synced {
         });
     }
 
-    pub(super) fn is_set(&self) -> bool {
+    pub(in crate::informer) fn is_set(&self) -> bool {
         *self.0.borrow() == SyncState::Synced
     }
 
     /// Waits until the informer has synced. Returns `false` if it ended before.
-    pub(super) async fn wait(&self) -> bool {
+    pub(in crate::informer) async fn wait(&self) -> bool {
         let mut state = self.0.subscribe();
         let settled = state.wait_for(|state| *state != SyncState::Waiting).await;
         settled.is_ok_and(|state| *state == SyncState::Synced)
@@ -64,48 +64,48 @@ struct Remaining {
 /// the handler is selected as a recipient, and decremented when the handler returns. Therefore it only decreases once the
 /// informer has synced.
 #[derive(Debug, Default)]
-pub(super) struct Progress {
+pub(in crate::informer) struct Progress {
     remaining: watch::Sender<Remaining>,
     /// Notifications that were merged into others. Relaxed: a statistic that orders nothing.
     coalesced: AtomicU64,
 }
 
 impl Progress {
-    pub(super) fn add_coalesced(&self, notifications: u64) {
+    pub(in crate::informer) fn add_coalesced(&self, notifications: u64) {
         self.coalesced.fetch_add(notifications, Ordering::Relaxed);
     }
 
-    pub(super) fn coalesced(&self) -> u64 {
+    pub(in crate::informer) fn coalesced(&self) -> u64 {
         self.coalesced.load(Ordering::Relaxed)
     }
 
-    pub(super) fn expect(&self, notifications: usize) {
+    pub(in crate::informer) fn expect(&self, notifications: usize) {
         self.remaining.send_modify(|remaining| remaining.notifications += notifications);
     }
 
-    pub(super) fn handled_one(&self) {
+    pub(in crate::informer) fn handled_one(&self) {
         self.remaining
             .send_modify(|remaining| remaining.notifications = remaining.notifications.saturating_sub(1));
     }
 
     /// Records that the handler has ended. The remaining notifications stay unhandled.
-    pub(super) fn end(&self) {
+    pub(in crate::informer) fn end(&self) {
         self.remaining.send_modify(|remaining| remaining.ended = true);
     }
 
     /// Waits until the handler has ended.
-    pub(super) async fn wait_for_end(&self) {
+    pub(in crate::informer) async fn wait_for_end(&self) {
         let mut remaining = self.remaining.subscribe();
         // The sender lives as long as `self`, so there is no error to handle.
         let _ended = remaining.wait_for(|remaining| remaining.ended).await;
     }
 
-    pub(super) fn is_done(&self) -> bool {
+    pub(in crate::informer) fn is_done(&self) -> bool {
         self.remaining.borrow().notifications == 0
     }
 
     /// Waits until every initial notification was handled. Returns `false` if the handler ended before.
-    pub(super) async fn wait(&self) -> bool {
+    pub(in crate::informer) async fn wait(&self) -> bool {
         let mut remaining = self.remaining.subscribe();
         let settled = remaining.wait_for(|remaining| remaining.notifications == 0 || remaining.ended).await;
         settled.is_ok_and(|remaining| remaining.notifications == 0)
@@ -115,20 +115,20 @@ impl Progress {
 /// A flag that is set while the single handler of an informer processes initial notifications. It is set under the queue's
 /// lock, and therefore only cleared once the queue has synced.
 #[derive(Debug, Default)]
-pub(super) struct InitialDelivery(AtomicBool);
+pub(in crate::informer) struct InitialDelivery(AtomicBool);
 
 impl InitialDelivery {
     /// Marks the delivery as in progress. Relaxed: readers take the queue's lock before they read the flag.
-    pub(super) fn begin(&self) {
+    pub(in crate::informer) fn begin(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 
     /// Marks the delivery as done. Release: readers of the flag also see the effects of the handler.
-    pub(super) fn end(&self) {
+    pub(in crate::informer) fn end(&self) {
         self.0.store(false, Ordering::Release);
     }
 
-    pub(super) fn is_done(&self) -> bool {
+    pub(in crate::informer) fn is_done(&self) -> bool {
         !self.0.load(Ordering::Acquire)
     }
 }

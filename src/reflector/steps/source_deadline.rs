@@ -9,7 +9,7 @@ use crate::listwatch::ListerWatcher;
 
 /// Returns the output of `future`, or `None` once `limit` has passed, not counting the time for which the source was held
 /// up by something other than its server, such as an interactive login.
-pub(super) async fn within_of_source<T>(
+pub(in crate::reflector) async fn within_of_source<T>(
     clock: &dyn Clock,
     source: &impl ListerWatcher,
     limit: Duration,

@@ -9,7 +9,7 @@ use crate::reflector::ReflectorStore;
 
 /// A queue as a [`ReflectorStore`]. Listed objects that are already stored are shared (see [`Queue::list_item`]), so that
 /// listing known objects allocates no second copy.
-pub(super) struct QueueSink(pub(super) Arc<dyn Queue>);
+pub(in crate::informer) struct QueueSink(pub(in crate::informer) Arc<dyn Queue>);
 
 impl ReflectorStore for QueueSink {
     type Error = KeyError;

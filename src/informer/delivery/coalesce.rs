@@ -5,13 +5,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
-use super::Notification;
 use super::progress::Progress;
+use crate::informer::Notification;
 use crate::object::{Compressor, DeletedObject, Key, Object, Origin};
 use crate::queue::Mark;
 
 /// The store's objects at the registration of the handler; see [`Pending::replay`].
-pub(super) type Snapshot = (Vec<Arc<Object>>, Option<Mark>);
+pub(in crate::informer) type Snapshot = (Vec<Arc<Object>>, Option<Mark>);
 
 /// The unread notifications of one handler: at most two for each object, a delete and the notification after it, and one
 /// mark of each kind. The buffer is therefore bounded by the number of objects, and a sender never waits.
@@ -19,7 +19,7 @@ pub(super) type Snapshot = (Vec<Arc<Object>>, Option<Mark>);
 /// The merged notifications keep the promises of the module: replayed from an empty state they yield the same state, and
 /// each object is added once, updated from the previously delivered state, and deleted. An object keeps its position.
 #[derive(Default)]
-pub(super) struct Pending {
+pub(in crate::informer) struct Pending {
     /// A std mutex: it is never held across an `.await`.
     state: Mutex<State>,
     /// The bytes that were put in since the buffer was last empty. Relaxed: a rough measure of how far behind the reader is.
@@ -71,7 +71,7 @@ struct MergeResult {
 }
 
 /// The next item for the reader.
-pub(super) enum Next {
+pub(in crate::informer) enum Next {
     Snapshot(Snapshot),
     One(Notification),
     /// Nothing to read now.
@@ -81,7 +81,7 @@ pub(super) enum Next {
 }
 
 impl Pending {
-    pub(super) fn new(compressor: Option<Arc<Compressor>>) -> Self {
+    pub(in crate::informer) fn new(compressor: Option<Arc<Compressor>>) -> Self {
         Self { compressor, ..Self::default() }
     }
 
@@ -90,7 +90,7 @@ impl Pending {
     }
 
     /// Puts the store's objects before everything else, as one item that is not merged with later notifications.
-    pub(super) fn replay(&self, snapshot: Snapshot) {
+    pub(in crate::informer) fn replay(&self, snapshot: Snapshot) {
         self.change(|state| state.snapshot = Some(snapshot));
     }
 
@@ -107,7 +107,7 @@ impl Pending {
     }
 
     /// Merges a notification into the buffer and counts the notifications that will not be delivered.
-    pub(super) fn put(&self, notification: Notification, progress: &Progress) {
+    pub(in crate::informer) fn put(&self, notification: Notification, progress: &Progress) {
         let waited = self.bytes_since_empty.fetch_add(notification.weight(), Ordering::Relaxed);
         let notification = match &self.compressor {
             Some(compressor) if waited > UNCOMPRESSED_BYTES => compressed(compressor, notification),
@@ -121,19 +121,19 @@ impl Pending {
         }
     }
 
-    pub(super) fn close(&self) {
+    pub(in crate::informer) fn close(&self) {
         self.change(|state| state.closed = true);
     }
 
     /// Drops the contents and all later notifications, because the reader was dropped.
-    pub(super) fn abandon(&self) {
+    pub(in crate::informer) fn abandon(&self) {
         let contents = std::mem::replace(&mut *self.lock(), State { abandoned: true, ..State::default() });
         // Dropped after the lock is released: it may contain the last references to objects.
         drop(contents);
     }
 
     /// Takes the next item.
-    pub(super) fn take(&self) -> Next {
+    pub(in crate::informer) fn take(&self) -> Next {
         self.next(&mut self.lock())
     }
 
@@ -146,7 +146,7 @@ impl Pending {
     }
 
     /// Polls for the next item; never returns [`Next::Empty`].
-    pub(super) fn poll_take(&self, context: &mut Context<'_>) -> Poll<Next> {
+    pub(in crate::informer) fn poll_take(&self, context: &mut Context<'_>) -> Poll<Next> {
         let mut state = self.lock();
         match self.next(&mut state) {
             Next::Empty => {
@@ -305,7 +305,7 @@ mod tests {
     use tokio_util::sync::CancellationToken;
 
     use super::*;
-    use crate::informer::listener::coalescing;
+    use crate::informer::delivery::listener::coalescing;
     use crate::informer::testing::fixtures::{Reader, labelled, pod};
     use crate::object::{DeletedFinalStateUnknown, Ingest, TypeMeta};
 

@@ -6,18 +6,18 @@ use std::time::Duration;
 
 use tokio::task::coop::consume_budget;
 
-use super::backoff::Backoff;
-use super::event::ReflectorEvent;
-use super::expected_type::ExpectedType;
 use super::flush::{FlushOnDrop, within_of_list};
-use super::options::ReflectorOptions;
 use super::read_ahead::{Page, ReadAheadPage, options_after};
-use super::recovery_action::Phase;
-use super::reflector_store::ReflectorStore;
 use super::source_deadline::within_of_source;
-use super::state_machine::{Machine, State, begin_list};
 use crate::listwatch::{Error, ListMeta, ListOptions, ListerWatcher, ResourceVersionMatch};
 use crate::object::{Object, Origin, ResourceVersion};
+use crate::reflector::event::ReflectorEvent;
+use crate::reflector::expected_type::ExpectedType;
+use crate::reflector::options::ReflectorOptions;
+use crate::reflector::recovery::action::Phase;
+use crate::reflector::recovery::backoff::Backoff;
+use crate::reflector::reflector_store::ReflectorStore;
+use crate::reflector::state_machine::{Machine, State, begin_list};
 
 /// The default number of items in a page.
 const PAGE_SIZE: u32 = 500;
@@ -33,24 +33,24 @@ const EMPTY_PAGES: u32 = 10;
 const EMPTY_PAGES_AT_ONCE: u32 = 5;
 
 /// The maximum number of pages that are requested early: the next one, and the one after it.
-pub(super) const MAX_READ_AHEAD: u8 = 2;
+pub(in crate::reflector) const MAX_READ_AHEAD: u8 = 2;
 
 /// A received list.
 #[derive(Default)]
-pub(super) struct Fetched {
+pub(in crate::reflector) struct Fetched {
     /// The objects that the store returned, in the order of their arrival.
-    pub(super) items: Vec<Arc<Object>>,
+    pub(in crate::reflector) items: Vec<Arc<Object>>,
     /// The number of objects that the store took as they arrived.
-    pub(super) taken: usize,
+    pub(in crate::reflector) taken: usize,
     /// The version of the list, which is that of its first page.
-    pub(super) version: ResourceVersion,
+    pub(in crate::reflector) version: ResourceVersion,
     /// Whether there was more than one page.
-    pub(super) paginated: bool,
+    pub(in crate::reflector) paginated: bool,
 }
 
 impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
     /// Lists into the store.
-    pub(super) async fn list(&mut self) -> Result<(), Error> {
+    pub(in crate::reflector) async fn list(&mut self) -> Result<(), Error> {
         let requested_at = self.options.clock.now();
         let version = self.version_to_request(Phase::List);
         let limit = page_size(&self.options, self.recovery.traits.paginated, &version);
@@ -76,14 +76,17 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
     }
 
     /// Returns true if the next state is the first one, and a list precedes all other ways to it.
-    pub(super) fn lists_pages_first(&self) -> bool {
+    pub(in crate::reflector) fn lists_pages_first(&self) -> bool {
         self.options.pages_first && !self.recovery.synced && !self.recovery.no_pages_first
     }
 
     /// Handles a failure of the list that precedes all other ways to the first state. The state is requested in another way,
     /// unless the source is unreachable, rejects the credentials or says when to try again. A broken connection had reached the
     /// source.
-    pub(super) fn pages_first_failed(&mut self, error: Error) -> Result<State<L::Watch>, Error> {
+    pub(in crate::reflector) fn pages_first_failed(
+        &mut self,
+        error: Error,
+    ) -> Result<State<L::Watch>, Error> {
         if error.retry_after().is_some() || matches!(error, Error::Unauthorized(_)) {
             return self.failed(Phase::List, error);
         }
@@ -101,7 +104,11 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
 ///
 /// A Kubernetes server answers a list at "0" or at a version from memory, where a limit is ignored or hinders it. Pages at a
 /// version are requested only from a source that has shown that it does not answer from memory.
-pub(super) fn page_size(options: &ReflectorOptions, paginated: bool, version: &ResourceVersion) -> u32 {
+pub(in crate::reflector) fn page_size(
+    options: &ReflectorOptions,
+    paginated: bool,
+    version: &ResourceVersion,
+) -> u32 {
     match options.page_size {
         Some(size) => size,
         None if paginated || version.is_unset() || version.is_any() => PAGE_SIZE,
@@ -117,25 +124,29 @@ fn version_match(version: &ResourceVersion, limit: u32) -> Option<ResourceVersio
 }
 
 /// A list that is being fetched into a store.
-pub(super) struct Pages<'a, L, S> {
-    pub(super) source: &'a L,
-    pub(super) store: &'a S,
-    pub(super) options: &'a ReflectorOptions,
-    pub(super) backoff: &'a mut Backoff,
-    pub(super) origin: Origin,
+pub(in crate::reflector) struct Pages<'a, L, S> {
+    pub(in crate::reflector) source: &'a L,
+    pub(in crate::reflector) store: &'a S,
+    pub(in crate::reflector) options: &'a ReflectorOptions,
+    pub(in crate::reflector) backoff: &'a mut Backoff,
+    pub(in crate::reflector) origin: Origin,
     /// Whether it may belong to another history than the stored state.
-    pub(super) may_be_unrelated: bool,
-    pub(super) expected: &'a ExpectedType,
+    pub(in crate::reflector) may_be_unrelated: bool,
+    pub(in crate::reflector) expected: &'a ExpectedType,
     /// The first page (the first of all is 0) that is requested again if the source says how long to wait.
-    pub(super) retry_from_page: usize,
+    pub(in crate::reflector) retry_from_page: usize,
     /// The number of pages that are requested early.
-    pub(super) read_ahead: u8,
+    pub(in crate::reflector) read_ahead: u8,
 }
 
 impl<'a, L: ListerWatcher, S: ReflectorStore> Pages<'a, L, S> {
     /// Fetches every page. If a continue token expires, the list is repeated once without a limit, at the original version. If
     /// the source splits that list, too, and its token expires, the list has failed.
-    pub(super) async fn fetch(mut self, version: &ResourceVersion, limit: u32) -> Result<Fetched, Error> {
+    pub(in crate::reflector) async fn fetch(
+        mut self,
+        version: &ResourceVersion,
+        limit: u32,
+    ) -> Result<Fetched, Error> {
         let first = |limit| ListOptions {
             resource_version: version.clone(),
             limit,
@@ -288,12 +299,12 @@ impl<'a, L: ListerWatcher, S: ReflectorStore> Pages<'a, L, S> {
 }
 
 /// Returns the error of a silent source.
-pub(super) fn silent(what: &str, limit: Duration) -> Error {
+pub(in crate::reflector) fn silent(what: &str, limit: Duration) -> Error {
     Error::Timeout(format!("{what} was silent for {}s", limit.as_secs()))
 }
 
 /// Refuses a Table: it would be stored as one object, and its bookmarks would be lost.
-pub(super) fn refuse_table(object: &Object) -> Result<(), Error> {
+pub(in crate::reflector) fn refuse_table(object: &Object) -> Result<(), Error> {
     let type_meta = object.type_meta();
     if type_meta.kind == "Table" && type_meta.api_version.starts_with("meta.k8s.io/") {
         return Err(Error::Decode(format!("{}, Kind=Table is no object to reflect", type_meta.api_version)));

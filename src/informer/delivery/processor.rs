@@ -12,18 +12,18 @@ use tokio::task::coop::consume_budget;
 use tokio::task::{self, JoinError, JoinSet};
 use tokio_util::sync::CancellationToken;
 
-use super::apply::Dispatch;
 use super::handler_call::{HandlerPanicHook, call_handler};
 use super::listener::{Inbox, ProcessorListener};
 use super::progress::Progress;
 use super::resync::{CheckPeriod, ResyncTimer};
-use super::{InformerError, Notification, ResourceEventHandler};
+use crate::informer::apply::Dispatch;
+use crate::informer::{InformerError, Notification, ResourceEventHandler};
 
 /// Notifications with their recipients, to be sent when no lock is held.
-pub(super) type Outbox = Vec<(Arc<ProcessorListener>, Notification)>;
+pub(in crate::informer) type Outbox = Vec<(Arc<ProcessorListener>, Notification)>;
 
 /// All handlers of an informer (client-go: `sharedProcessor`).
-pub(super) struct SharedProcessor {
+pub(in crate::informer) struct SharedProcessor {
     /// A std mutex: it is never held across an `.await`. Lock order: the queue's lock first, then this one.
     state: Mutex<State>,
     on_panic: Option<HandlerPanicHook>,
@@ -63,7 +63,10 @@ enum Stage {
 }
 
 impl SharedProcessor {
-    pub(super) fn new(check_period: Option<Duration>, on_panic: Option<HandlerPanicHook>) -> Self {
+    pub(in crate::informer) fn new(
+        check_period: Option<Duration>,
+        on_panic: Option<HandlerPanicHook>,
+    ) -> Self {
         let state = State {
             listeners: Vec::new(),
             check: CheckPeriod::new(check_period),
@@ -81,7 +84,7 @@ impl SharedProcessor {
 
     /// Adds a listener, which receives all notifications from now on. Callers hold the queue's lock, so that `now` is between
     /// two deltas. `removed` is cancelled when the listener is removed.
-    pub(super) fn add(
+    pub(in crate::informer) fn add(
         &self,
         listener: ProcessorListener,
         resync: Option<Duration>,
@@ -103,7 +106,7 @@ impl SharedProcessor {
     }
 
     /// Removes the listener with this progress, if there is one.
-    pub(super) fn remove(&self, progress: &Arc<Progress>) {
+    pub(in crate::informer) fn remove(&self, progress: &Arc<Progress>) {
         let mut state = self.lock();
         let at = state.listeners.iter().position(|one| Arc::ptr_eq(&one.listener.progress, progress));
         if let Some(at) = at {
@@ -129,7 +132,7 @@ impl SharedProcessor {
     ///
     /// # Errors
     /// [`InformerError::HandlerAfterStop`]: the informer stopped after the listener was added. The handler is not called.
-    pub(super) fn spawn<H: ResourceEventHandler>(
+    pub(in crate::informer) fn spawn<H: ResourceEventHandler>(
         &self,
         handler: H,
         inbox: Inbox,
@@ -155,7 +158,7 @@ impl SharedProcessor {
     }
 
     /// Starts the tasks of the registered handlers. Returns the period at which to check for resyncs.
-    pub(super) fn start(&self, runtime: Handle) -> Option<Duration> {
+    pub(in crate::informer) fn start(&self, runtime: Handle) -> Option<Duration> {
         let mut state = self.lock();
         let State { stage, tasks, tasks_removed, check, .. } = &mut *state;
         if let Stage::New(waiting) = stage {
@@ -170,7 +173,7 @@ impl SharedProcessor {
 
     /// Checks which handlers are due for a resync, and returns whether any is. Until the next check, these handlers receive
     /// the notifications of unchanged objects.
-    pub(super) fn should_resync(&self, now: Instant) -> bool {
+    pub(in crate::informer) fn should_resync(&self, now: Instant) -> bool {
         let mut any = false;
         for registered in &mut self.lock().listeners {
             any |= registered.timer.check(now);
@@ -179,13 +182,13 @@ impl SharedProcessor {
     }
 
     /// Returns true if a handler is due for a resync.
-    pub(super) fn is_resync_due(&self) -> bool {
+    pub(in crate::informer) fn is_resync_due(&self) -> bool {
         self.lock().listeners.iter().any(|registered| registered.timer.is_due())
     }
 
     /// Selects the recipients of a notification. Callers hold the queue's lock: the snapshot of a handler that registers later
     /// already contains the change.
-    pub(super) fn distribute(&self, dispatch: Dispatch, outbox: &mut Outbox) {
+    pub(in crate::informer) fn distribute(&self, dispatch: Dispatch, outbox: &mut Outbox) {
         let (notification, to_all) = match dispatch {
             Dispatch::All(notification) => (notification, true),
             Dispatch::ResyncDue(notification) => (notification, false),
@@ -200,7 +203,7 @@ impl SharedProcessor {
         }
     }
 
-    pub(super) fn is_stopped(&self) -> bool {
+    pub(in crate::informer) fn is_stopped(&self) -> bool {
         matches!(self.lock().stage, Stage::Stopped)
     }
 
@@ -222,7 +225,7 @@ impl SharedProcessor {
 
     /// Stops the handlers: each receives its buffered notifications, then its task ends. Does not wait for removed handlers,
     /// which may be stuck in a call.
-    pub(super) async fn stop(&self) {
+    pub(in crate::informer) async fn stop(&self) {
         let (mut tasks, mut removed) = self.close();
         while !removed.values().all(CancellationToken::is_cancelled) {
             let ended = tokio::select! {
@@ -242,7 +245,7 @@ impl SharedProcessor {
     }
 
     /// Aborts the handlers' tasks. Their buffered notifications are lost.
-    pub(super) fn abort(&self) {
+    pub(in crate::informer) fn abort(&self) {
         drop(self.close());
     }
 }
@@ -289,7 +292,7 @@ impl Drop for EndOnDrop {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::informer::listener::channel;
+    use crate::informer::delivery::listener::channel;
     use crate::informer::{NotificationFn, SharedIndexInformer};
     use crate::testing::FakeSource;
 
