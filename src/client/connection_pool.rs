@@ -9,6 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::connection::tls;
 use super::connection::{Liveness, Transport};
+use super::connector::Connector;
 use crate::kubeconfig::Error;
 use crate::kubeconfig::{Config, ConnectionOptions, Protocol};
 
@@ -25,6 +26,8 @@ pub(crate) struct ConnectionPool {
     /// Cancelled when another certificate replaces this one. Held by every response; only watches observe it.
     retired: CancellationToken,
     config: Config,
+    /// Opens the connections, instead of TCP.
+    connector: Option<Connector>,
     /// A std lock: held to count and to push, never across an await.
     transports: Mutex<Transports>,
     pub(crate) liveness: Arc<Liveness>,
@@ -63,7 +66,7 @@ impl ConnectionPool {
     ///
     /// # Errors
     /// [`Error::Invalid`] for unusable settings of the configuration.
-    pub(crate) fn open(config: &Config) -> Result<Self, Error> {
+    pub(crate) fn open(config: &Config, connector: Option<Connector>) -> Result<Self, Error> {
         let speaks_tls = config.url().scheme() == "https"
             || config
                 .connection_options()
@@ -77,6 +80,7 @@ impl ConnectionPool {
             replaced: None,
             retired: CancellationToken::new(),
             config: config.clone(),
+            connector,
             transports: Mutex::default(),
             liveness: Arc::default(),
         })
@@ -117,6 +121,7 @@ impl ConnectionPool {
             replaced: self.identity.clone(),
             retired: CancellationToken::new(),
             config: self.config.clone(),
+            connector: self.connector.clone(),
             transports: Mutex::new(Transports {
                 dedicated_disabled: self.transports().dedicated_disabled,
                 ..Transports::default()
@@ -163,7 +168,11 @@ impl ConnectionPool {
 
     fn open_transport(&self, options: &ConnectionOptions) -> PooledTransport {
         let gzip = !self.config.disables_compression();
-        PooledTransport { http: Transport::new(options, self.tls.clone(), gzip), permit: Arc::new(()) }
+        let http = match &self.connector {
+            Some(connector) => Transport::over(connector, options, self.tls.clone(), gzip),
+            None => Transport::new(options, self.tls.clone(), gzip),
+        };
+        PooledTransport { http, permit: Arc::new(()) }
     }
 }
 

@@ -6,6 +6,7 @@
 
 pub(crate) mod connection;
 pub(crate) mod connection_pool;
+pub(crate) mod connector;
 pub(crate) mod failure;
 pub(crate) mod login;
 pub(crate) mod notice;
@@ -15,6 +16,7 @@ pub(crate) mod silence;
 pub(crate) mod test_server;
 pub(crate) mod warnings;
 
+pub use connector::Connector;
 pub use login::CredentialPlugins;
 pub use notice::{Notice, NoticeListener};
 pub use redaction::Redaction;

@@ -122,6 +122,12 @@ impl Config {
         Self { stdin_is_terminal: true, ..self }
     }
 
+    /// Removes the proxy of the server.
+    pub(crate) fn without_proxy(mut self) -> Self {
+        self.connection_options.proxy = None;
+        self
+    }
+
     /// Returns the options of connections to another server, such as a token issuer: through the environment's
     /// proxies, in the same protocol.
     ///

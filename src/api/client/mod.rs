@@ -83,8 +83,9 @@ impl Client {
     /// # Errors
     /// As [`Client::new`].
     pub fn with_options(config: &Config, options: ClientOptions) -> Result<Self, Error> {
-        let ClientOptions { notices: listener, credential_plugins } = options;
-        let connection_pool = ConnectionPool::open(config)?;
+        let ClientOptions { notices: listener, credential_plugins, connector } = options;
+        let config = if connector.is_some() { &config.clone().without_proxy() } else { config };
+        let connection_pool = ConnectionPool::open(config, connector)?;
         let redaction = Redaction::default();
         if let Some(proxy) = &config.connection_options().proxy {
             redaction.add_proxy(proxy);

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::client::{CredentialPlugins, NoticeListener};
+use crate::client::{Connector, CredentialPlugins, NoticeListener};
 
 /// The options of a [`Client`](super::Client).
 ///
@@ -30,11 +30,16 @@ pub struct ClientOptions {
     pub notices: Option<NoticeListener>,
     /// The registry of the credential plugins that run for the client; by default a registry of its own.
     pub credential_plugins: CredentialPlugins,
+    /// Opens the connections to the server. With `None`, the default, the client connects by TCP, through the proxy of
+    /// the configuration if it has one; a connector is used without a proxy. Connections to a token issuer are
+    /// unaffected.
+    pub connector: Option<Connector>,
 }
 
 setters!(ClientOptions {
     notices: Option<NoticeListener>,
     credential_plugins: CredentialPlugins,
+    connector: Option<Connector>,
 });
 
 /// Prints whether there is a listener.

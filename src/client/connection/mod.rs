@@ -38,6 +38,7 @@ use self::decompression::GzipDecoder;
 use self::http_service::{Body, Http};
 use self::shared_dial::as_request;
 use self::user_agent::user_agent;
+use super::connector::Connector;
 use super::failure::is_alert;
 use crate::kubeconfig::{ConnectionOptions, Protocol, Proxy};
 
@@ -57,21 +58,29 @@ pub(crate) struct Transport {
     to_proxy: Option<HeaderValue>,
     /// Whether the server ever responded. Relaxed: it only saves a check.
     has_responded: Arc<AtomicBool>,
-    dial: other_routes::Connector,
+    dial: other_routes::Dialer,
 }
 
 impl Transport {
     /// Returns a client that has no connection yet.
     pub(crate) fn new(options: &ConnectionOptions, tls: rustls::ClientConfig, gzip: bool) -> Self {
-        let dial = other_routes::connector(options, tls.clone());
+        let dial = other_routes::dialer(options, tls.clone());
+        let http = direct::http(options, tls).unwrap_or_else(|| other_routes::http(options, dial.clone()));
         let passes_on = options.proxy.as_ref().filter(|proxy| proxy.protocol != Protocol::Socks5);
-        Self {
-            http: direct::http(options, tls.clone()).unwrap_or_else(|| other_routes::http(options, tls)),
-            gzip,
-            to_proxy: passes_on.and_then(Proxy::authorization),
-            has_responded: Arc::default(),
-            dial,
-        }
+        let to_proxy = passes_on.and_then(Proxy::authorization);
+        Self { http, gzip, to_proxy, has_responded: Arc::default(), dial }
+    }
+
+    /// Returns a client over the streams of a connector. It uses no proxy.
+    pub(crate) fn over(
+        connector: &Connector,
+        options: &ConnectionOptions,
+        tls: rustls::ClientConfig,
+        gzip: bool,
+    ) -> Self {
+        let dial = other_routes::dialer_over(connector, options, tls);
+        let http = other_routes::http(options, dial.clone());
+        Self { http, gzip, to_proxy: None, has_responded: Arc::default(), dial }
     }
 
     /// Sends a request and waits for the head of the response. `timeout` bounds the response with its body.

@@ -1,4 +1,5 @@
-//! Connections through a proxy or to a server with another certificate name, by hyper-util's client.
+//! Connections through a proxy, to a server with another certificate name, or over the streams of a
+//! [`Connector`](crate::client::Connector), by hyper-util's client.
 //!
 //! reqwest carries the direct connections. It can't carry these, for three reasons:
 //! - the TLS server name is the host of the URL; there is no setting for another name;
@@ -12,7 +13,7 @@ use http::Uri;
 use http_body_util::{BodyExt, Full};
 use hyper_rustls::{FixedServerNameResolver, HttpsConnector, MaybeHttpsStream};
 use hyper_util::client::legacy::Client;
-use hyper_util::rt::{TokioExecutor, TokioTimer};
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use tower::timeout::Timeout;
 use tower::util::BoxCloneSyncService;
 use tower::{BoxError, Layer, ServiceExt, service_fn};
@@ -22,18 +23,20 @@ use super::plain_stream::PlainStream;
 use super::proxied;
 use super::shared_dial::SharedDial;
 use super::tcp::{CONNECT_TIMEOUT, tcp};
+use crate::client::connector::Connector;
 use crate::kubeconfig::ConnectionOptions;
 
-/// The connector of an HTTP client.
-pub(super) type Connector = BoxCloneSyncService<Uri, MaybeHttpsStream<PlainStream>, BoxError>;
+/// Opens the connections of an HTTP client.
+pub(super) type Dialer = BoxCloneSyncService<Uri, MaybeHttpsStream<PlainStream>, BoxError>;
 
-/// Returns a connector with these options and TLS configuration, which also applies to a proxy with TLS. The caller
+/// Returns a dialer with these options and TLS configuration, which also applies to a proxy with TLS. The caller
 /// bounds its time.
-pub(super) fn connector(options: &ConnectionOptions, mut tls: rustls::ClientConfig) -> Connector {
-    tls.alpn_protocols.clear();
+pub(super) fn dialer(options: &ConnectionOptions, mut tls: rustls::ClientConfig) -> Dialer {
     let tcp = tcp();
-    let to_proxy = Arc::new(tls.clone());
     let proxy = options.proxy.clone().map(Arc::new);
+    let to_server = tls.clone();
+    tls.alpn_protocols.clear();
+    let to_proxy = Arc::new(tls);
     let dial = service_fn(move |server: Uri| {
         let (tcp, tls, proxy) = (tcp.clone(), Arc::clone(&to_proxy), proxy.clone());
         async move {
@@ -43,6 +46,29 @@ pub(super) fn connector(options: &ConnectionOptions, mut tls: rustls::ClientConf
             }
         }
     });
+    with_tls(BoxCloneSyncService::new(dial), options, to_server)
+}
+
+/// Returns a dialer over the streams of a connector. The caller bounds its time.
+pub(super) fn dialer_over(
+    connector: &Connector,
+    options: &ConnectionOptions,
+    tls: rustls::ClientConfig,
+) -> Dialer {
+    let connector = connector.clone();
+    let dial = service_fn(move |_: Uri| {
+        let connector = connector.clone();
+        async move { Ok(PlainStream::direct_stream(TokioIo::new(connector.open().await?))) }
+    });
+    with_tls(BoxCloneSyncService::new(dial), options, tls)
+}
+
+/// Adds TLS to the streams to URLs that require it.
+fn with_tls(
+    dial: BoxCloneSyncService<Uri, PlainStream, BoxError>,
+    options: &ConnectionOptions,
+    mut tls: rustls::ClientConfig,
+) -> Dialer {
     tls.alpn_protocols = protocols(options);
     let https = match &options.server_name {
         Some(name) => {
@@ -54,10 +80,10 @@ pub(super) fn connector(options: &ConnectionOptions, mut tls: rustls::ClientConf
     BoxCloneSyncService::new(https)
 }
 
-/// Returns an HTTP client over connections that [`connector`] opens: behind a proxy, or to a server with another name.
-pub(super) fn http(options: &ConnectionOptions, tls: rustls::ClientConfig) -> Http {
-    let opener = SharedDial::of(options).layer(connector(options, tls));
-    let opener: Connector = BoxCloneSyncService::new(Timeout::new(opener, CONNECT_TIMEOUT));
+/// Returns an HTTP client over connections that the dialer opens.
+pub(super) fn http(options: &ConnectionOptions, dialer: Dialer) -> Http {
+    let opener = SharedDial::of(options).layer(dialer);
+    let opener: Dialer = BoxCloneSyncService::new(Timeout::new(opener, CONNECT_TIMEOUT));
     let http = Client::builder(TokioExecutor::new())
         .timer(TokioTimer::new())
         .pool_timer(TokioTimer::new())
