@@ -56,7 +56,7 @@ async fn run(server: &str, queue: &Arc<WorkQueue<String>>) -> Result<()> {
 async fn main() -> Result<()> {
     // This package builds reqwest without a TLS provider.
     let _installed = rustls::crypto::ring::default_provider().install_default();
-    run(&Demo::start(Options::default()).await?.url(), &Arc::new(WorkQueue::new())).await
+    run(&Demo::start(Options::default().port(Some(0))).await?.url(), &Arc::new(WorkQueue::new())).await
 }
 
 #[cfg(test)]
@@ -73,7 +73,7 @@ mod tests {
     #[tokio::test]
     async fn config_map_is_created_again_after_its_deletion() {
         let _installed = rustls::crypto::ring::default_provider().install_default();
-        let demo = Demo::start(Options::default().objects(100)).await.expect("a demo");
+        let demo = Demo::start(Options::default().port(Some(0)).objects(100)).await.expect("a demo");
         let (server, queue) = (demo.url(), Arc::new(WorkQueue::new()));
         let url = format!("{server}/api/v1/namespaces/default/configmaps/contact");
         let test = async {

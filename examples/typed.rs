@@ -94,7 +94,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let (lines, unwell) = if let Some(server) = std::env::args().nth(1) {
         run(&server).await?
     } else {
-        let demo = Demo::start(Options::default()).await?;
+        let demo = Demo::start(Options::default().port(Some(0))).await?;
         run(&demo.url()).await?
     };
     for (node, NodeReport { kubelet, pods, restarts }) in lines {
@@ -110,7 +110,7 @@ mod tests {
 
     #[tokio::test]
     async fn report_has_every_node_with_its_pods() {
-        let demo = Demo::start(Options::default().objects(100)).await.expect("a demo");
+        let demo = Demo::start(Options::default().port(Some(0)).objects(100)).await.expect("a demo");
         let (lines, unwell) = run(&demo.url()).await.expect("a report");
         let pods: usize = lines.values().map(|line| line.pods).sum();
         assert!(lines.len() > 1 && lines.values().all(|line| line.kubelet.starts_with('v')), "{lines:?}");

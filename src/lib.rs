@@ -28,7 +28,10 @@
     feature = "api",
     doc = "- [`api`] sends requests to the server of a [`kubeconfig`], over the connections and with the credentials of [`client`]; [`wire`] decodes the responses."
 )]
-#![cfg_attr(feature = "demo", doc = "- [`demo`] is an API server on loopback with a simulated cluster.")]
+#![cfg_attr(
+    feature = "demo",
+    doc = "- [`demo`] is an API server with a simulated cluster, in memory or on loopback."
+)]
 #![cfg_attr(
     feature = "testing",
     doc = "- [`testing`] has a source with faults and a clock that tests advance."
@@ -105,6 +108,7 @@
 //! - `futures_core::Stream`: an [`informer::Subscription`] is a stream of notifications.
 //! - `tokio_util::sync::CancellationToken`: stops what runs until it is stopped, such as an informer. All waiting needs
 //!   `tokio`.
+//! - `tokio::io::{AsyncRead, AsyncWrite}`: the streams of a connector of `client`. A `demo` opens a `DuplexStream`.
 //! - `bytes::Bytes`: the chunks of a response of `api`, without a copy.
 //! - `jiff::Timestamp`: the server's time in `api`, and the time in a `demo` at its start.
 //! - `k8s_openapi::ListableResource`: [`object::ApiResource`] has `of::<K>()` for its types, behind a feature of that name.

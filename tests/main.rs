@@ -7,6 +7,7 @@ mod generated;
 mod help;
 mod hostile;
 mod import_cycles;
+mod in_memory;
 mod newest;
 mod notices;
 mod package;

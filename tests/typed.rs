@@ -42,7 +42,7 @@ where
 
 #[tokio::test]
 async fn types_name_the_resources_of_the_server() {
-    let demo = Demo::start(Options::default()).await.expect("a demo");
+    let demo = Demo::start(Options::default().port(Some(0))).await.expect("a demo");
     let client = Client::new(&Config::for_server(&demo.url()).expect("a config")).expect("a client");
     check::<Pod>(&client).await;
     check::<Node>(&client).await;

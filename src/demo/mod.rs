@@ -1,9 +1,10 @@
-//! A demo API server on loopback with a simulated cluster, for trying and testing clients without a real cluster.
+//! A demo API server with a simulated cluster, for trying and testing clients without a real cluster.
 //!
-//! [`Demo::start`] fills a store with namespaces, nodes, applications and a custom resource, serves it over plain HTTP on
-//! `127.0.0.1`, and simulates the controllers of a cluster: deployments roll out, pods are scheduled, crash and recover,
-//! jobs complete, stateful sets start their pods in order, nodes renew their leases or become unreachable, and Events
-//! report all of it. Clients may change any object, and the simulated controllers react.
+//! [`Demo::start`] fills a store with namespaces, nodes, applications and a custom resource, serves it over plain HTTP to
+//! clients inside the process, with a port also to others on `127.0.0.1`, and simulates the controllers of a cluster:
+//! deployments roll out, pods are scheduled, crash and recover, jobs complete, stateful sets start their pods in order,
+//! nodes renew their leases or become unreachable, and Events report all of it. Clients may change any object, and the
+//! simulated controllers react.
 //!
 //! The server implements: discovery, aggregated and per group version; lists with pages, versions and selectors; watches
 //! with bookmarks and initial events; Tables and metadata-only representations; create, update, patch, scale, evict and
@@ -25,6 +26,7 @@ mod source;
 mod store;
 mod write;
 
+use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
@@ -35,8 +37,11 @@ use tokio::task::JoinSet;
 use crate::listwatch::system_words;
 use crate::server::clock::Clock;
 use crate::server::connections;
+use crate::server::in_memory;
 use crate::server::router::Server;
 use crate::server::source::Source;
+
+pub use crate::server::in_memory::StreamOpener;
 
 use cluster::Cluster;
 use simulation::Simulation;
@@ -49,8 +54,8 @@ use store::Store;
 /// # async fn main() -> Result<(), kdelta::demo::Error> {
 /// use kdelta::demo::{Demo, Options};
 ///
-/// // A thousand more pods, and the same cluster in each run.
-/// let demo = Demo::start(Options::default().objects(1000).seed(7)).await?;
+/// // A thousand more pods, and the same cluster in each run, on a free port.
+/// let demo = Demo::start(Options::default().port(Some(0)).objects(1000).seed(7)).await?;
 /// assert!(demo.url().starts_with("http://127.0.0.1:"));
 /// demo.stop().await;
 /// # Ok(())
@@ -59,8 +64,9 @@ use store::Store;
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Options {
-    /// The port on 127.0.0.1; 0 selects a free one.
-    pub port: u16,
+    /// The port on 127.0.0.1, which every local user can reach; 0 selects a free one. With `None`, the default, only
+    /// this process can reach the demo, through [`Demo::opener`].
+    pub port: Option<u16>,
     /// Number of pods in addition to the standard 30 or so, in separate namespaces. 100,000 pods use about 250 MB.
     pub objects: usize,
     /// Speed of the simulation as a multiple of the default. At the default, 1, a pod of namespace `default` changes at
@@ -75,11 +81,11 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { port: 0, objects: 0, speed: 1.0, seed: 0, start: Timestamp::now() }
+        Self { port: None, objects: 0, speed: 1.0, seed: 0, start: Timestamp::now() }
     }
 }
 
-setters!(Options { port: u16, objects: usize, speed: f64, seed: u64, start: Timestamp });
+setters!(Options { port: Option<u16>, objects: usize, speed: f64, seed: u64, start: Timestamp });
 
 /// The reason why a demo can't be started.
 #[derive(Debug, thiserror::Error)]
@@ -91,7 +97,7 @@ pub enum Error {
         /// The requested port.
         port: u16,
         /// The error of the operating system.
-        source: std::io::Error,
+        source: io::Error,
     },
     /// The speed is zero, negative, too high or not a number.
     #[error("the speed must be above 0 and at most 1000, not {0}")]
@@ -100,9 +106,11 @@ pub enum Error {
 
 /// A running demo. Dropping it stops it.
 pub struct Demo {
-    address: SocketAddr,
+    /// The address that it listens on, if any.
+    address: Option<SocketAddr>,
+    opener: StreamOpener,
     cluster: Arc<Cluster>,
-    /// The server and the simulation. Dropping the set aborts both; the server then aborts its connections.
+    /// The servers and the simulation. Dropping the set aborts all; a server then aborts its connections.
     tasks: JoinSet<()>,
 }
 
@@ -116,16 +124,25 @@ fn first_version(start: Timestamp) -> u64 {
     u64::try_from(start.as_millisecond() - START_OF_2025).unwrap_or_default().max(1)
 }
 
+/// The host of the URL inside the process.
+const LOCALHOST: &str = "localhost";
+
 /// Creates the server of a cluster, which accepts writes.
-fn server(cluster: &Arc<Cluster>, address: SocketAddr) -> Server {
+fn server(cluster: &Arc<Cluster>, address: String) -> Server {
     let source: Arc<dyn Source> = Arc::<Cluster>::clone(cluster);
     let cluster = Arc::clone(cluster);
-    Server::new(source, address.to_string())
-        .with_handler(Box::new(move |request| requests::respond(&cluster, request)))
+    Server::new(source, address).with_handler(Box::new(move |request| requests::respond(&cluster, request)))
+}
+
+/// Listens on a port of 127.0.0.1; 0 selects a free one.
+async fn listen(port: u16) -> io::Result<(TcpListener, SocketAddr)> {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
+    let address = listener.local_addr()?;
+    Ok((listener, address))
 }
 
 impl Demo {
-    /// Starts a demo in the current tokio runtime. The server listens when this returns.
+    /// Starts a demo in the current tokio runtime. It is reachable when this returns.
     ///
     /// # Errors
     /// The port is not available, or the speed is invalid.
@@ -134,9 +151,10 @@ impl Demo {
         if !(speed > 0.0 && speed <= 1000.0) {
             return Err(Error::Speed(speed));
         }
-        let failed = |source| Error::Listen { port, source };
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await.map_err(failed)?;
-        let address = listener.local_addr().map_err(failed)?;
+        let listener = match port {
+            Some(port) => Some(listen(port).await.map_err(|source| Error::Listen { port, source })?),
+            None => None,
+        };
         let clock = Clock::new(start);
         let store = Store::new(seed, first_version(start));
         let cluster = Arc::new(Cluster::new(store, clock));
@@ -145,21 +163,33 @@ impl Demo {
         let simulation =
             Simulation::new(Arc::clone(&cluster), fastrand::Rng::with_seed(seed.wrapping_add(1)), speed);
         let mut tasks = JoinSet::new();
-        tasks.spawn(connections::serve(Arc::new(server(&cluster, address)), listener));
+        let (opener, in_memory) = in_memory::listen();
+        tasks.spawn(connections::serve(Arc::new(server(&cluster, LOCALHOST.to_owned())), in_memory));
+        let address = listener.as_ref().map(|(_, address)| *address);
+        if let Some((listener, address)) = listener {
+            tasks.spawn(connections::serve(Arc::new(server(&cluster, address.to_string())), listener));
+        }
         tasks.spawn(simulation.run());
-        Ok(Self { address, cluster, tasks })
+        Ok(Self { address, opener, cluster, tasks })
     }
 
-    /// Returns the address of the server.
+    /// Returns the address that it listens on, if any.
     #[must_use]
-    pub fn address(&self) -> SocketAddr {
+    pub fn address(&self) -> Option<SocketAddr> {
         self.address
     }
 
-    /// Returns `http://127.0.0.1:PORT`.
+    /// Returns `http://127.0.0.1:PORT`; without a port, `http://localhost`, for a client over [`Demo::opener`].
     #[must_use]
     pub fn url(&self) -> String {
-        format!("http://{}", self.address)
+        let address = self.address.map(|address| address.to_string());
+        format!("http://{}", address.as_deref().unwrap_or(LOCALHOST))
+    }
+
+    /// Returns the opener of connections inside this process. They end with the demo.
+    #[must_use]
+    pub fn opener(&self) -> StreamOpener {
+        self.opener.clone()
     }
 
     /// Compacts the change log, as a real server does from time to time: requests for older versions fail as expired.
@@ -173,7 +203,7 @@ impl Demo {
     }
 }
 
-/// Prints the address only.
+/// Prints the address only, if any.
 impl std::fmt::Debug for Demo {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Demo").field("address", &self.address).finish_non_exhaustive()

@@ -1,35 +1,61 @@
 //! The HTTP/1.1 connections, bounded in number.
 
 use std::convert::Infallible;
+use std::future::Future;
+use std::io;
 use std::sync::Arc;
 
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 
 use super::clock::pause;
 use super::router::Server;
 
-/// The maximum number of open connections; further ones wait in the kernel's backlog. Together with the buffers of each
-/// connection, it bounds the memory used for clients that do not read.
+/// The maximum number of open connections of a listener; further ones wait in its backlog. Together with the buffers of
+/// each connection, it bounds the memory used for clients that do not read.
 const MAX_CONNECTIONS: usize = 1024;
 
 /// The buffer of a connection for request heads and for unsent response data. hyper's default is 13 times as large: a
 /// thousand watches that are not read would use half a gigabyte.
 const BUFFER_SIZE: usize = 32 * 1024;
 
+/// A source of connections.
+pub(crate) trait Listener: Send {
+    /// A connection.
+    type Stream: AsyncRead + AsyncWrite + Send + Unpin + 'static;
+
+    /// Waits for the next connection. Dropping the future loses none.
+    ///
+    /// # Errors
+    /// A connection could not be accepted; the next one may be.
+    fn accept(&mut self) -> impl Future<Output = io::Result<Self::Stream>> + Send;
+}
+
+impl Listener for TcpListener {
+    type Stream = TcpStream;
+
+    async fn accept(&mut self) -> io::Result<TcpStream> {
+        let (stream, _) = TcpListener::accept(self).await?;
+        // Events are sent when they are written, without waiting for more data.
+        let _best_effort = stream.set_nodelay(true);
+        Ok(stream)
+    }
+}
+
 /// Serves connections until the future is dropped.
 ///
 /// Each connection is a separate task, so that a client that does not read delays no other client. The set owns the tasks
 /// and aborts them when it is dropped; [`MAX_CONNECTIONS`] bounds them.
-pub(crate) async fn serve(server: Arc<Server>, listener: TcpListener) {
+pub(crate) async fn serve<L: Listener>(server: Arc<Server>, mut listener: L) {
     let mut connections = JoinSet::new();
     loop {
         tokio::select! {
             accepted = listener.accept(), if connections.len() < MAX_CONNECTIONS => match accepted {
-                Ok((stream, _)) => drop(connections.spawn(connection(Arc::clone(&server), stream))),
+                Ok(stream) => drop(connections.spawn(connection(Arc::clone(&server), stream))),
                 // The client closed the connection before it was accepted, or the process has no file descriptors left,
                 // which changes when other connections are closed.
                 Err(_) => pause().await,
@@ -39,9 +65,7 @@ pub(crate) async fn serve(server: Arc<Server>, listener: TcpListener) {
     }
 }
 
-async fn connection(server: Arc<Server>, stream: TcpStream) {
-    // Events are sent when they are written, without waiting for more data.
-    let _best_effort = stream.set_nodelay(true);
+async fn connection(server: Arc<Server>, stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static) {
     let service = service_fn(move |request| {
         let server = Arc::clone(&server);
         async move { Ok::<_, Infallible>(server.respond(request).await) }

@@ -8,6 +8,7 @@ pub(crate) mod clock;
 pub(crate) mod connections;
 mod discovery;
 pub(crate) mod http;
+pub(crate) mod in_memory;
 pub(crate) mod list;
 mod metrics;
 pub(crate) mod openapi;

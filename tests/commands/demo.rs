@@ -30,6 +30,48 @@ fn live_changes_follow_the_initial_objects() {
     assert!(lines.iter().all(|line| line["context"] == "demo" && line["namespace"] == "default"));
 }
 
+/// Returns the open sockets of a process that another process could reach: all of IP, and listening Unix ones.
+#[cfg(target_os = "linux")]
+fn reachable_sockets(pid: u32) -> Vec<String> {
+    use std::fs;
+    let inodes: Vec<String> = fs::read_dir(format!("/proc/{pid}/fd"))
+        .expect("a process")
+        .filter_map(|file| fs::read_link(file.ok()?.path()).ok())
+        .filter_map(|to| Some(to.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?.to_owned()))
+        .collect();
+    let mut found = Vec::new();
+    // The column of the inode, and whether a row counts.
+    let is_listening: fn(&[&str]) -> bool = |row| row[3] == "00010000";
+    let tables: [(&str, usize, fn(&[&str]) -> bool); 5] = [
+        ("tcp", 9, |_| true),
+        ("tcp6", 9, |_| true),
+        ("udp", 9, |_| true),
+        ("udp6", 9, |_| true),
+        ("unix", 6, is_listening),
+    ];
+    for (table, inode, counts) in tables {
+        let text = fs::read_to_string(format!("/proc/{pid}/net/{table}")).unwrap_or_default();
+        for line in text.lines().skip(1) {
+            let row: Vec<&str> = line.split_whitespace().collect();
+            if row.get(inode).is_some_and(|inode| inodes.iter().any(|own| own == inode)) && counts(&row) {
+                found.push(format!("{table}: {line}"));
+            }
+        }
+    }
+    found
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn embedded_demo_opens_no_reachable_socket() {
+    let env = TestEnv::new();
+    let demo = DemoServer::start(&env, &[]);
+    assert_eq!(reachable_sockets(demo.running.pid()).len(), 1, "the listener of `kdelta demo` is found");
+    let running = env.kdelta(&["watch", "pods,nodes,deployments", "-A", "--demo", "-o", "json"]).start();
+    running.stdout.json_until("SYNCED", |line| line["type"] == "SYNCED");
+    assert_eq!(reachable_sockets(running.pid()), Vec::<String>::new());
+}
+
 #[test]
 fn one_shot_commands_work_on_the_demo() {
     let env = TestEnv::new();

@@ -76,8 +76,8 @@ fn resource(resource: &str, kind: &str, namespaced: bool) -> ApiResource {
 #[test]
 fn dropping_a_factory_and_its_client_closes_all_connections() {
     let (serving, watching) = (runtime(), runtime());
-    let demo = serving.block_on(Demo::start(Options::default())).expect("a demo");
-    let proxy = Proxy::before(demo.address().port());
+    let demo = serving.block_on(Demo::start(Options::default().port(Some(0)))).expect("a demo");
+    let proxy = Proxy::before(demo.address().expect("a port").port());
     watching.block_on(async {
         let config = Config::for_server(&format!("http://127.0.0.1:{}", proxy.port())).expect("a config");
         let client = Client::new(&config).expect("a client");

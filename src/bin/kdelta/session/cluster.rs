@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use kdelta::api::{Client, ClientOptions, Discovery, DiscoveryOptions, ResourceClient};
-use kdelta::client::Notice;
+use kdelta::client::{Connector, Notice};
 use kdelta::kubeconfig::Config;
 use kdelta::object::{ApiResource, FieldSelector, SelectorError};
 use kdelta::wire::{IncludeObject, Representation};
@@ -50,7 +50,7 @@ pub(crate) struct Cluster {
 
 impl Cluster {
     /// Creates a cluster. `index` is its position in the session; with `has_several`, its messages start with its
-    /// context.
+    /// context. A connector opens the connections to a server inside the process.
     ///
     /// # Errors
     /// The configuration is invalid; the error has kubectl's text.
@@ -58,6 +58,7 @@ impl Cluster {
         index: usize,
         context: &str,
         config: &Config,
+        connector: Option<Connector>,
         connection: &Connection,
         has_several: bool,
         handlers: &NoticeHandlers,
@@ -77,7 +78,8 @@ impl Cluster {
         };
         let options = ClientOptions::default()
             .notices(Some(Arc::new(listener)))
-            .credential_plugins(credential_plugins().clone());
+            .credential_plugins(credential_plugins().clone())
+            .connector(connector);
         let client = Client::with_options(config, options)?;
         let defaults = DiscoveryOptions::default();
         let timeout = connection.request_timeout.or(defaults.timeout);

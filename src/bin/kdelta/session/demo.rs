@@ -20,7 +20,7 @@ pub(crate) async fn start(options: settings::Demo) -> anyhow::Result<Demo> {
     )
     .await;
     started.map_err(|error| match &error {
-        Error::Listen { source, .. } if source.kind() == io::ErrorKind::AddrInUse => {
+        Error::Listen { port, source } if source.kind() == io::ErrorKind::AddrInUse => {
             anyhow::anyhow!(
                 "can't listen on 127.0.0.1:{port}: another program uses it; choose another --port, or omit it for a free one"
             )

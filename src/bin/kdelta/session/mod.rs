@@ -39,7 +39,7 @@ pub(crate) use target_watcher::is_unreachable;
 use std::sync::Arc;
 use std::time::Duration;
 
-use kdelta::client::{Notice, Redaction};
+use kdelta::client::{Connector, Notice, Redaction};
 use kdelta::demo::Demo;
 use kdelta::kubeconfig::Config;
 use kdelta::object::{ResourceVersion, SelectorError};
@@ -83,10 +83,15 @@ impl Session {
         let connection = &settings.connection;
         if let Some(demo) = settings.demo {
             let demo = demo::start(demo).await?;
-            // Discovery of a demo is not cached: another server may use this port later.
+            // Discovery of a demo is not cached: all demos have the same URL, and the next one may serve other types.
             let connection = Connection { cache_dir: None, ..connection.clone() };
             let config = Config::for_server(&demo.url())?;
-            let cluster = Cluster::open(0, "demo", &config, &connection, false, &handlers)?;
+            let opener = demo.opener();
+            let connector = Connector::new(move || {
+                let opener = opener.clone();
+                async move { opener.open().await }
+            });
+            let cluster = Cluster::open(0, "demo", &config, Some(connector), &connection, false, &handlers)?;
             let clusters = vec![Arc::new(cluster)];
             let mutation_detector = settings.mutation_detector;
             return Ok(Self { clusters, unusable: Vec::new(), mutation_detector, _demo: Some(demo) });
@@ -103,7 +108,7 @@ impl Session {
         for options in all {
             let index = opened.clusters.len();
             let cluster = Config::load(&options).map_err(anyhow::Error::from).and_then(|config| {
-                Cluster::open(index, config.context(), &config, connection, has_several, &handlers)
+                Cluster::open(index, config.context(), &config, None, connection, has_several, &handlers)
             });
             match cluster {
                 Ok(cluster) => opened.clusters.push(Arc::new(cluster)),

@@ -7,8 +7,8 @@ use crate::args::{Cli, Command};
 /// The options of a demo.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Demo {
-    /// The port; 0 selects a free one.
-    pub(crate) port: u16,
+    /// The port of `kdelta demo`; 0 selects a free one. `None` inside the process.
+    pub(crate) port: Option<u16>,
     /// Additional Pods.
     pub(crate) objects: u32,
     /// The speed, above 0 and at most 1000.
@@ -22,8 +22,8 @@ impl Demo {
     pub(super) fn read(cli: &Cli, environment: &Environment) -> Result<Option<Self>, UsageError> {
         let args = &cli.demo;
         let port = match &cli.command {
-            Command::Demo(own) => own.port,
-            _ if args.demo => 0,
+            Command::Demo(own) => Some(own.port),
+            _ if args.demo => None,
             _ => {
                 let flags = [(args.objects.is_some(), "objects"), (args.speed.is_some(), "speed")];
                 let stray = flags.into_iter().find(|(given, _)| *given);
@@ -70,11 +70,11 @@ mod tests {
     #[test]
     fn demo_is_requested_by_flag_or_command() {
         assert_eq!(read("kdelta get po", None), Ok(None));
-        let demo = Demo { port: 0, objects: 0, speed: 1.0, seed: None };
+        let demo = Demo { port: None, objects: 0, speed: 1.0, seed: None };
         assert_eq!(read("kdelta get po --demo", None), Ok(Some(demo)));
         assert_eq!(
             read("kdelta demo --port 81 --objects 7 --speed 0.5", Some("9")),
-            Ok(Some(Demo { port: 81, objects: 7, speed: 0.5, seed: Some(9) }))
+            Ok(Some(Demo { port: Some(81), objects: 7, speed: 0.5, seed: Some(9) }))
         );
     }
 
