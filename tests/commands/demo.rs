@@ -40,20 +40,13 @@ fn reachable_sockets(pid: u32) -> Vec<String> {
         .filter_map(|to| Some(to.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?.to_owned()))
         .collect();
     let mut found = Vec::new();
-    // The column of the inode, and whether a row counts.
-    let is_listening: fn(&[&str]) -> bool = |row| row[3] == "00010000";
-    let tables: [(&str, usize, fn(&[&str]) -> bool); 5] = [
-        ("tcp", 9, |_| true),
-        ("tcp6", 9, |_| true),
-        ("udp", 9, |_| true),
-        ("udp6", 9, |_| true),
-        ("unix", 6, is_listening),
-    ];
-    for (table, inode, counts) in tables {
+    // Each table with the column of the inode.
+    for (table, inode) in [("tcp", 9), ("tcp6", 9), ("udp", 9), ("udp6", 9), ("unix", 6)] {
         let text = fs::read_to_string(format!("/proc/{pid}/net/{table}")).unwrap_or_default();
         for line in text.lines().skip(1) {
             let row: Vec<&str> = line.split_whitespace().collect();
-            if row.get(inode).is_some_and(|inode| inodes.iter().any(|own| own == inode)) && counts(&row) {
+            let is_own = row.get(inode).is_some_and(|inode| inodes.iter().any(|own| own == inode));
+            if is_own && (table != "unix" || row[3] == "00010000") {
                 found.push(format!("{table}: {line}"));
             }
         }
