@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::event::ReflectorEvent;
 use super::options::ReflectorOptions;
+use crate::listwatch::Error;
 use crate::object::{Object, TypeMeta};
 
 /// The expected type of one reflector (client-go: `expectedType` and `expectedGVK`).
@@ -33,6 +34,15 @@ impl ExpectedType {
         }
         true
     }
+}
+
+/// Refuses a Table: it would be stored as one object, and its bookmarks would be lost.
+pub(super) fn refuse_table(object: &Object) -> Result<(), Error> {
+    let type_meta = object.type_meta();
+    if type_meta.kind == "Table" && type_meta.api_version.starts_with("meta.k8s.io/") {
+        return Err(Error::Decode(format!("{}, Kind=Table is no object to reflect", type_meta.api_version)));
+    }
+    Ok(())
 }
 
 /// Returns true if an object of type `found` belongs to a collection of type `expected`: the same group and kind, in any

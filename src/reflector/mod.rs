@@ -24,6 +24,7 @@ mod jitter;
 mod options;
 mod recovery;
 mod reflector_store;
+mod run_context;
 mod state_machine;
 mod steps;
 
@@ -44,7 +45,8 @@ use crate::object::{Origin, ResourceVersion};
 use expected_type::ExpectedType;
 use recovery::backoff::Backoff;
 use recovery::state::LastVersion;
-use state_machine::{Machine, store_list};
+use run_context::RunContext;
+use state_machine::Machine;
 use steps::list::{MAX_READ_AHEAD, Pages, page_size};
 
 /// Lists and watches a source, and writes its objects to a store (client-go: `Reflector`).
@@ -117,7 +119,7 @@ impl<L: ListerWatcher, S: ReflectorStore> Reflector<L, S> {
     ///   the store.
     /// - The errors of [`ReflectorOptions::resume_from`].
     pub async fn run(self, stop: CancellationToken) -> Result<(), Error> {
-        let mut machine = Machine::new(self.source, self.store, self.options, self.last);
+        let mut machine = Machine::new(RunContext::new(self.source, self.store, self.options, self.last));
         tokio::select! {
             biased;
             () = stop.cancelled() => Ok(()),
@@ -154,8 +156,8 @@ impl<L: ListerWatcher, S: ReflectorStore> Reflector<L, S> {
                 fetched => break fetched?,
             }
         };
-        store_list(&*self.store, fetched.items, &fetched.version, Origin::List)?;
-        self.last.set(fetched.version.clone());
-        Ok(fetched.version)
+        let version = fetched.store(&*self.store, Origin::List)?;
+        self.last.set(version.clone());
+        Ok(version)
     }
 }

@@ -62,8 +62,8 @@ impl Backoff {
     /// Returns the next wait. A wait that the server requested replaces the sequence's own and does not advance it, but is at
     /// least the first wait of the sequence.
     pub(in crate::reflector) fn next(&mut self, retry_after: Option<Duration>) -> Duration {
-        if let Some(asked) = retry_after {
-            return asked.max(self.options.start.min(self.options.cap));
+        if let Some(requested) = retry_after {
+            return requested.max(self.options.start.min(self.options.cap));
         }
         let wait = self.next;
         self.next = scaled(wait, self.options.factor.max(1.0)).min(self.options.cap);

@@ -22,14 +22,14 @@ pub(in crate::reflector) async fn within_of_list<T>(
 ) -> Option<T> {
     let mut future = pin!(future);
     let pause = PAUSE.min(limit);
-    if let Some(answer) = within(clock, pause, future.as_mut()).await {
-        return Some(answer);
+    if let Some(output) = within(clock, pause, future.as_mut()).await {
+        return Some(output);
     }
     store.flush();
     let (mut left, mut before) = (limit.saturating_sub(pause), read());
     loop {
-        if let Some(answer) = within(clock, left, future.as_mut()).await {
-            return Some(answer);
+        if let Some(output) = within(clock, left, future.as_mut()).await {
+            return Some(output);
         }
         match read() {
             same if same == before => return None,

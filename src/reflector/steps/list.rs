@@ -1,23 +1,22 @@
 //! Lists, in pages.
 
 use std::future::Future;
-use std::sync::Arc;
-use std::time::Duration;
 
 use tokio::task::coop::consume_budget;
 
 use super::flush::{FlushOnDrop, within_of_list};
 use super::read_ahead::{Page, ReadAheadPage, options_after};
-use super::source_deadline::within_of_source;
+use super::source_deadline::{silent, within_of_source};
+use super::whole_state::{WholeState, begin_list, complete};
 use crate::listwatch::{Error, ListMeta, ListOptions, ListerWatcher, ResourceVersionMatch};
-use crate::object::{Object, Origin, ResourceVersion};
+use crate::object::{Origin, ResourceVersion};
 use crate::reflector::event::ReflectorEvent;
-use crate::reflector::expected_type::ExpectedType;
+use crate::reflector::expected_type::{ExpectedType, refuse_table};
 use crate::reflector::options::ReflectorOptions;
 use crate::reflector::recovery::action::Phase;
 use crate::reflector::recovery::backoff::Backoff;
 use crate::reflector::reflector_store::ReflectorStore;
-use crate::reflector::state_machine::{Machine, State, begin_list};
+use crate::reflector::run_context::RunContext;
 
 /// The default number of items in a page.
 const PAGE_SIZE: u32 = 500;
@@ -35,69 +34,32 @@ const EMPTY_PAGES_AT_ONCE: u32 = 5;
 /// The maximum number of pages that are requested early: the next one, and the one after it.
 pub(in crate::reflector) const MAX_READ_AHEAD: u8 = 2;
 
-/// A received list.
-#[derive(Default)]
-pub(in crate::reflector) struct Fetched {
-    /// The objects that the store returned, in the order of their arrival.
-    pub(in crate::reflector) items: Vec<Arc<Object>>,
-    /// The number of objects that the store took as they arrived.
-    pub(in crate::reflector) taken: usize,
-    /// The version of the list, which is that of its first page.
-    pub(in crate::reflector) version: ResourceVersion,
-    /// Whether there was more than one page.
-    pub(in crate::reflector) paginated: bool,
-}
-
-impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
-    /// Lists into the store.
-    pub(in crate::reflector) async fn list(&mut self) -> Result<(), Error> {
-        let requested_at = self.options.clock.now();
-        let version = self.version_to_request(Phase::List);
-        let limit = page_size(&self.options, self.recovery.traits.paginated, &version);
-        let (origin, may_be_unrelated) = (self.state_origin(), self.may_be_unrelated());
-        let read_ahead = if self.lists_pages_first() { MAX_READ_AHEAD } else { 0 };
-        let pages = Pages {
-            source: &self.source,
-            store: &*self.store,
-            options: &self.options,
-            backoff: &mut self.backoffs.relist,
-            origin,
-            may_be_unrelated,
-            expected: &self.expected,
-            // A failure of the first page is handled as one of the whole list.
-            retry_from_page: 1,
-            read_ahead,
-        };
-        let fetched = pages.fetch(&version, limit).await?;
-        if version.is_any() && fetched.paginated {
-            self.recovery.traits.paginated = true;
-        }
-        self.complete(Phase::List, fetched, requested_at)
+/// Lists into the store.
+pub(in crate::reflector) async fn list<L: ListerWatcher, S: ReflectorStore>(
+    context: &mut RunContext<L, S>,
+) -> Result<(), Error> {
+    let requested_at = context.options.clock.now();
+    let version = context.version_to_request(Phase::List);
+    let limit = page_size(&context.options, context.recovery.traits.paginated, &version);
+    let (origin, may_be_unrelated) = (context.state_origin(), context.may_be_unrelated());
+    let read_ahead = if context.lists_pages_first() { MAX_READ_AHEAD } else { 0 };
+    let pages = Pages {
+        source: &context.source,
+        store: &*context.store,
+        options: &context.options,
+        backoff: &mut context.backoffs.relist,
+        origin,
+        may_be_unrelated,
+        expected: &context.expected,
+        // A failure of the first page is handled as one of the whole list.
+        retry_from_page: 1,
+        read_ahead,
+    };
+    let fetched = pages.fetch(&version, limit).await?;
+    if version.is_any() && fetched.paginated {
+        context.recovery.traits.paginated = true;
     }
-
-    /// Returns true if the next state is the first one, and a list precedes all other ways to it.
-    pub(in crate::reflector) fn lists_pages_first(&self) -> bool {
-        self.options.pages_first && !self.recovery.synced && !self.recovery.no_pages_first
-    }
-
-    /// Handles a failure of the list that precedes all other ways to the first state. The state is requested in another way,
-    /// unless the source is unreachable, rejects the credentials or says when to try again. A broken connection had reached the
-    /// source.
-    pub(in crate::reflector) fn pages_first_failed(
-        &mut self,
-        error: Error,
-    ) -> Result<State<L::Watch>, Error> {
-        if error.retry_after().is_some() || matches!(error, Error::Unauthorized(_)) {
-            return self.failed(Phase::List, error);
-        }
-        self.recovery.no_pages_first = true;
-        let was_there = error.status().is_some() || matches!(error, Error::Transport(_));
-        if !was_there && self.ends_run(Phase::List, &error) {
-            return Err(error);
-        }
-        self.options.report(&ReflectorEvent::PagesFellBack { error });
-        Ok(State::Begin)
-    }
+    complete(context, Phase::List, fetched, requested_at)
 }
 
 /// Returns the page size for a list at this version; 0 is no limit.
@@ -119,8 +81,8 @@ pub(in crate::reflector) fn page_size(
 /// Returns how the version of a list is matched. With a limit, a Kubernetes server would otherwise return exactly this version,
 /// which may be too old for a watch, and the reflector would list for ever.
 fn version_match(version: &ResourceVersion, limit: u32) -> Option<ResourceVersionMatch> {
-    let meant = limit != 0 && !version.is_unset() && !version.is_any();
-    meant.then_some(ResourceVersionMatch::NotOlderThan)
+    let is_exact = limit != 0 && !version.is_unset() && !version.is_any();
+    is_exact.then_some(ResourceVersionMatch::NotOlderThan)
 }
 
 /// A list that is being fetched into a store.
@@ -146,7 +108,7 @@ impl<'a, L: ListerWatcher, S: ReflectorStore> Pages<'a, L, S> {
         mut self,
         version: &ResourceVersion,
         limit: u32,
-    ) -> Result<Fetched, Error> {
+    ) -> Result<WholeState, Error> {
         let first = |limit| ListOptions {
             resource_version: version.clone(),
             limit,
@@ -154,7 +116,7 @@ impl<'a, L: ListerWatcher, S: ReflectorStore> Pages<'a, L, S> {
             continue_token: String::new(),
         };
         let mut options = first(limit);
-        let mut fetched = Fetched::default();
+        let mut fetched = WholeState::default();
         let mut page = 0;
         let mut is_second_list = false;
         // An earlier token, replaced at each power of two: a circle of any length leads back to it.
@@ -167,7 +129,7 @@ impl<'a, L: ListerWatcher, S: ReflectorStore> Pages<'a, L, S> {
                 Ok(meta) => meta,
                 Err(Error::Expired(_)) if !options.continue_token.is_empty() && !is_second_list => {
                     is_second_list = true;
-                    fetched = Fetched { paginated: true, ..Fetched::default() };
+                    fetched = WholeState { paginated: true, ..WholeState::default() };
                     options = first(0);
                     earlier_token.clear();
                     page = 0;
@@ -210,17 +172,17 @@ impl<'a, L: ListerWatcher, S: ReflectorStore> Pages<'a, L, S> {
         &mut self,
         page: usize,
         options: &ListOptions,
-        fetched: &mut Fetched,
+        fetched: &mut WholeState,
         ahead: &mut Option<ReadAheadPage<'a, L>>,
     ) -> Result<ListMeta, Error> {
         let now = self.options.clock.now();
-        let mut asked = ahead.take().filter(|ahead| ahead.has_options(options));
-        if asked.as_ref().is_some_and(|ahead| !ahead.is_fresh(now)) {
+        let mut early = ahead.take().filter(|early| early.has_options(options));
+        if early.as_ref().is_some_and(|early| !early.is_fresh(now)) {
             self.read_ahead = self.read_ahead.saturating_sub(1);
-            asked = None;
+            early = None;
         }
-        *ahead = asked.as_mut().and_then(ReadAheadPage::take_next);
-        let mut stream = self.start(page, options, asked).await?;
+        *ahead = early.as_mut().and_then(ReadAheadPage::take_next);
+        let mut stream = self.start(page, options, early).await?;
         if page == 0 {
             begin_list(self.store, self.origin, self.may_be_unrelated);
         }
@@ -228,7 +190,7 @@ impl<'a, L: ListerWatcher, S: ReflectorStore> Pages<'a, L, S> {
         let after = |meta: &ListMeta| {
             ReadAheadPage::after(options.limit, meta, self.source, self.options.clock.now())
         };
-        let then = |meta: &ListMeta| if self.read_ahead > 1 { after(meta) } else { None };
+        let second_after = |meta: &ListMeta| if self.read_ahead > 1 { after(meta) } else { None };
         loop {
             consume_budget().await;
             self.store.ready().await;
@@ -236,7 +198,7 @@ impl<'a, L: ListerWatcher, S: ReflectorStore> Pages<'a, L, S> {
             let read = || self.source.objects_read();
             let next = within_of_list(&*self.options.clock, self.store, read, limit, stream.next());
             let next = match ahead {
-                Some(ahead) => ahead.alongside(then, next).await,
+                Some(ahead) => ahead.alongside(second_after, next).await,
                 None => next.await,
             };
             let Some(object) = next.ok_or_else(|| silent("the list", limit))?? else { break };
@@ -260,14 +222,14 @@ impl<'a, L: ListerWatcher, S: ReflectorStore> Pages<'a, L, S> {
         &mut self,
         page: usize,
         options: &ListOptions,
-        mut asked: Option<ReadAheadPage<'a, L>>,
+        mut early: Option<ReadAheadPage<'a, L>>,
     ) -> Result<Page<L::List>, Error> {
         for _ in 1..PAGE_TRIES {
-            let answer = match asked.take() {
-                Some(ahead) => self.answered(ahead.answer()).await?,
-                None => self.asked(options).await?,
+            let response = match early.take() {
+                Some(early) => self.await_response(early.response()).await?,
+                None => self.request(options).await?,
             };
-            let error = match answer {
+            let error = match response {
                 Ok(stream) => return Ok(stream),
                 Err(error) => error,
             };
@@ -279,37 +241,23 @@ impl<'a, L: ListerWatcher, S: ReflectorStore> Pages<'a, L, S> {
             self.options.report(&ReflectorEvent::Retrying { after });
             self.options.clock.sleep(after).await;
         }
-        self.asked(options).await?
+        self.request(options).await?
     }
 
     /// Requests a page.
-    async fn asked(&self, options: &ListOptions) -> Result<Result<Page<L::List>, Error>, Error> {
-        self.answered(async { self.source.list(options).await.map(Page::new) }).await
+    async fn request(&self, options: &ListOptions) -> Result<Result<Page<L::List>, Error>, Error> {
+        self.await_response(async { self.source.list(options).await.map(Page::new) }).await
     }
 
     /// Waits for the beginning of a response.
-    async fn answered(
+    async fn await_response(
         &self,
-        asked: impl Future<Output = Result<Page<L::List>, Error>>,
+        response: impl Future<Output = Result<Page<L::List>, Error>>,
     ) -> Result<Result<Page<L::List>, Error>, Error> {
         let limit = self.options.list_idle_limit;
-        let answer = within_of_source(&*self.options.clock, self.source, limit, asked);
-        answer.await.ok_or_else(|| silent("the list", limit))
+        let started = within_of_source(&*self.options.clock, self.source, limit, response);
+        started.await.ok_or_else(|| silent("the list", limit))
     }
-}
-
-/// Returns the error of a silent source.
-pub(in crate::reflector) fn silent(what: &str, limit: Duration) -> Error {
-    Error::Timeout(format!("{what} was silent for {}s", limit.as_secs()))
-}
-
-/// Refuses a Table: it would be stored as one object, and its bookmarks would be lost.
-pub(in crate::reflector) fn refuse_table(object: &Object) -> Result<(), Error> {
-    let type_meta = object.type_meta();
-    if type_meta.kind == "Table" && type_meta.api_version.starts_with("meta.k8s.io/") {
-        return Err(Error::Decode(format!("{}, Kind=Table is no object to reflect", type_meta.api_version)));
-    }
-    Ok(())
 }
 
 #[cfg(test)]

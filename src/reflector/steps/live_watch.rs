@@ -4,14 +4,14 @@ use std::time::{Duration, Instant};
 
 use tokio::task::coop::consume_budget;
 
-use super::list::{refuse_table, silent};
-use super::source_deadline::within_of_source;
+use super::source_deadline::{silent, within_of_source};
 use crate::clock::within;
 use crate::listwatch::{Error, ListerWatcher, WatchEvent, WatchOptions, WatchStream};
 use crate::object::{Object, Origin, ResourceVersion};
 use crate::reflector::event::ReflectorEvent;
+use crate::reflector::expected_type::refuse_table;
 use crate::reflector::reflector_store::ReflectorStore;
-use crate::reflector::state_machine::Machine;
+use crate::reflector::run_context::RunContext;
 
 /// A watch that ends sooner without an event has failed, even if it ends cleanly.
 const MIN_WATCH_LIFETIME: Duration = Duration::from_secs(1);
@@ -101,161 +101,180 @@ pub(in crate::reflector) enum End {
     },
 }
 
-impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
-    /// Starts a watch from the last version.
-    pub(in crate::reflector) async fn open(&self) -> Result<Live<L::Watch>, Error> {
-        let options = WatchOptions {
-            resource_version: self.last_version(),
-            allow_bookmarks: true,
-            timeout: Some(self.options.watch_timeout()),
-            ..WatchOptions::default()
-        };
-        // The response must begin within the time of the watch.
-        let limit = options.timeout.unwrap_or_default().saturating_add(self.options.idle_margin);
-        let started = self.start_watch(options, limit).await?;
-        started.ok_or_else(|| silent("the start of the watch", limit))
-    }
+/// Starts a watch from the last version.
+pub(in crate::reflector) async fn open<L: ListerWatcher, S: ReflectorStore>(
+    context: &RunContext<L, S>,
+) -> Result<Live<L::Watch>, Error> {
+    let options = WatchOptions {
+        resource_version: context.last.get(),
+        allow_bookmarks: true,
+        timeout: Some(context.options.watch_timeout()),
+        ..WatchOptions::default()
+    };
+    // The response must begin within the time of the watch.
+    let limit = options.timeout.unwrap_or_default().saturating_add(context.options.idle_margin);
+    let started = start_watch(context, options, limit).await?;
+    started.ok_or_else(|| silent("the start of the watch", limit))
+}
 
-    /// Starts a watch; returns nothing if its response does not begin within the limit.
-    pub(in crate::reflector) async fn start_watch(
-        &self,
-        options: WatchOptions,
-        limit: Duration,
-    ) -> Result<Option<Live<L::Watch>>, Error> {
-        let (requested_at, before) = (self.options.clock.now(), self.source.external_wait());
-        let answer =
-            within_of_source(&*self.options.clock, &self.source, limit, self.source.watch(&options)).await;
-        let Some(stream) = answer.transpose()? else { return Ok(None) };
-        // A log-in may take longer than the watch, whose time the source counts from the request.
-        let external_wait = self.source.external_wait().saturating_sub(before);
-        let opened = (requested_at + external_wait).min(self.options.clock.now());
-        Ok(Some(Live::new(stream, options, opened)))
-    }
+/// Starts a watch; returns nothing if its response does not begin within the limit.
+pub(in crate::reflector) async fn start_watch<L: ListerWatcher, S: ReflectorStore>(
+    context: &RunContext<L, S>,
+    options: WatchOptions,
+    limit: Duration,
+) -> Result<Option<Live<L::Watch>>, Error> {
+    let (requested_at, before) = (context.options.clock.now(), context.source.external_wait());
+    let response =
+        within_of_source(&*context.options.clock, &context.source, limit, context.source.watch(&options))
+            .await;
+    let Some(stream) = response.transpose()? else { return Ok(None) };
+    // A log-in may take longer than the watch, whose time the source counts from the request.
+    let external_wait = context.source.external_wait().saturating_sub(before);
+    let opened = (requested_at + external_wait).min(context.options.clock.now());
+    Ok(Some(Live::new(stream, options, opened)))
+}
 
-    /// Writes the events of a watch to the store until it ends.
-    pub(in crate::reflector) async fn follow(&mut self, live: &mut Live<L::Watch>) -> End {
-        let clock = self.options.clock.clone();
-        let began = clock.now();
-        let mut silence = Silence::default();
-        loop {
-            consume_budget().await;
-            self.store.ready().await;
-            let now = clock.now();
-            let settled = (began + MIN_WATCH_LIFETIME).saturating_duration_since(now);
-            if settled.is_zero() {
-                self.recovered(live, now);
+/// Writes the events of a watch to the store until it ends.
+pub(in crate::reflector) async fn follow<L: ListerWatcher, S: ReflectorStore>(
+    context: &mut RunContext<L, S>,
+    live: &mut Live<L::Watch>,
+) -> End {
+    let clock = context.options.clock.clone();
+    let began = clock.now();
+    let mut silence = Silence::default();
+    loop {
+        consume_budget().await;
+        context.store.ready().await;
+        let now = clock.now();
+        let settled = (began + MIN_WATCH_LIFETIME).saturating_duration_since(now);
+        if settled.is_zero() {
+            recovered(context, live, now);
+        }
+        let resync = resync_if_due(context, now);
+        if silence.lasted.is_zero() {
+            silence.limit = silence_limit(context, live, now);
+        }
+        let unsettled = if context.recovery.loss.is_some() { settled } else { Duration::MAX };
+        let wake = silence.left().min(resync).min(unsettled);
+        let read = context.source.objects_read();
+        match within(&*clock, wake, live.stream.next()).await {
+            None if context.source.objects_read() != read => silence = Silence::default(),
+            None => {
+                silence.lasted = silence.lasted.saturating_add(wake);
+                if silence.left().is_zero() {
+                    let error = silent("the watch", silence.limit);
+                    return End::Broken { error };
+                }
             }
-            let resync = self.resync_if_due(now);
-            if silence.lasted.is_zero() {
-                silence.limit = self.silence_limit(live, now);
+            Some(Some(Ok(event))) => {
+                silence = Silence::default();
+                if let Err(error) = apply(context, live, event) {
+                    return End::Broken { error };
+                }
+                recovered(context, live, now);
             }
-            let unsettled = if self.recovery.loss.is_some() { settled } else { Duration::MAX };
-            let wake = silence.left().min(resync).min(unsettled);
-            let read = self.source.objects_read();
-            match within(&*clock, wake, live.stream.next()).await {
-                None if self.source.objects_read() != read => silence = Silence::default(),
-                None => {
-                    silence.lasted = silence.lasted.saturating_add(wake);
-                    if silence.left().is_zero() {
-                        let error = silent("the watch", silence.limit);
-                        return End::Broken { error };
-                    }
-                }
-                Some(Some(Ok(event))) => {
-                    silence = Silence::default();
-                    if let Err(error) = self.apply(live, event) {
-                        return End::Broken { error };
-                    }
-                    self.recovered(live, now);
-                }
-                Some(end) => {
-                    // Measured from the request, as client-go does: an event that is read late does not make the watch
-                    // short.
-                    let stood = clock.now().saturating_duration_since(live.opened);
-                    let at_once = !live.delivered && stood < MIN_WATCH_LIFETIME;
-                    return match end {
-                        Some(Err(error)) => End::Broken { error },
-                        _ if at_once => End::WithoutEvent,
-                        _ => End::Clean { early: live.left(clock.now()) > EARLY_END_MARGIN },
-                    };
-                }
+            Some(end) => {
+                // Measured from the request, as client-go does: an event that is read late does not make the watch
+                // short.
+                let stood = clock.now().saturating_duration_since(live.opened);
+                let at_once = !live.delivered && stood < MIN_WATCH_LIFETIME;
+                return match end {
+                    Some(Err(error)) => End::Broken { error },
+                    _ if at_once => End::WithoutEvent,
+                    _ => End::Clean { early: live.left(clock.now()) > EARLY_END_MARGIN },
+                };
             }
         }
     }
+}
 
-    /// Returns the longest allowed silence of the watch from now on.
-    fn silence_limit(&self, live: &Live<L::Watch>, now: Instant) -> Duration {
-        let silence_limit = live.silence_limit(now, self.options.idle_margin);
-        if self.recovery.traits.sends_bookmarks { silence_limit.min(BOOKMARK_SILENCE) } else { silence_limit }
-    }
+/// Returns the longest allowed silence of the watch from now on.
+fn silence_limit<L: ListerWatcher, S: ReflectorStore>(
+    context: &RunContext<L, S>,
+    live: &Live<L::Watch>,
+    now: Instant,
+) -> Duration {
+    let silence_limit = live.silence_limit(now, context.options.idle_margin);
+    if context.recovery.traits.sends_bookmarks { silence_limit.min(BOOKMARK_SILENCE) } else { silence_limit }
+}
 
-    /// Writes one event to the store.
-    fn apply(&mut self, live: &mut Live<L::Watch>, event: WatchEvent) -> Result<(), Error> {
-        let (object, write, is_live): (_, fn(&S, _, _) -> _, _) = match event {
-            WatchEvent::Bookmark { resource_version, .. } => {
-                live.synthetic = false;
-                let now = self.options.clock.now();
-                let before = live.bookmarked.replace(now);
-                self.recovery.traits.sends_bookmarks |=
-                    before.is_some_and(|before| now - before <= BOOKMARK_INTERVAL);
-                self.store.bookmark(&resource_version);
-                self.received(&resource_version);
-                self.watch_delivered();
-                return Ok(());
-            }
-            WatchEvent::Added(object) => (object, S::add, false),
-            WatchEvent::Modified(object) => (object, S::update, true),
-            WatchEvent::Deleted(object) => (object, S::delete, true),
-        };
-        refuse_table(&object)?;
-        if self.expected.refuses(&object, &self.options) {
+/// Writes one event to the store.
+fn apply<L: ListerWatcher, S: ReflectorStore>(
+    context: &mut RunContext<L, S>,
+    live: &mut Live<L::Watch>,
+    event: WatchEvent,
+) -> Result<(), Error> {
+    let (object, write, is_live): (_, fn(&S, _, _) -> _, _) = match event {
+        WatchEvent::Bookmark { resource_version, .. } => {
+            live.synthetic = false;
+            let now = context.options.clock.now();
+            let before = live.bookmarked.replace(now);
+            context.recovery.traits.sends_bookmarks |=
+                before.is_some_and(|before| now - before <= BOOKMARK_INTERVAL);
+            context.store.bookmark(&resource_version);
+            context.received(&resource_version);
+            watch_delivered(context);
             return Ok(());
         }
-        live.synthetic &= !is_live;
-        let version = Object::resource_version(&object).clone();
-        let written = write(&self.store, object, Origin::Watch);
-        self.report_refusal(written);
-        if !live.synthetic {
-            self.received(&version);
-        }
-        live.delivered = true;
-        self.watch_delivered();
-        Ok(())
+        WatchEvent::Added(object) => (object, S::add, false),
+        WatchEvent::Modified(object) => (object, S::update, true),
+        WatchEvent::Deleted(object) => (object, S::delete, true),
+    };
+    refuse_table(&object)?;
+    if context.expected.refuses(&object, &context.options) {
+        return Ok(());
     }
+    live.synthetic &= !is_live;
+    let version = Object::resource_version(&object).clone();
+    let written = write(&context.store, object, Origin::Watch);
+    context.report_refusal(written);
+    if !live.synthetic {
+        context.received(&version);
+    }
+    live.delivered = true;
+    watch_delivered(context);
+    Ok(())
+}
 
-    /// Resets the counts of failures in a row. The back-offs continue, so that a source that fails after each event is not
-    /// requested at the shortest wait for ever.
-    fn watch_delivered(&mut self) {
-        self.recovery.expired_watches = 0;
-        self.recovery.early_watches = 0;
-        self.recovery.short_watches = 0;
-    }
+/// Resets the counts of failures in a row. The back-offs continue, so that a source that fails after each event is not
+/// requested at the shortest wait for ever.
+fn watch_delivered<L: ListerWatcher, S: ReflectorStore>(context: &mut RunContext<L, S>) {
+    context.recovery.expired_watches = 0;
+    context.recovery.early_watches = 0;
+    context.recovery.short_watches = 0;
+}
 
-    /// Reports once that a lost watch is established again.
-    fn recovered(&mut self, live: &Live<L::Watch>, now: Instant) {
-        if let Some(loss) = self.recovery.loss.take() {
-            let version = live.from.clone();
-            self.options.report(&ReflectorEvent::Recovered { version, lasted: now - loss.since });
-        }
+/// Reports once that a lost watch is established again.
+fn recovered<L: ListerWatcher, S: ReflectorStore>(
+    context: &mut RunContext<L, S>,
+    live: &Live<L::Watch>,
+    now: Instant,
+) {
+    if let Some(loss) = context.recovery.loss.take() {
+        let version = live.from.clone();
+        context.options.report(&ReflectorEvent::Recovered { version, lasted: now - loss.since });
     }
+}
 
-    /// Resyncs the store if it is due, and returns the time until the next resync. Resyncs that were missed while there was no
-    /// watch are made up for by one.
-    fn resync_if_due(&mut self, now: Instant) -> Duration {
-        let Some(period) = self.options.resync_period.filter(|period| !period.is_zero()) else {
-            return Duration::MAX;
-        };
-        // A period beyond the clock's range never ends.
-        let Some(next) = now.checked_add(period) else { return Duration::MAX };
-        let due = *self.recovery.next_resync.get_or_insert(next);
-        if now < due {
-            return due - now;
-        }
-        self.recovery.next_resync = Some(next);
-        if self.options.should_resync.as_ref().is_none_or(|should| should()) {
-            let resynced = self.store.resync();
-            self.report_refusal(resynced);
-        }
-        period
+/// Resyncs the store if it is due, and returns the time until the next resync. Resyncs that were missed while there was no
+/// watch are made up for by one.
+fn resync_if_due<L: ListerWatcher, S: ReflectorStore>(
+    context: &mut RunContext<L, S>,
+    now: Instant,
+) -> Duration {
+    let Some(period) = context.options.resync_period.filter(|period| !period.is_zero()) else {
+        return Duration::MAX;
+    };
+    // A period beyond the clock's range never ends.
+    let Some(next) = now.checked_add(period) else { return Duration::MAX };
+    let due = *context.recovery.next_resync.get_or_insert(next);
+    if now < due {
+        return due - now;
     }
+    context.recovery.next_resync = Some(next);
+    if context.options.should_resync.as_ref().is_none_or(|should| should()) {
+        let resynced = context.store.resync();
+        context.report_refusal(resynced);
+    }
+    period
 }

@@ -5,5 +5,6 @@ pub(super) mod list;
 pub(super) mod live_watch;
 mod read_ahead;
 mod source_deadline;
-mod version_check;
+pub(super) mod version_check;
 pub(super) mod watch_list;
+mod whole_state;

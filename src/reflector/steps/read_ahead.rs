@@ -22,15 +22,15 @@ const FRESH: Duration = Duration::from_secs(10);
 pub(in crate::reflector) struct ReadAheadPage<'s, L: ListerWatcher> {
     options: ListOptions,
     requested_at: Instant,
-    answer: Answer<'s, L>,
+    response: Response<'s, L>,
     /// The request for the page after it.
-    then: Option<Box<Self>>,
+    next: Option<Box<Self>>,
 }
 
-enum Answer<'s, L: ListerWatcher> {
+enum Response<'s, L: ListerWatcher> {
     /// Boxed once per page: it is kept while the items of the page before are read.
-    Awaited(Pin<Box<dyn Future<Output = Result<L::List, Error>> + Send + 's>>),
-    Here(Result<Page<L::List>, Error>),
+    Pending(Pin<Box<dyn Future<Output = Result<L::List, Error>> + Send + 's>>),
+    Started(Result<Page<L::List>, Error>),
 }
 
 /// A page that is being received, and its first item if that has been read already.
@@ -75,9 +75,9 @@ impl<'s, L: ListerWatcher> ReadAheadPage<'s, L> {
             return None;
         }
         let options = options_after(limit, meta.continue_token.clone());
-        let these = options.clone();
-        let asked = async move { source.list(&these).await };
-        Some(Self { options, requested_at: now, answer: Answer::Awaited(Box::pin(asked)), then: None })
+        let requested = options.clone();
+        let request = async move { source.list(&requested).await };
+        Some(Self { options, requested_at: now, response: Response::Pending(Box::pin(request)), next: None })
     }
 
     /// Returns true if the request has these options.
@@ -92,57 +92,57 @@ impl<'s, L: ListerWatcher> ReadAheadPage<'s, L> {
 
     /// Takes the request for the page after it.
     pub(in crate::reflector) fn take_next(&mut self) -> Option<Self> {
-        self.then.take().map(|then| *then)
+        self.next.take().map(|next| *next)
     }
 
     /// Returns the page once the response has begun.
-    pub(in crate::reflector) async fn answer(self) -> Result<Page<L::List>, Error> {
-        match self.answer {
-            Answer::Awaited(asked) => asked.await.map(Page::new),
-            Answer::Here(answer) => answer,
+    pub(in crate::reflector) async fn response(self) -> Result<Page<L::List>, Error> {
+        match self.response {
+            Response::Pending(request) => request.await.map(Page::new),
+            Response::Started(page) => page,
         }
     }
 
-    /// Polls the early requests until `future` is ready, and returns its output. `then` prepares the request for the page after
+    /// Polls the early requests until `future` is ready, and returns its output. `page_after` prepares the request for the page after
     /// this one from this page's metadata.
     pub(in crate::reflector) async fn alongside<T>(
         &mut self,
-        then: impl Fn(&ListMeta) -> Option<Self>,
+        page_after: impl Fn(&ListMeta) -> Option<Self>,
         future: impl Future<Output = T>,
     ) -> T {
         let mut future = pin!(future);
         loop {
             tokio::select! {
                 biased;
-                () = self.step(&then) => {}
-                done = &mut future => return done,
+                () = self.step(&page_after) => {}
+                output = &mut future => return output,
             }
         }
     }
 
     /// Advances one of the requests; pending for ever if nothing remains to be done. Dropping the future loses nothing.
-    async fn step(&mut self, then: impl Fn(&ListMeta) -> Option<Self>) {
-        match &mut self.answer {
-            Answer::Awaited(_) => self.answered().await,
-            Answer::Here(Ok(page)) if page.first.is_none() => {
+    async fn step(&mut self, page_after: impl Fn(&ListMeta) -> Option<Self>) {
+        match &mut self.response {
+            Response::Pending(_) => self.await_response().await,
+            Response::Started(Ok(page)) if page.first.is_none() => {
                 let first = page.stream.next().await;
                 if first.is_ok() {
-                    self.then = then(page.meta()).map(Box::new);
+                    self.next = page_after(page.meta()).map(Box::new);
                 }
                 page.first = Some(first);
             }
-            Answer::Here(_) => match &mut self.then {
-                Some(then) => then.answered().await,
+            Response::Started(_) => match &mut self.next {
+                Some(next) => next.await_response().await,
                 None => future::pending().await,
             },
         }
     }
 
     /// Waits until the response begins; pending for ever if it has begun.
-    async fn answered(&mut self) {
-        match &mut self.answer {
-            Answer::Awaited(asked) => self.answer = Answer::Here(asked.await.map(Page::new)),
-            Answer::Here(_) => future::pending().await,
+    async fn await_response(&mut self) {
+        match &mut self.response {
+            Response::Pending(request) => self.response = Response::Started(request.await.map(Page::new)),
+            Response::Started(_) => future::pending().await,
         }
     }
 }

@@ -5,7 +5,7 @@ use std::pin::pin;
 use std::time::Duration;
 
 use crate::clock::{Clock, within};
-use crate::listwatch::ListerWatcher;
+use crate::listwatch::{Error, ListerWatcher};
 
 /// Returns the output of `future`, or `None` once `limit` has passed, not counting the time for which the source was held
 /// up by something other than its server, such as an interactive login.
@@ -28,4 +28,9 @@ pub(in crate::reflector) async fn within_of_source<T>(
             return None;
         }
     }
+}
+
+/// Returns the error of a source whose response to `request` was silent for `limit`.
+pub(in crate::reflector) fn silent(request: &str, limit: Duration) -> Error {
+    Error::Timeout(format!("{request} was silent for {}s", limit.as_secs()))
 }

@@ -6,79 +6,50 @@
 
 use std::pin::pin;
 
-use super::list::silent;
-use super::source_deadline::within_of_source;
+use super::live_watch::{Live, open};
+use super::source_deadline::{silent, within_of_source};
 use crate::listwatch::{Error, ListerWatcher};
 use crate::object::ResourceVersion;
-use crate::reflector::event::ReflectorEvent;
-use crate::reflector::recovery::action::Phase;
-use crate::reflector::recovery::state::{Loss, SourceState};
 use crate::reflector::reflector_store::ReflectorStore;
-use crate::reflector::state_machine::{Machine, State};
+use crate::reflector::run_context::RunContext;
 
-impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
-    /// Returns the latest version of the source. `seen` is the version that it had a moment ago, or unset. A list that is
-    /// required to be no older than the last version would not do: a replica that lags a little refuses it, after a while.
-    pub(in crate::reflector) async fn check(&self, seen: &ResourceVersion) -> Result<ResourceVersion, Error> {
-        let limit = self.options.list_idle_limit;
-        // It is often the first request after an outage, for which a user may have to log in.
-        let asked = self.source.progress(seen);
-        let answer = within_of_source(&*self.options.clock, &self.source, limit, asked);
-        answer.await.ok_or_else(|| silent("the list", limit))?
-    }
+/// Returns the latest version of the source. `seen` is the version that it had a moment ago, or unset. A list that is required
+/// to be no older than the last version would not do: a replica that lags a little refuses it, after a while.
+pub(in crate::reflector) async fn check<L: ListerWatcher, S: ReflectorStore>(
+    context: &RunContext<L, S>,
+    seen: &ResourceVersion,
+) -> Result<ResourceVersion, Error> {
+    let limit = context.options.list_idle_limit;
+    // It is often the first request after an outage, for which a user may have to log in.
+    let request = context.source.progress(seen);
+    let response = within_of_source(&*context.options.clock, &context.source, limit, request);
+    response.await.ok_or_else(|| silent("the list", limit))?
+}
 
-    /// Opens a watch after the source ended the previous one cleanly, but early. The watch and the latest version are
-    /// requested at the same time, so that events do not wait for two responses in turn; the watch is read once the version
-    /// is known. After a failure, the two are requested one after the other.
-    pub(in crate::reflector) async fn reopen(&mut self) -> Result<State<L::Watch>, Error> {
-        // Another process received the version that a run resumes from, possibly from another source.
-        let seen = if self.recovery.watched { self.last_version() } else { ResourceVersion::UNSET };
-        let (latest, live) = {
-            let (mut check, mut open) = (pin!(self.check(&seen)), pin!(self.open()));
-            let mut live = None;
-            let latest = loop {
-                tokio::select! {
-                    biased;
-                    latest = &mut check => break latest,
-                    opened = &mut open, if live.is_none() => live = Some(opened),
-                }
-            };
-            // A watch that must not continue is not waited for.
-            if live.is_none() && latest.as_ref().is_ok_and(|latest| !self.is_behind(latest)) {
-                live = Some(open.await);
-            }
-            (latest, live)
-        };
-        let next = match latest {
-            Ok(latest) => self.checked(latest)?,
-            Err(error) => self.failed(Phase::Check, error)?,
-        };
-        match (next, live) {
-            (State::Opening, Some(live)) => self.opened(live),
-            (next, _) => Ok(next),
-        }
-    }
+/// The source's latest version, and the watch that was opened meanwhile; no watch if the version rules out that it continues.
+pub(in crate::reflector) type CheckedWatch<W> =
+    (Result<ResourceVersion, Error>, Option<Result<Live<W>, Error>>);
 
-    /// Returns the next state for the source's latest version. If it is older than the last received version, the source has
-    /// another history, and its events do not continue the stored state. Versions that can't be compared, as those of a source
-    /// without versions, count as not older.
-    pub(in crate::reflector) fn checked(
-        &mut self,
-        latest: ResourceVersion,
-    ) -> Result<State<L::Watch>, Error> {
-        self.recovery.source_state = SourceState::Reconnected;
-        if !self.is_behind(&latest) {
-            return Ok(State::Opening);
+/// Opens a watch after the source ended the previous one cleanly, but early. The watch and the latest version are requested at
+/// the same time, so that events do not wait for two responses in turn; the watch is read once the version is known. After a
+/// failure, the two are requested one after the other.
+pub(in crate::reflector) async fn check_and_open<L: ListerWatcher, S: ReflectorStore>(
+    context: &RunContext<L, S>,
+) -> CheckedWatch<L::Watch> {
+    // Another process received the version that a run resumes from, possibly from another source.
+    let seen = if context.recovery.watched { context.last.get() } else { ResourceVersion::UNSET };
+    let (mut check, mut open) = (pin!(check(context, &seen)), pin!(open(context)));
+    let mut live = None;
+    let latest = loop {
+        tokio::select! {
+            biased;
+            latest = &mut check => break latest,
+            opened = &mut open, if live.is_none() => live = Some(opened),
         }
-        let from = self.last_version();
-        if self.options.resume_from.is_some() {
-            return Err(Error::too_large(&from, &latest));
-        }
-        let since = self.options.clock.now();
-        let loss = self.recovery.loss.get_or_insert(Loss { since, relisting: false, went_back: false });
-        (loss.relisting, loss.went_back) = (true, true);
-        self.recovery.version_unavailable = true;
-        self.options.report(&ReflectorEvent::WentBack { from, to: latest });
-        Ok(self.relist(None))
+    };
+    // A watch that must not continue is not waited for.
+    if live.is_none() && latest.as_ref().is_ok_and(|latest| !context.is_behind(latest)) {
+        live = Some(open.await);
     }
+    (latest, live)
 }

@@ -7,13 +7,14 @@ use std::time::Duration;
 use tokio::task::coop::consume_budget;
 
 use super::flush::{FlushOnDrop, within_of_list};
-use super::list::{Fetched, refuse_table};
-use super::live_watch::Live;
+use super::live_watch::{Live, start_watch};
+use super::whole_state::{WholeState, begin_list, complete};
 use crate::listwatch::{Error, ListerWatcher, ResourceVersionMatch, WatchEvent, WatchOptions, WatchStream};
 use crate::object::{Key, Object, Origin, ResourceVersion};
+use crate::reflector::expected_type::refuse_table;
 use crate::reflector::recovery::action::Phase;
 use crate::reflector::reflector_store::ReflectorStore;
-use crate::reflector::state_machine::{Machine, begin_list};
+use crate::reflector::run_context::RunContext;
 
 /// The reason for which the initial state did not arrive in a watch.
 pub(in crate::reflector) enum InitialFailure {
@@ -31,111 +32,125 @@ pub(in crate::reflector) enum InitialFailure {
     NotStored(Error),
 }
 
-impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
-    /// Receives the initial state in a watch, and returns the watch.
-    pub(in crate::reflector) async fn watch_list(&mut self) -> Result<Live<L::Watch>, InitialFailure> {
-        let requested_at = self.options.clock.now();
-        let options = WatchOptions {
-            resource_version: self.version_to_request(Phase::WatchList),
-            version_match: Some(ResourceVersionMatch::NotOlderThan),
-            send_initial_events: true,
-            allow_bookmarks: true,
-            timeout: Some(self.options.watch_timeout()),
+/// Receives the initial state in a watch, and returns the watch.
+pub(in crate::reflector) async fn watch_list<L: ListerWatcher, S: ReflectorStore>(
+    context: &mut RunContext<L, S>,
+) -> Result<Live<L::Watch>, InitialFailure> {
+    let requested_at = context.options.clock.now();
+    let options = WatchOptions {
+        resource_version: context.version_to_request(Phase::WatchList),
+        version_match: Some(ResourceVersionMatch::NotOlderThan),
+        send_initial_events: true,
+        allow_bookmarks: true,
+        timeout: Some(context.options.watch_timeout()),
+    };
+    let limit = context.options.initial_events_deadline;
+    let started = start_watch(context, options, limit).await.map_err(InitialFailure::NotStarted)?;
+    let mut live = started.ok_or_else(|| not_started(limit))?;
+    let origin = context.state_origin();
+    begin_list(&*context.store, origin, context.may_be_unrelated());
+    let fetched = receive_initial(context, &mut live, origin).await?;
+    live.from = fetched.version.clone();
+    live.synthetic = false;
+    live.delivered = true;
+    complete(context, Phase::WatchList, fetched, requested_at).map_err(InitialFailure::NotStored)?;
+    Ok(live)
+}
+
+/// Collects events up to the bookmark that ends the initial state.
+async fn receive_initial<L: ListerWatcher, S: ReflectorStore>(
+    context: &RunContext<L, S>,
+    live: &mut Live<L::Watch>,
+    origin: Origin,
+) -> Result<WholeState, InitialFailure> {
+    let _flush = FlushOnDrop(&*context.store);
+    let clock = &context.options.clock;
+    let limit = context.options.initial_events_deadline;
+    let mut collected = InitialState::default();
+    let mut waited = Duration::ZERO;
+    let mut only_added = true;
+    loop {
+        consume_budget().await;
+        context.store.ready().await;
+        let before = clock.now();
+        let left = limit.saturating_sub(waited);
+        // Bytes that were read but not delivered are assumed to be of the kind that was delivered before.
+        let read = || if only_added { context.source.objects_read() } else { 0 };
+        let event = match within_of_list(&**clock, &*context.store, read, left, live.stream.next()).await {
+            Some(Some(Ok(event))) => event,
+            Some(Some(Err(error))) => return Err(InitialFailure::Broken(error)),
+            Some(None) => {
+                let error = "the watch ended before its initial state did";
+                return Err(InitialFailure::Ended(Error::Transport(error.into())));
+            }
+            None => return Err(no_bookmark(limit)),
         };
-        let limit = self.options.initial_events_deadline;
-        let started = self.start_watch(options, limit).await.map_err(InitialFailure::NotStarted)?;
-        let mut live = started.ok_or_else(|| not_started(limit))?;
-        let origin = self.state_origin();
-        begin_list(&*self.store, origin, self.may_be_unrelated());
-        let fetched = self.receive_initial(&mut live, origin).await?;
-        live.from = fetched.version.clone();
-        live.synthetic = false;
-        live.delivered = true;
-        self.complete(Phase::WatchList, fetched, requested_at).map_err(InitialFailure::NotStored)?;
-        Ok(live)
-    }
-
-    /// Collects events up to the bookmark that ends the initial state.
-    async fn receive_initial(
-        &self,
-        live: &mut Live<L::Watch>,
-        origin: Origin,
-    ) -> Result<Fetched, InitialFailure> {
-        let _flush = FlushOnDrop(&*self.store);
-        let clock = &self.options.clock;
-        let limit = self.options.initial_events_deadline;
-        let mut collected = InitialState::default();
-        let mut waited = Duration::ZERO;
-        let mut only_added = true;
-        loop {
-            consume_budget().await;
-            self.store.ready().await;
-            let before = clock.now();
-            let left = limit.saturating_sub(waited);
-            // Bytes that were read but not delivered are assumed to be of the kind that was delivered before.
-            let read = || if only_added { self.source.objects_read() } else { 0 };
-            let event = match within_of_list(&**clock, &*self.store, read, left, live.stream.next()).await {
-                Some(Some(Ok(event))) => event,
-                Some(Some(Err(error))) => return Err(InitialFailure::Broken(error)),
-                Some(None) => {
-                    let error = "the watch ended before its initial state did";
-                    return Err(InitialFailure::Ended(Error::Transport(error.into())));
-                }
-                None => return Err(no_bookmark(limit)),
-            };
-            let is_refused = self.refuses(&event).map_err(InitialFailure::Broken)?;
-            only_added &= is_refused || matches!(event, WatchEvent::Added(_));
-            let has_advanced = only_added && !is_refused;
-            waited = if has_advanced { Duration::ZERO } else { waited + (clock.now() - before) };
-            if is_refused {
-                continue;
-            }
-            match event {
-                WatchEvent::Added(object) => self.initial_item(&mut collected, object, origin, false),
-                WatchEvent::Modified(object) => self.initial_item(&mut collected, object, origin, true),
-                WatchEvent::Deleted(object) => self.initial_deleted(&mut collected, object, origin),
-                WatchEvent::Bookmark { resource_version, initial_events_end: true } => {
-                    return Ok(collected.into_fetched(resource_version));
-                }
-                WatchEvent::Bookmark { .. } => {}
-            }
+        let is_refused = refuses(context, &event).map_err(InitialFailure::Broken)?;
+        only_added &= is_refused || matches!(event, WatchEvent::Added(_));
+        let has_advanced = only_added && !is_refused;
+        waited = if has_advanced { Duration::ZERO } else { waited + (clock.now() - before) };
+        if is_refused {
+            continue;
         }
-    }
-
-    /// Returns true for an event whose object is of another type than the source's, which must change nothing.
-    fn refuses(&self, event: &WatchEvent) -> Result<bool, Error> {
         match event {
-            WatchEvent::Bookmark { .. } => Ok(false),
-            WatchEvent::Added(object) | WatchEvent::Modified(object) | WatchEvent::Deleted(object) => {
-                refuse_table(object)?;
-                Ok(self.expected.refuses(object, &self.options))
+            WatchEvent::Added(object) => initial_item(context, &mut collected, object, origin, false),
+            WatchEvent::Modified(object) => initial_item(context, &mut collected, object, origin, true),
+            WatchEvent::Deleted(object) => initial_deleted(context, &mut collected, object, origin),
+            WatchEvent::Bookmark { resource_version, initial_events_end: true } => {
+                return Ok(collected.into_fetched(resource_version));
+            }
+            WatchEvent::Bookmark { .. } => {}
+        }
+    }
+}
+
+/// Returns true for an event whose object is of another type than the source's, which must change nothing.
+fn refuses<L: ListerWatcher, S: ReflectorStore>(
+    context: &RunContext<L, S>,
+    event: &WatchEvent,
+) -> Result<bool, Error> {
+    match event {
+        WatchEvent::Bookmark { .. } => Ok(false),
+        WatchEvent::Added(object) | WatchEvent::Modified(object) | WatchEvent::Deleted(object) => {
+            refuse_table(object)?;
+            Ok(context.expected.refuses(object, &context.options))
+        }
+    }
+}
+
+fn initial_item<L: ListerWatcher, S: ReflectorStore>(
+    context: &RunContext<L, S>,
+    collected: &mut InitialState,
+    object: Arc<Object>,
+    origin: Origin,
+    again: bool,
+) {
+    let key = again.then(|| object.key().clone());
+    match (context.store.list_item(object, origin), key) {
+        (Some(object), None) => collected.push(object),
+        (Some(object), Some(_)) => collected.replace(object),
+        (None, None) => collected.taken += 1,
+        (None, Some(key)) => {
+            // The store has taken the newer state, so the older one must not be passed again.
+            if collected.remove(&key) || collected.taken == 0 {
+                collected.taken += 1;
             }
         }
     }
+}
 
-    fn initial_item(&self, collected: &mut InitialState, object: Arc<Object>, origin: Origin, again: bool) {
-        let key = again.then(|| object.key().clone());
-        match (self.store.list_item(object, origin), key) {
-            (Some(object), None) => collected.push(object),
-            (Some(object), Some(_)) => collected.replace(object),
-            (None, None) => collected.taken += 1,
-            (None, Some(key)) => {
-                // The store has taken the newer state, so the older one must not be passed again.
-                if collected.remove(&key) || collected.taken == 0 {
-                    collected.taken += 1;
-                }
-            }
-        }
-    }
-
-    /// Handles the deletion of an object before the state was complete. If the store took the object, it is deleted there;
-    /// if it returned the object, the object is dropped.
-    fn initial_deleted(&self, collected: &mut InitialState, object: Arc<Object>, origin: Origin) {
-        if !collected.remove(object.key()) && collected.taken > 0 {
-            collected.taken -= 1;
-            let deleted = self.store.delete(object, origin);
-            self.report_refusal(deleted);
-        }
+/// Handles the deletion of an object before the state was complete. If the store took the object, it is deleted there;
+/// if it returned the object, the object is dropped.
+fn initial_deleted<L: ListerWatcher, S: ReflectorStore>(
+    context: &RunContext<L, S>,
+    collected: &mut InitialState,
+    object: Arc<Object>,
+    origin: Origin,
+) {
+    if !collected.remove(object.key()) && collected.taken > 0 {
+        collected.taken -= 1;
+        let deleted = context.store.delete(object, origin);
+        context.report_refusal(deleted);
     }
 }
 
@@ -206,9 +221,9 @@ impl InitialState {
         place.is_some()
     }
 
-    fn into_fetched(self, version: ResourceVersion) -> Fetched {
+    fn into_fetched(self, version: ResourceVersion) -> WholeState {
         let items = self.items.into_iter().flatten().collect();
-        Fetched { items, taken: self.taken, version, paginated: false }
+        WholeState { items, taken: self.taken, version, paginated: false }
     }
 }
 

@@ -1,0 +1,79 @@
+//! The parts of a running reflector that its steps share.
+
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+use super::event::ReflectorEvent;
+use super::expected_type::ExpectedType;
+use super::options::ReflectorOptions;
+use super::recovery::action::Phase;
+use super::recovery::backoff::Backoffs;
+use super::recovery::state::{LastVersion, RecoveryState, SourceState};
+use super::reflector_store::ReflectorStore;
+use crate::listwatch::ListerWatcher;
+use crate::object::{Origin, ResourceVersion};
+
+/// The source, the store and the options of a running reflector, and its state between two steps.
+pub(super) struct RunContext<L, S> {
+    pub(super) source: L,
+    pub(super) store: Arc<S>,
+    pub(super) options: ReflectorOptions,
+    pub(super) backoffs: Backoffs,
+    pub(super) recovery: RecoveryState,
+    pub(super) expected: ExpectedType,
+    pub(super) last: LastVersion,
+}
+
+impl<L: ListerWatcher, S: ReflectorStore> RunContext<L, S> {
+    pub(super) fn new(source: L, store: Arc<S>, options: ReflectorOptions, last: LastVersion) -> Self {
+        let backoffs = Backoffs::new(options.backoff, &options.jitter);
+        let expected = ExpectedType::new(source.expected_type());
+        Self { source, store, options, backoffs, recovery: RecoveryState::default(), expected, last }
+    }
+
+    /// Returns true if the next state is the first one, and a list precedes all other ways to it.
+    pub(super) fn lists_pages_first(&self) -> bool {
+        self.options.pages_first && !self.recovery.synced && !self.recovery.no_pages_first
+    }
+
+    /// Returns the version for a request of the whole state.
+    pub(super) fn version_to_request(&self, phase: Phase) -> ResourceVersion {
+        let first = &self.options.first_version;
+        match self.last.get() {
+            _ if self.recovery.version_unavailable => ResourceVersion::UNSET,
+            last if !last.is_unset() => last,
+            _ if phase == Phase::WatchList && first.is_any() => ResourceVersion::UNSET,
+            _ => first.clone(),
+        }
+    }
+
+    /// Returns the origin of the objects of the next whole state.
+    pub(super) fn state_origin(&self) -> Origin {
+        if self.recovery.synced { Origin::Relist } else { Origin::List }
+    }
+
+    /// Returns true if the next whole state may belong to another history than the stored one.
+    pub(super) fn may_be_unrelated(&self) -> bool {
+        self.recovery.synced && self.recovery.source_state != SourceState::Confirmed
+    }
+
+    /// Returns true if the source has sent a later version than this one.
+    pub(super) fn is_behind(&self, version: &ResourceVersion) -> bool {
+        version.compare(&self.last.get()) == Ok(Ordering::Less)
+    }
+
+    /// Records a received version. Objects without a version, as in some representations, leave the last version as it is,
+    /// because a watch needs a version to continue from.
+    pub(super) fn received(&self, version: &ResourceVersion) {
+        if !version.is_unset() {
+            self.last.set(version.clone());
+        }
+    }
+
+    /// Reports an error of the store.
+    pub(super) fn report_refusal(&self, result: Result<(), S::Error>) {
+        if let Err(error) = result {
+            self.options.report(&ReflectorEvent::StoreRefused { error: Arc::new(error) });
+        }
+    }
+}
