@@ -6,7 +6,9 @@
 //! an HTTP code and without a credential.
 
 mod client;
+mod collection;
 mod discovery;
+mod list_response;
 #[cfg(feature = "internals")]
 #[doc(hidden)]
 pub mod measured;
@@ -18,12 +20,10 @@ mod request;
 mod resource;
 mod response;
 mod row_list;
-mod streams;
 mod suggest;
 
 pub use client::{Client, ClientOptions};
 pub use discovery::{Catalog, Discovery, DiscoveryOptions, ResolveError, ServerVersion};
 pub use request::Request;
-pub use resource::ResourceClient;
+pub use resource::{ResourceClient, ResourceList, ResourceWatch};
 pub use response::Response;
-pub use streams::{ResourceList, ResourceWatch};

@@ -10,7 +10,7 @@
 
 use std::cmp::Ordering;
 
-use super::ResourceClient;
+use super::collection::Collection;
 use crate::listwatch::{Error, ListOptions};
 use crate::object::ResourceVersion;
 use crate::wire::decode::Naming;
@@ -21,54 +21,52 @@ const ANY_NAME: &str = "metadata.name=kdelta";
 /// A caller that may list all namespaces may list this one; a lookup by name is cheap only within a namespace.
 const ANY_NAMESPACE: &str = "default";
 
-impl ResourceClient {
-    /// Returns the version of the server's cache, unless that is older than `seen` or unavailable; then that of the
-    /// most recent state.
-    pub(super) async fn progress_since(&self, seen: &ResourceVersion) -> Result<ResourceVersion, Error> {
-        // A version without an order can't be compared.
-        if seen.compare(seen).is_err() {
-            return self.latest_version().await;
-        }
-        match self.cached_version().await {
-            Ok(version) if matches!(version.compare(seen), Ok(Ordering::Equal | Ordering::Greater)) => {
-                Ok(version)
-            }
-            Err(error) if is_about_the_server(&error) => Err(error),
-            Ok(_) | Err(_) => self.latest_version().await,
-        }
+/// Returns the version of the server's cache, unless that is older than `seen` or unavailable; then that of the
+/// most recent state.
+pub(super) async fn since(collection: &Collection, seen: &ResourceVersion) -> Result<ResourceVersion, Error> {
+    // A version without an order can't be compared.
+    if seen.compare(seen).is_err() {
+        return latest_version(collection).await;
     }
+    match cached_version(collection).await {
+        Ok(version) if matches!(version.compare(seen), Ok(Ordering::Equal | Ordering::Greater)) => {
+            Ok(version)
+        }
+        Err(error) if is_about_the_server(&error) => Err(error),
+        Ok(_) | Err(_) => latest_version(collection).await,
+    }
+}
 
-    /// Returns the version of the server's cache, which may be old. The limit is for servers without a cache.
-    async fn cached_version(&self) -> Result<ResourceVersion, Error> {
-        let any = ListOptions { resource_version: ResourceVersion::ANY, limit: 1, ..ListOptions::default() };
-        let mut one = self.clone().label_selector("");
-        if one.scope().is_empty() {
-            one = one.namespace(Some(ANY_NAMESPACE.to_owned()));
-        }
-        if !one.is_by_name() {
-            one = one.field_selector(ANY_NAME);
-        }
-        one.version_of(&any).await
+/// Returns the version of the server's cache, which may be old. The limit is for servers without a cache.
+async fn cached_version(collection: &Collection) -> Result<ResourceVersion, Error> {
+    let any = ListOptions { resource_version: ResourceVersion::ANY, limit: 1, ..ListOptions::default() };
+    let mut one = Collection { label_selector: String::new(), ..collection.clone() };
+    if one.scope().is_empty() {
+        one.namespace = Some(ANY_NAMESPACE.to_owned());
     }
+    if !one.is_by_name() {
+        ANY_NAME.clone_into(&mut one.field_selector);
+    }
+    version_of(&one, &any).await
+}
 
-    /// Returns the version of the most recent state. Without selectors, since the version does not depend on them,
-    /// and a server that searches for the first matching object may have to read all objects. One object by its name
-    /// is cheap, and the user may be allowed to list nothing else.
-    async fn latest_version(&self) -> Result<ResourceVersion, Error> {
-        let mut any = self.clone().label_selector("");
-        if !self.is_by_name() {
-            any = any.field_selector("");
-        }
-        any.version_of(&ListOptions { limit: 1, ..ListOptions::default() }).await
+/// Returns the version of the most recent state. Without selectors, since the version does not depend on them,
+/// and a server that searches for the first matching object may have to read all objects. One object by its name
+/// is cheap, and the user may be allowed to list nothing else.
+async fn latest_version(collection: &Collection) -> Result<ResourceVersion, Error> {
+    let mut any = Collection { label_selector: String::new(), ..collection.clone() };
+    if !collection.is_by_name() {
+        any.field_selector = String::new();
     }
+    version_of(&any, &ListOptions { limit: 1, ..ListOptions::default() }).await
+}
 
-    /// Returns the version of a list.
-    async fn version_of(&self, options: &ListOptions) -> Result<ResourceVersion, Error> {
-        let mut page =
-            self.items(self.requested_representation().whole(), Naming::RequestedNamespace, options).await?;
-        while page.next().await?.is_some() {}
-        Ok(page.meta().resource_version.clone())
-    }
+/// Returns the version of a list.
+async fn version_of(collection: &Collection, options: &ListOptions) -> Result<ResourceVersion, Error> {
+    let form = collection.representation.whole();
+    let mut page = collection.items(form, Naming::RequestedNamespace, options).await?;
+    while page.next().await?.is_some() {}
+    Ok(page.meta().resource_version.clone())
 }
 
 /// Returns whether another request should not be sent at once: the server is unreachable or overloaded, or does not
@@ -89,9 +87,10 @@ fn is_about_the_server(error: &Error) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::api::Client;
+    use crate::api::{Client, ResourceClient};
     use crate::client::test_server::{TestServer, json};
     use crate::kubeconfig::Config;
+    use crate::listwatch::ListerWatcher;
     use crate::object::ApiResource;
     use crate::wire::{IncludeObject, Representation};
 
@@ -155,7 +154,7 @@ mod tests {
             ),
         ] {
             for seen in ["7", "8"] {
-                assert_eq!(resource.progress_since(&seen.into()).await.expect("a version"), "8".into());
+                assert_eq!(resource.progress(&seen.into()).await.expect("a version"), "8".into());
                 assert_eq!(targets(&server).pop(), Some(target.clone()));
             }
         }
@@ -174,7 +173,7 @@ mod tests {
         ] {
             let server = server(response).await;
             let pods = pods(&server).namespace(Some("shop".into())).field_selector("status.phase=x");
-            assert_eq!(pods.progress_since(&seen.into()).await.expect("a version"), "9".into());
+            assert_eq!(pods.progress(&seen.into()).await.expect("a version"), "9".into());
             let targets = targets(&server);
             assert_eq!((targets.len(), &*targets[1]), (2, "/api/v1/namespaces/shop/pods?limit=1"));
         }
@@ -185,7 +184,7 @@ mod tests {
         for seen in [ResourceVersion::UNSET, ResourceVersion::ANY, "not a number".into()] {
             let server = server(None).await;
             let by_name = pods(&server).field_selector("metadata.name=a");
-            assert_eq!(by_name.progress_since(&seen).await.expect("a version"), "9".into());
+            assert_eq!(by_name.progress(&seen).await.expect("a version"), "9".into());
             assert_eq!(targets(&server), ["/api/v1/pods?fieldSelector=metadata.name%3Da&limit=1"]);
         }
     }
@@ -193,7 +192,7 @@ mod tests {
     #[tokio::test]
     async fn unavailable_server_gets_no_second_request() {
         let server = server(Some((401, "Unauthorized"))).await;
-        let refused = pods(&server).progress_since(&"8".into()).await;
+        let refused = pods(&server).progress(&"8".into()).await;
         assert!(matches!(refused, Err(Error::Unauthorized(_))), "{refused:?}");
         assert!(targets(&server).iter().all(|target| target.contains("resourceVersion=0")));
     }

@@ -14,6 +14,7 @@ use crate::client::failure;
 use crate::client::redaction::Redaction;
 use crate::client::silence::SilentBody;
 use crate::listwatch::Error;
+use crate::wire::protobuf;
 
 /// A 2xx response whose body is still to come. Dropping it ends the exchange.
 pub struct Response {
@@ -85,6 +86,11 @@ impl Response {
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
         self.inner.head.headers.get(name).and_then(|value| value.to_str().ok())
+    }
+
+    /// Returns whether the body is in Kubernetes' protobuf format.
+    pub(super) fn is_protobuf(&self) -> bool {
+        self.header("content-type").is_some_and(protobuf::is_media_type)
     }
 
     /// Returns the texts of the server's warnings (`Warning: 299 - "text"`), in order. The client's credentials are

@@ -18,10 +18,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::arrival_time::{ArrivalTimer, within};
-use super::rest::ReturnedObjects;
-use super::{ROWS, State, is_fallback_error};
-use crate::api::resource::ResourceClient;
-use crate::api::streams::Items;
+use super::fallback::is_fallback_error;
+use super::returned_objects::ReturnedObjects;
+use super::state::{ROWS, State};
+use crate::api::collection::Collection;
+use crate::api::list_response::ListResponse;
 use crate::listwatch::{Error, ListMeta, ListOptions, ResourceVersionMatch};
 use crate::object::{Object, ResourceVersion};
 use crate::wire::decode::Naming;
@@ -37,36 +38,36 @@ const NAMES_SILENT: Duration = Duration::from_secs(45);
 
 /// Sends requests until it is known how the objects will arrive.
 pub(super) async fn start(
-    client: &ResourceClient,
+    collection: &Collection,
     options: &ListOptions,
 ) -> Result<(State, ListMeta), Error> {
-    let mut arrival_time = client.arrival_time().start();
+    let mut arrival_time = collection.arrival_time.start();
     // From its memory, which any version allows, a server sends all objects, whatever the limit.
     if options.resource_version.is_unset()
-        && let Some(page) = page(client, options, &mut arrival_time).await?
+        && let Some(page) = page(collection, options, &mut arrival_time).await?
     {
         return Ok((page, ListMeta::default()));
     }
-    if let Some((matcher, meta)) = names(client, options, &mut arrival_time).await?
-        && let Some(rows) = rows(client, &meta, matcher, &mut arrival_time).await?
+    if let Some((matcher, meta)) = names(collection, options, &mut arrival_time).await?
+        && let Some(rows) = rows(collection, &meta, matcher, &mut arrival_time).await?
     {
         return Ok((rows, meta));
     }
     arrival_time.record();
     let whole =
-        client.items(client.requested_representation().whole(), Naming::RequestedNamespace, options).await?;
+        collection.items(collection.representation.whole(), Naming::RequestedNamespace, options).await?;
     Ok((State::Whole(VecDeque::new(), whole), ListMeta::default()))
 }
 
 /// Requests a page with metadata: the whole list, or proof that there is more.
 async fn page(
-    client: &ResourceClient,
+    collection: &Collection,
     options: &ListOptions,
     arrival_time: &mut ArrivalTimer,
 ) -> Result<Option<State>, Error> {
     let options = ListOptions { limit: PAGE, ..options.clone() };
     let mut items =
-        client.items(client.requested_representation().whole(), Naming::RequestedNamespace, &options).await?;
+        collection.items(collection.representation.whole(), Naming::RequestedNamespace, &options).await?;
     let mut ready = VecDeque::new();
     while ready.len() <= PAGE as usize {
         arrival_time.record();
@@ -85,12 +86,12 @@ async fn page(
 
 /// Requests all names, and their version if there is one.
 async fn names(
-    client: &ResourceClient,
+    collection: &Collection,
     options: &ListOptions,
     arrival_time: &mut ArrivalTimer,
 ) -> Result<Option<(RowMatcher, ListMeta)>, Error> {
-    let client = client.clone().silence_limit(Some(NAMES_SILENT));
-    let requests = client.items(Representation::Metadata, Naming::RequestedNamespace, options);
+    let collection = Collection { silence_limit: Some(NAMES_SILENT), ..collection.clone() };
+    let requests = collection.items(Representation::Metadata, Naming::RequestedNamespace, options);
     let Some(requests) = within(NAMES_SILENT, requests).await else { return Ok(None) };
     let mut items = requests?;
     let mut matcher = RowMatcher::default();
@@ -110,7 +111,7 @@ async fn names(
 
 /// Requests the rows of these names, if they can be matched with certainty.
 async fn rows(
-    client: &ResourceClient,
+    collection: &Collection,
     meta: &ListMeta,
     mut matcher: RowMatcher,
     arrival_time: &mut ArrivalTimer,
@@ -123,7 +124,7 @@ async fn rows(
     };
     for how in ways {
         arrival_time.record();
-        let requests = match client.items(ROWS, Naming::RequestedNamespace, &at(meta, *how)).await {
+        let requests = match collection.items(ROWS, Naming::RequestedNamespace, &at(meta, *how)).await {
             Err(error) if is_fallback_error(&error) => continue,
             requests => requests?,
         };
@@ -139,7 +140,7 @@ async fn rows(
 
 /// Reads the rows that must be checked before any is returned, if they match the names.
 async fn matched_rows(
-    items: &mut Items,
+    items: &mut ListResponse,
     version: &ResourceVersion,
     order: Order,
     arrival_time: &mut ArrivalTimer,

@@ -6,8 +6,11 @@
 //! that have not been returned yet.
 
 mod arrival_time;
+mod fallback;
 mod join;
 mod rest;
+mod returned_objects;
+mod state;
 #[cfg(test)]
 mod tests;
 
@@ -16,36 +19,22 @@ pub(super) use arrival_time::ArrivalTime;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::resource::ResourceClient;
-use super::streams::Items;
+use super::collection::Collection;
 use crate::listwatch::{Error, ListMeta, ListOptions};
 use crate::object::Object;
 use crate::wire::decode::Naming;
-use crate::wire::representation::{IncludeObject, Representation};
-use rest::ReturnedObjects;
-
-/// Rows without any part of their objects.
-const ROWS: Representation = Representation::Table(IncludeObject::None);
+use crate::wire::representation::Representation;
+use fallback::is_fallback_error;
+use returned_objects::{ReturnedObjects, moved_on};
+use state::{ROWS, State};
 
 /// A list whose rows come without objects.
 pub(super) struct RowList {
-    client: ResourceClient,
+    collection: Collection,
     options: ListOptions,
     state: State,
     /// The metadata of the list of names, or of the rows once the names have been dropped.
     meta: ListMeta,
-}
-
-/// The source of the objects.
-enum State {
-    /// Complete objects: buffered ones, then those still to arrive. Always correct.
-    Whole(VecDeque<Arc<Object>>, Items),
-    /// Rows: buffered ones, then those still to arrive, which may fail to match.
-    Rows(VecDeque<Arc<Object>>, Items, ReturnedObjects),
-    /// A row did not match. These objects were returned; the rest must be requested.
-    Mismatched(ReturnedObjects),
-    /// The rest is arriving, after the objects that were returned.
-    Rest(Items, ReturnedObjects),
 }
 
 impl RowList {
@@ -55,32 +44,38 @@ impl RowList {
     ///
     /// # Errors
     /// One of the requests was refused.
-    pub(super) async fn join(client: &ResourceClient, options: &ListOptions) -> Result<Self, Error> {
+    pub(super) async fn join(collection: &Collection, options: &ListOptions) -> Result<Self, Error> {
         // Boxed: it holds several responses, and the future of a list with one request stays small.
-        let (state, meta) = Box::pin(join::start(client, options)).await?;
-        Ok(Self { client: client.clone(), options: options.clone(), state, meta })
+        let (state, meta) = Box::pin(join::start(collection, options)).await?;
+        Ok(Self { collection: collection.clone(), options: options.clone(), state, meta })
     }
 
     /// Lists rows for their names.
     ///
     /// # Errors
     /// The rows were refused, and the metadata in their place as well.
-    pub(super) async fn names(client: &ResourceClient, options: &ListOptions) -> Result<Self, Error> {
+    pub(super) async fn names(collection: &Collection, options: &ListOptions) -> Result<Self, Error> {
         let rows = async {
-            let mut rows = client.items(ROWS, Naming::Cell, options).await?;
+            let mut rows = collection.items(ROWS, Naming::Cell, options).await?;
             let first = rows.next().await?;
             Ok((first, rows))
         };
         let state = match Box::pin(rows).await {
             Ok((first, rows)) => State::Rows(first.into_iter().collect(), rows, ReturnedObjects::names()),
             Err(error) if is_fallback_error(&error) => {
-                let whole =
-                    client.items(Representation::Names.whole(), Naming::RequestedNamespace, options).await?;
+                let whole = collection
+                    .items(Representation::Names.whole(), Naming::RequestedNamespace, options)
+                    .await?;
                 State::Whole(VecDeque::new(), whole)
             }
             Err(error) => return Err(error),
         };
-        Ok(Self { client: client.clone(), options: options.clone(), state, meta: ListMeta::default() })
+        Ok(Self {
+            collection: collection.clone(),
+            options: options.clone(),
+            state,
+            meta: ListMeta::default(),
+        })
     }
 
     /// Returns the list's metadata.
@@ -116,14 +111,14 @@ impl RowList {
                 }
                 State::Mismatched(returned) => {
                     let options = rest::options(&self.options, &self.meta);
-                    let items = Box::pin(rest::request(&self.client, &options)).await?;
+                    let items = Box::pin(rest::request(&self.collection, &options)).await?;
                     let returned = std::mem::take(returned);
                     self.state = State::Rest(items, returned);
                 }
                 State::Rest(items, returned) => {
                     let object = items.next().await?;
                     if items.meta().resource_version != self.meta.resource_version {
-                        return Err(rest::moved_on());
+                        return Err(moved_on());
                     }
                     match object {
                         Some(object) if returned.has(&object)? => {}
@@ -148,17 +143,4 @@ impl RowList {
         }
         self.state = State::Mismatched(returned);
     }
-}
-
-/// Returns whether an error means that this way does not work, and another may.
-fn is_fallback_error(error: &Error) -> bool {
-    matches!(
-        error,
-        Error::Expired(_)
-            | Error::TooLargeResourceVersion(_)
-            | Error::Invalid(_)
-            | Error::NotSupported(_)
-            | Error::Internal(_)
-            | Error::Decode(_)
-    )
 }

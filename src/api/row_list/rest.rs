@@ -1,89 +1,15 @@
 //! The list that replaces rows which failed to match after some were returned.
 
-use std::collections::HashSet;
-use std::hash::{DefaultHasher, Hash, Hasher};
-
 use super::arrival_time::wait;
-use super::is_fallback_error;
-use crate::api::resource::ResourceClient;
-use crate::api::streams::Items;
+use super::fallback::is_fallback_error;
+use super::returned_objects::moved_on;
+use crate::api::collection::Collection;
+use crate::api::list_response::ListResponse;
 use crate::listwatch::{Error, ListMeta, ListOptions, ResourceVersionMatch};
-use crate::object::Object;
 use crate::wire::decode::Naming;
 
 /// The number of tries while the server sends a time to wait.
 const TRIES: u32 = 10;
-
-/// The objects that have been returned.
-pub(super) enum ReturnedObjects {
-    /// The number of returned rows of a join.
-    Rows(usize),
-    /// The returned objects, by namespace and name.
-    Keys(HashSet<(String, String)>),
-    /// Returned names without namespaces: their number, and a hash of them in order. There may be millions.
-    Names { count: usize, sum: DefaultHasher },
-    /// While the rest repeats the returned names: how many are left, and the hash so far.
-    Repeating { left: usize, expected: u64, sum: DefaultHasher },
-}
-
-impl Default for ReturnedObjects {
-    fn default() -> Self {
-        Self::Rows(0)
-    }
-}
-
-impl ReturnedObjects {
-    /// Returns a record of no names.
-    pub(super) fn names() -> Self {
-        Self::Names { count: 0, sum: DefaultHasher::new() }
-    }
-
-    /// Records a returned object.
-    pub(super) fn add(&mut self, object: &Object) {
-        match self {
-            Self::Rows(count) => *count += 1,
-            Self::Names { count, sum } => {
-                *count += 1;
-                object.name().hash(sum);
-            }
-            Self::Keys(_) | Self::Repeating { .. } => {}
-        }
-    }
-
-    /// Returns whether this object, the next of the rest, was returned already.
-    ///
-    /// # Errors
-    /// The rest does not begin with the returned objects.
-    pub(super) fn has(&mut self, object: &Object) -> Result<bool, Error> {
-        if let Self::Names { count, sum } = self {
-            *self = Self::Repeating { left: *count, expected: sum.finish(), sum: DefaultHasher::new() };
-        }
-        match self {
-            Self::Keys(keys) => {
-                let key = || (object.namespace().to_owned(), object.name().to_owned());
-                Ok(!keys.is_empty() && keys.remove(&key()))
-            }
-            Self::Repeating { left: 0, .. } | Self::Rows(_) | Self::Names { .. } => Ok(false),
-            Self::Repeating { left, expected, sum } => {
-                object.name().hash(sum);
-                *left -= 1;
-                if *left == 0 && sum.finish() != *expected { Err(moved_on()) } else { Ok(true) }
-            }
-        }
-    }
-
-    /// Ends the rest.
-    ///
-    /// # Errors
-    /// The rest lacks some of the returned objects.
-    pub(super) fn end(&self) -> Result<(), Error> {
-        match self {
-            Self::Keys(keys) if !keys.is_empty() => Err(moved_on()),
-            Self::Repeating { left: 1.., .. } | Self::Names { count: 1.., .. } => Err(moved_on()),
-            _ => Ok(()),
-        }
-    }
-}
 
 /// Returns the options for a list that contains all returned objects: in the state of the rows. A continue token
 /// implies that state.
@@ -100,10 +26,10 @@ pub(super) fn options(first: &ListOptions, meta: &ListMeta) -> ListOptions {
 
 /// Requests the rest. Since objects have been returned, the caller can't start again: after a refusal with a time to
 /// wait, the request is repeated here.
-pub(super) async fn request(client: &ResourceClient, options: &ListOptions) -> Result<Items, Error> {
-    let whole = client.requested_representation().whole();
+pub(super) async fn request(collection: &Collection, options: &ListOptions) -> Result<ListResponse, Error> {
+    let whole = collection.representation.whole();
     for _ in 1..TRIES {
-        match client.items(whole, Naming::RequestedNamespace, options).await {
+        match collection.items(whole, Naming::RequestedNamespace, options).await {
             Err(error) => match error.retry_after() {
                 Some(pause) => wait(pause).await,
                 None if is_fallback_error(&error) => return Err(moved_on()),
@@ -112,13 +38,5 @@ pub(super) async fn request(client: &ResourceClient, options: &ListOptions) -> R
             items => return items,
         }
     }
-    client.items(whole, Naming::RequestedNamespace, options).await
-}
-
-/// Returns the error of a list that can't be continued. It differs from that of an expired version: a caller that
-/// lists again after that one would return objects twice.
-pub(super) fn moved_on() -> Error {
-    Error::Decode(
-        "the server's rows ended early, and their version is no longer available: list again".into(),
-    )
+    collection.items(whole, Naming::RequestedNamespace, options).await
 }

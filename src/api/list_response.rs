@@ -1,64 +1,21 @@
-//! The bodies of lists and watches as streams of objects and events.
-//!
-//! Both wait for chunks only, and a chunk is stored as soon as it arrives: dropping a `next` future loses nothing.
+//! The response to one request for a list, as a stream of objects.
 
-use std::cell::RefCell;
 use std::sync::Arc;
 
 use bytes::{Buf, Bytes};
 
 use super::Response;
-use super::row_list::RowList;
-use crate::listwatch::{Error, ListMeta, ListStream, WatchEvent, WatchStream};
+use crate::listwatch::{Error, ListMeta};
 use crate::object::{Object, ResourceVersion, TypeMeta};
 use crate::wire::decode::{Decoder, Naming, list_meta, protobuf_list_meta};
-use crate::wire::frames::{
-    ListSplitter, Next, Piece, ProtobufListSplitter, ProtobufPiece, ProtobufWatchSplitter, WatchSplitter,
-};
+use crate::wire::frames::{ListSplitter, Next, Piece, ProtobufListSplitter, ProtobufPiece};
 use crate::wire::list_type::ListType;
 use crate::wire::row_matcher::RowMatcher;
 use crate::wire::{Limits, protobuf};
 
-/// A page of a list as it arrives.
-pub struct ResourceList(Kind);
-
-enum Kind {
-    /// In the server's representation.
-    Items(Box<Items>),
-    /// Joined from several responses.
-    Rows(Box<RowList>),
-}
-
-impl From<Items> for ResourceList {
-    fn from(items: Items) -> Self {
-        Self(Kind::Items(Box::new(items)))
-    }
-}
-
-impl From<RowList> for ResourceList {
-    fn from(rows: RowList) -> Self {
-        Self(Kind::Rows(Box::new(rows)))
-    }
-}
-
-impl ListStream for ResourceList {
-    async fn next(&mut self) -> Result<Option<Arc<Object>>, Error> {
-        match &mut self.0 {
-            Kind::Items(items) => items.next().await,
-            Kind::Rows(rows) => rows.next().await,
-        }
-    }
-
-    fn meta(&self) -> &ListMeta {
-        match &self.0 {
-            Kind::Items(items) => items.meta(),
-            Kind::Rows(rows) => rows.meta(),
-        }
-    }
-}
-
-/// The response to one request for a list.
-pub(super) struct Items {
+/// The response to one request for a list. It waits for chunks only, and a chunk is stored as soon as it arrives:
+/// dropping a `next` future loses nothing.
+pub(super) struct ListResponse {
     response: Response,
     splitter: Splitter,
     decoder: Decoder,
@@ -77,13 +34,9 @@ enum Splitter {
     Protobuf(ProtobufListSplitter),
 }
 
-fn is_packed(response: &Response) -> bool {
-    response.header("content-type").is_some_and(protobuf::is_media_type)
-}
-
-impl Items {
+impl ListResponse {
     pub(super) fn new(response: Response, decoder: Decoder, limits: Limits) -> Self {
-        let splitter = if is_packed(&response) {
+        let splitter = if response.is_protobuf() {
             Splitter::Protobuf(ProtobufListSplitter::new(limits))
         } else {
             Splitter::Json(ListSplitter::new(limits))
@@ -269,98 +222,4 @@ fn protobuf_type(message: &[u8], list_type: &mut ListType) -> Result<Arc<TypeMet
     let name = protobuf::type_name(message)?;
     list_type.set_kind(Some(name.kind.into_owned()));
     Ok(list_type.set_api_version(Some(name.api_version.into_owned())))
-}
-
-/// The events of a watch as they arrive.
-pub struct ResourceWatch {
-    response: Response,
-    splitter: EventSplitter,
-    decoder: Decoder,
-    /// The unread rest of the last chunk.
-    chunk: Bytes,
-    /// Whether the body ended, or an error was returned: nothing follows.
-    ended: bool,
-}
-
-/// The splitter of the events' format.
-enum EventSplitter {
-    /// Boxed: futures hold it.
-    Json(Box<WatchSplitter>),
-    Protobuf(ProtobufWatchSplitter),
-}
-
-impl EventSplitter {
-    /// Checks that the body ended after a complete frame.
-    fn finish(&self) -> Result<(), Error> {
-        match self {
-            Self::Json(splitter) => splitter.finish(),
-            Self::Protobuf(splitter) => splitter.finish(),
-        }
-    }
-}
-
-impl ResourceWatch {
-    pub(super) fn new(response: Response, decoder: Decoder, limits: Limits) -> Self {
-        let splitter = if is_packed(&response) {
-            EventSplitter::Protobuf(ProtobufWatchSplitter::new(limits))
-        } else {
-            EventSplitter::Json(Box::new(WatchSplitter::new(limits)))
-        };
-        Self { response, splitter, decoder, chunk: Bytes::new(), ended: false }
-    }
-
-    /// Returns the next event that is complete.
-    fn read(&mut self) -> Result<Option<WatchEvent>, Error> {
-        let mut input = &self.chunk[..];
-        let event = match &mut self.splitter {
-            EventSplitter::Json(splitter) => {
-                // Only one of the two closures is called; the cell lends the decoder to it.
-                let decoder = RefCell::new(&mut self.decoder);
-                splitter.read(
-                    &mut input,
-                    |line| decoder.borrow_mut().plain_frame(line),
-                    |frame| decoder.borrow_mut().frame(frame),
-                )?
-            }
-            EventSplitter::Protobuf(splitter) => {
-                splitter.next(&mut input)?.map(|frame| self.decoder.protobuf_frame(frame)).transpose()?
-            }
-        };
-        let unread = input.len();
-        self.chunk.advance(self.chunk.len() - unread);
-        Ok(event)
-    }
-
-    async fn event(&mut self) -> Result<Option<WatchEvent>, Error> {
-        loop {
-            if let Some(event) = self.read()? {
-                if matches!(event, WatchEvent::Bookmark { initial_events_end: true, .. }) {
-                    self.response.end_silence_reports();
-                }
-                return Ok(Some(event));
-            }
-            // The buffer is reused for the next chunk once it is dropped everywhere.
-            self.chunk = Bytes::new();
-            // Between two frames nothing is lost by continuing on another connection.
-            let chunk = match self.splitter.finish() {
-                Ok(()) => self.response.chunk_while_in_use().await?,
-                Err(_) => self.response.chunk().await?,
-            };
-            match chunk {
-                Some(chunk) => self.chunk = chunk,
-                None => return self.splitter.finish().map(|()| None),
-            }
-        }
-    }
-}
-
-impl WatchStream for ResourceWatch {
-    async fn next(&mut self) -> Option<Result<WatchEvent, Error>> {
-        if self.ended {
-            return None;
-        }
-        let event = self.event().await.map_err(|error| self.response.redaction().error(error));
-        self.ended = !matches!(event, Ok(Some(_)));
-        event.transpose()
-    }
 }

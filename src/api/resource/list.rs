@@ -1,0 +1,46 @@
+//! The body of a list as a stream of objects.
+
+use std::sync::Arc;
+
+use crate::api::list_response::ListResponse;
+use crate::api::row_list::RowList;
+use crate::listwatch::{Error, ListMeta, ListStream};
+use crate::object::Object;
+
+/// A page of a list as it arrives.
+pub struct ResourceList(Kind);
+
+enum Kind {
+    /// In the server's representation.
+    Response(Box<ListResponse>),
+    /// Joined from several responses.
+    Rows(Box<RowList>),
+}
+
+impl From<ListResponse> for ResourceList {
+    fn from(response: ListResponse) -> Self {
+        Self(Kind::Response(Box::new(response)))
+    }
+}
+
+impl From<RowList> for ResourceList {
+    fn from(rows: RowList) -> Self {
+        Self(Kind::Rows(Box::new(rows)))
+    }
+}
+
+impl ListStream for ResourceList {
+    async fn next(&mut self) -> Result<Option<Arc<Object>>, Error> {
+        match &mut self.0 {
+            Kind::Response(response) => response.next().await,
+            Kind::Rows(rows) => rows.next().await,
+        }
+    }
+
+    fn meta(&self) -> &ListMeta {
+        match &self.0 {
+            Kind::Response(response) => response.meta(),
+            Kind::Rows(rows) => rows.meta(),
+        }
+    }
+}

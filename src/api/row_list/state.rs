@@ -1,0 +1,24 @@
+//! The progress of a list of rows.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use super::returned_objects::ReturnedObjects;
+use crate::api::list_response::ListResponse;
+use crate::object::Object;
+use crate::wire::representation::{IncludeObject, Representation};
+
+/// Rows without any part of their objects.
+pub(super) const ROWS: Representation = Representation::Table(IncludeObject::None);
+
+/// The source of the objects.
+pub(super) enum State {
+    /// Complete objects: buffered ones, then those still to arrive. Always correct.
+    Whole(VecDeque<Arc<Object>>, ListResponse),
+    /// Rows: buffered ones, then those still to arrive, which may fail to match.
+    Rows(VecDeque<Arc<Object>>, ListResponse, ReturnedObjects),
+    /// A row did not match. These objects were returned; the rest must be requested.
+    Mismatched(ReturnedObjects),
+    /// The rest is arriving, after the objects that were returned.
+    Rest(ListResponse, ReturnedObjects),
+}
