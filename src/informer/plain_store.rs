@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::object::{Object, Origin, ResourceVersion};
-use crate::reflector::ReflectorStore;
+use crate::reflector::{MissedEvents, ReflectorStore};
 use crate::store::{Cache, Store, StoreError};
 
 /// The store follows the source, and keeps its previous state until a list is complete. Use this if only the current state
@@ -25,6 +25,8 @@ use crate::store::{Cache, Store, StoreError};
 impl ReflectorStore for Cache {
     type Error = StoreError;
 
+    async fn ready(&self) {}
+
     fn add(&self, object: Arc<Object>, _origin: Origin) -> Result<(), StoreError> {
         Store::add(self, object)
     }
@@ -37,17 +39,22 @@ impl ReflectorStore for Cache {
         Store::delete(self, &object)
     }
 
+    fn list_begin(&self, _origin: Origin, _may_be_unrelated: bool) {}
+
     /// Returns the stored object if it has the same content, so that listing known objects allocates no second copy.
     fn list_item(&self, object: Arc<Object>, _origin: Origin) -> Option<Arc<Object>> {
         let stored = self.get(&object).ok().flatten().filter(|stored| stored.same_content(&object));
         Some(stored.unwrap_or(object))
     }
 
+    fn flush(&self) {}
+
     fn replace(
         &self,
         objects: Vec<Arc<Object>>,
         version: &ResourceVersion,
         _origin: Origin,
+        _missed: Option<MissedEvents>,
     ) -> Result<(), StoreError> {
         Store::replace(self, objects, version)
     }

@@ -34,7 +34,7 @@ pub use jitter::Jitter;
 pub use options::{GiveUp, Observer, ReflectorOptions, ShouldResync};
 pub use recovery::action::Phase;
 pub use recovery::backoff::BackoffOptions;
-pub use reflector_store::ReflectorStore;
+pub use reflector_store::{MissedEvents, ReflectorStore};
 
 use std::sync::Arc;
 
@@ -156,7 +156,7 @@ impl<L: ListerWatcher, S: ReflectorStore> Reflector<L, S> {
                 fetched => break fetched?,
             }
         };
-        let version = fetched.store(&*self.store, Origin::List)?;
+        let version = fetched.store(&*self.store, Origin::List, None)?;
         self.last.set(version.clone());
         Ok(version)
     }

@@ -1,11 +1,10 @@
 //! An adapter that lets a reflector write to a queue.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use crate::object::{DeletedObject, KeyError, Object, Origin, ResourceVersion};
 use crate::queue::{Mark, Queue, room};
-use crate::reflector::ReflectorStore;
+use crate::reflector::{MissedEvents, ReflectorStore};
 
 /// A queue as a [`ReflectorStore`]. Listed objects that are already stored are shared (see [`Queue::list_item`]), so that
 /// listing known objects allocates no second copy.
@@ -30,12 +29,11 @@ impl ReflectorStore for QueueSink {
         self.0.delete(DeletedObject::Known(object), origin)
     }
 
-    fn list_begin(&self, origin: Origin) {
+    fn list_begin(&self, origin: Origin, may_be_unrelated: bool) {
         self.0.list_begin(origin);
-    }
-
-    fn list_may_be_unrelated(&self) {
-        self.0.list_may_be_unrelated();
+        if may_be_unrelated {
+            self.0.list_may_be_unrelated();
+        }
     }
 
     fn list_item(&self, object: Arc<Object>, origin: Origin) -> Option<Arc<Object>> {
@@ -51,12 +49,12 @@ impl ReflectorStore for QueueSink {
         objects: Vec<Arc<Object>>,
         version: &ResourceVersion,
         origin: Origin,
+        missed: Option<MissedEvents>,
     ) -> Result<(), KeyError> {
+        if let Some(MissedEvents { after: from, lasted }) = missed {
+            self.0.mark(Mark::Gap { from, to: version.clone(), lasted });
+        }
         self.0.replace(objects, version, origin)
-    }
-
-    fn gap(&self, from: &ResourceVersion, to: &ResourceVersion, lasted: Duration) {
-        self.0.mark(Mark::Gap { from: from.clone(), to: to.clone(), lasted });
     }
 
     fn resync(&self) -> Result<(), KeyError> {

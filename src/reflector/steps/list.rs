@@ -7,7 +7,7 @@ use tokio::task::coop::consume_budget;
 use super::flush::{FlushOnDrop, within_of_list};
 use super::read_ahead::{Page, ReadAheadPage, options_after};
 use super::source_deadline::{silent, within_of_source};
-use super::whole_state::{WholeState, begin_list, complete};
+use super::whole_state::{WholeState, complete};
 use crate::listwatch::{Error, ListMeta, ListOptions, ListerWatcher, ResourceVersionMatch};
 use crate::object::{Origin, ResourceVersion};
 use crate::reflector::event::ReflectorEvent;
@@ -184,7 +184,7 @@ impl<'a, L: ListerWatcher, S: ReflectorStore> Pages<'a, L, S> {
         *ahead = early.as_mut().and_then(ReadAheadPage::take_next);
         let mut stream = self.start(page, options, early).await?;
         if page == 0 {
-            begin_list(self.store, self.origin, self.may_be_unrelated);
+            self.store.list_begin(self.origin, self.may_be_unrelated);
         }
         let _flush = FlushOnDrop(self.store);
         let after = |meta: &ListMeta| {

@@ -8,7 +8,7 @@ use tokio::task::coop::consume_budget;
 
 use super::flush::{FlushOnDrop, within_of_list};
 use super::live_watch::{Live, start_watch};
-use super::whole_state::{WholeState, begin_list, complete};
+use super::whole_state::{WholeState, complete};
 use crate::listwatch::{Error, ListerWatcher, ResourceVersionMatch, WatchEvent, WatchOptions, WatchStream};
 use crate::object::{Key, Object, Origin, ResourceVersion};
 use crate::reflector::expected_type::refuse_table;
@@ -48,7 +48,7 @@ pub(in crate::reflector) async fn watch_list<L: ListerWatcher, S: ReflectorStore
     let started = start_watch(context, options, limit).await.map_err(InitialFailure::NotStarted)?;
     let mut live = started.ok_or_else(|| not_started(limit))?;
     let origin = context.state_origin();
-    begin_list(&*context.store, origin, context.may_be_unrelated());
+    context.store.list_begin(origin, context.may_be_unrelated());
     let fetched = receive_initial(context, &mut live, origin).await?;
     live.from = fetched.version.clone();
     live.synthetic = false;

@@ -8,7 +8,7 @@ use crate::object::{Object, Origin, ResourceVersion};
 use crate::reflector::event::ReflectorEvent;
 use crate::reflector::recovery::action::Phase;
 use crate::reflector::recovery::state::{Loss, SourceState};
-use crate::reflector::reflector_store::ReflectorStore;
+use crate::reflector::reflector_store::{MissedEvents, ReflectorStore};
 use crate::reflector::run_context::RunContext;
 
 /// A received whole state.
@@ -33,20 +33,13 @@ impl WholeState {
         self,
         store: &impl ReflectorStore,
         origin: Origin,
+        missed: Option<MissedEvents>,
     ) -> Result<ResourceVersion, Error> {
-        let stored = store.replace(self.items, &self.version, origin);
+        let stored = store.replace(self.items, &self.version, origin, missed);
         stored.map_err(|error| {
             Error::NotStored(format!("the store refused the list at {}: {error}", self.version))
         })?;
         Ok(self.version)
-    }
-}
-
-/// Begins a list in a store; the list may belong to another history than the stored state.
-pub(in crate::reflector) fn begin_list(store: &impl ReflectorStore, origin: Origin, may_be_unrelated: bool) {
-    store.list_begin(origin);
-    if may_be_unrelated {
-        store.list_may_be_unrelated();
     }
 }
 
@@ -65,16 +58,18 @@ pub(in crate::reflector) fn complete<L: ListerWatcher, S: ReflectorStore>(
     let since = loss.map_or(requested_at, |loss| loss.since);
     let lasted = context.options.clock.now() - since;
     let items = state.items.len() + state.taken;
+    let mut missed = None;
     if context.recovery.synced {
-        let (from, to) = (context.last.get(), state.version.clone());
-        if context.is_behind(&to) && !loss.is_some_and(|loss| loss.went_back) {
-            context.options.report(&ReflectorEvent::WentBack { from: from.clone(), to: to.clone() });
+        let after = context.last.get();
+        if context.is_behind(&state.version) && !loss.is_some_and(|loss| loss.went_back) {
+            let (from, to) = (after.clone(), state.version.clone());
+            context.options.report(&ReflectorEvent::WentBack { from, to });
             // Reported once, even if the store refuses the list.
             context.recovery.loss = Some(Loss { since, relisting: true, went_back: true });
         }
-        context.store.gap(&from, &to, lasted);
+        missed = Some(MissedEvents { after, lasted });
     }
-    let version = state.store(&*context.store, origin)?;
+    let version = state.store(&*context.store, origin, missed)?;
     context.last.set(version.clone());
     let recovery = &mut context.recovery;
     recovery.loss = None;

@@ -26,7 +26,9 @@ use tokio_util::sync::CancellationToken;
 
 use kdelta::listwatch::{Error, ListOptions, Status, WatchOptions};
 use kdelta::object::{Key, Object, Origin, ResourceVersion};
-use kdelta::reflector::{Reflector, ReflectorEvent, ReflectorHandle, ReflectorOptions, ReflectorStore};
+use kdelta::reflector::{
+    MissedEvents, Reflector, ReflectorEvent, ReflectorHandle, ReflectorOptions, ReflectorStore,
+};
 use kdelta::testing::{FakeSource, Request};
 
 /// A log with one line per store call or reflector event.
@@ -123,13 +125,12 @@ impl ReflectorStore for RecordingStore {
         self.write("delete", object, origin)
     }
 
-    fn list_begin(&self, origin: Origin) {
+    fn list_begin(&self, origin: Origin, may_be_unrelated: bool) {
         self.listed.lock().expect("listed").clear();
         self.calls.push(format!("begin {origin}"));
-    }
-
-    fn list_may_be_unrelated(&self) {
-        self.calls.push("in doubt".into());
+        if may_be_unrelated {
+            self.calls.push("in doubt".into());
+        }
     }
 
     fn list_item(&self, object: Arc<Object>, origin: Origin) -> Option<Arc<Object>> {
@@ -141,12 +142,18 @@ impl ReflectorStore for RecordingStore {
         None
     }
 
+    fn flush(&self) {}
+
     fn replace(
         &self,
         objects: Vec<Arc<Object>>,
         version: &ResourceVersion,
         origin: Origin,
+        missed: Option<MissedEvents>,
     ) -> Result<(), Rejected> {
+        if let Some(MissedEvents { after, lasted }) = missed {
+            self.calls.push(format!("gap {after} to {version}, {:.1}s", lasted.as_secs_f64()));
+        }
         let names: Vec<_> = objects.iter().map(|object| short(object)).collect();
         self.calls.push(format!("replace [{}] at {version} {origin}", names.join(" ")));
         if objects.iter().any(|object| object.name() == self.refused) {
@@ -156,10 +163,6 @@ impl ReflectorStore for RecordingStore {
         all.extend(objects.into_iter().map(|object| (object.key().clone(), object)));
         *self.objects() = all;
         Ok(())
-    }
-
-    fn gap(&self, from: &ResourceVersion, to: &ResourceVersion, lasted: Duration) {
-        self.calls.push(format!("gap {from} to {to}, {:.1}s", lasted.as_secs_f64()));
     }
 
     fn resync(&self) -> Result<(), Rejected> {

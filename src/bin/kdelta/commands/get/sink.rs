@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
 use kdelta::object::{Key, Object, Origin, ResourceVersion};
-use kdelta::reflector::ReflectorStore;
+use kdelta::reflector::{MissedEvents, ReflectorStore};
 use kdelta::store::StoreError;
 use tokio::sync::Notify;
 
@@ -137,7 +137,9 @@ impl Progress {
 impl<W: Write + Send + 'static> ReflectorStore for ListingSink<W> {
     type Error = StoreError;
 
-    fn list_begin(&self, _origin: Origin) {
+    async fn ready(&self) {}
+
+    fn list_begin(&self, _origin: Origin, _may_be_unrelated: bool) {
         let begun = self.progress.lock().unwrap_or_else(PoisonError::into_inner).begin();
         if let Err(failure) = begun {
             self.printer.fail(failure);
@@ -150,6 +152,8 @@ impl<W: Write + Send + 'static> ReflectorStore for ListingSink<W> {
         }
         None
     }
+
+    fn flush(&self) {}
 
     fn add(&self, object: Arc<Object>, _origin: Origin) -> Result<(), StoreError> {
         self.printer.object(&self.part, &object);
@@ -169,6 +173,7 @@ impl<W: Write + Send + 'static> ReflectorStore for ListingSink<W> {
         objects: Vec<Arc<Object>>,
         _version: &ResourceVersion,
         _origin: Origin,
+        _missed: Option<MissedEvents>,
     ) -> Result<(), StoreError> {
         for object in &objects {
             self.printer.object(&self.part, object);
@@ -179,6 +184,8 @@ impl<W: Write + Send + 'static> ReflectorStore for ListingSink<W> {
     fn resync(&self) -> Result<(), StoreError> {
         Ok(())
     }
+
+    fn bookmark(&self, _version: &ResourceVersion) {}
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use kdelta::listwatch::{Error, Status};
 use kdelta::object::{Key, Object, Origin, ResourceVersion};
-use kdelta::reflector::{Reflector, ReflectorOptions, ReflectorStore};
+use kdelta::reflector::{MissedEvents, Reflector, ReflectorOptions, ReflectorStore};
 use tokio_util::sync::CancellationToken;
 
 use super::part_event::{ChannelFull, EventSender, PartEvent, PartEventKind, ResumedEvent};
@@ -100,12 +100,21 @@ impl ReflectorStore for EventSink {
         self.send(ChangeKind::Deleted, object)
     }
 
+    fn list_begin(&self, _origin: Origin, _may_be_unrelated: bool) {}
+
+    fn list_item(&self, object: Arc<Object>, _origin: Origin) -> Option<Arc<Object>> {
+        Some(object)
+    }
+
+    fn flush(&self) {}
+
     /// Never called: a resumed watch does not list.
     fn replace(
         &self,
         _objects: Vec<Arc<Object>>,
         _version: &ResourceVersion,
         _origin: Origin,
+        _missed: Option<MissedEvents>,
     ) -> Result<(), ChannelFull> {
         Ok(())
     }
@@ -113,6 +122,8 @@ impl ReflectorStore for EventSink {
     fn resync(&self) -> Result<(), ChannelFull> {
         Ok(())
     }
+
+    fn bookmark(&self, _version: &ResourceVersion) {}
 }
 
 #[cfg(test)]
