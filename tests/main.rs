@@ -3,6 +3,7 @@
 mod architecture;
 mod cluster;
 mod commands;
+mod folder_sizes;
 mod generated;
 mod help;
 mod hostile;

@@ -1,17 +1,13 @@
 //! The resolved configuration of a client: server, credentials, trust and connection options, from kubeconfig files,
 //! flags and the environment. Reads files; connects to nothing.
 
-mod cluster;
 mod config;
 mod connection_options;
 mod error;
 mod exec_cluster;
 pub(crate) mod file_format;
-mod files;
-mod in_cluster;
 mod load;
 pub(crate) mod local_file;
-mod optional_text;
 mod options;
 mod proxy;
 mod secret;
@@ -19,7 +15,6 @@ mod secret;
 mod tests;
 mod token_store;
 mod trust;
-mod user;
 
 pub use config::Config;
 pub(crate) use connection_options::ConnectionOptions;

@@ -1,6 +1,5 @@
 //! The program on a real kube-apiserver, compared with client-go and kubectl.
 
-mod access;
 mod chaos;
 mod cuts;
 mod deltas;
@@ -8,27 +7,15 @@ mod demo;
 mod discovery_cache;
 mod gap;
 mod informer;
-mod invisible_updates;
-mod line_fields;
 mod login;
-mod many;
-mod pages;
-mod pages_first;
+mod one_shot;
 mod parity;
 mod permissions;
-mod pods;
-mod rbac;
 mod recovery;
-mod refused_streams;
 mod replay;
 mod representations;
 mod restored_server;
-mod resume;
-mod stalled;
-mod start_and_end;
-mod steady;
-mod streams;
-mod unreachable_cluster;
+mod watches;
 
 use std::process::Command;
 use std::sync::{Mutex, MutexGuard, PoisonError};

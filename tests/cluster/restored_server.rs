@@ -6,8 +6,8 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use super::many::{contexts, create_namespace};
 use super::recovery::{Row, summary};
+use super::watches::many::{contexts, create_namespace};
 use crate::support::{Api, FaultProxy, OnServer, Proxy, Strike, TestEnv, Testbed, config_maps, eventually};
 
 fn copy(from: &Path, to: &Path) {

@@ -5,21 +5,17 @@ mod cluster;
 mod connect;
 mod credential_plugins;
 pub(crate) mod demo;
-mod filtered_stream;
 mod first_page;
 mod indices;
 mod interrupt;
 mod names;
 mod part;
 mod plan;
-mod received_count;
-mod request_permits;
 mod source;
 #[path = "../../../api/suggest.rs"]
 mod suggest;
 mod target_set;
 mod target_watcher;
-mod tries;
 
 pub(crate) use cluster::{Cluster, namespaces};
 pub(crate) use credential_plugins::credential_plugins;
@@ -30,8 +26,7 @@ pub(crate) use part::Part;
 #[cfg(test)]
 pub(crate) use part::tests as part_fixtures;
 pub(crate) use plan::PlannedPart;
-pub(crate) use received_count::ReceivedCount;
-pub(crate) use source::PartSource;
+pub(crate) use source::{PartSource, ReceivedCount};
 pub(crate) use suggest::nearest;
 pub(crate) use target_set::{TargetFailure, TargetSet};
 pub(crate) use target_watcher::is_unreachable;

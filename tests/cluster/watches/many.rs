@@ -8,7 +8,7 @@ use crate::support::{Api, OnServer, TestEnv, Testbed, config_maps, eventually};
 
 const CRDS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 
-pub(super) fn create_namespace(api: &Api, name: &str, labels: &Value) {
+pub(in crate::cluster) fn create_namespace(api: &Api, name: &str, labels: &Value) {
     api.create("/api/v1/namespaces", &json!({"metadata": {"name": name, "labels": labels}}));
 }
 
@@ -31,7 +31,7 @@ fn summary(line: &Value) -> String {
     }
 }
 
-pub(super) fn is(expected: String) -> impl FnMut(&Value) -> bool {
+pub(in crate::cluster) fn is(expected: String) -> impl FnMut(&Value) -> bool {
     move |line| summary(line) == expected
 }
 
@@ -122,12 +122,18 @@ fn namespaces_matched_by_label_join_and_leave() {
 }
 
 /// Allows a user to read these objects, cluster-wide or in a namespace, and waits until the server applies it.
-pub(super) fn allow(api: &Api, user: &str, namespace: Option<&str>, resource: &str) {
+pub(in crate::cluster) fn allow(api: &Api, user: &str, namespace: Option<&str>, resource: &str) {
     allow_to(api, user, namespace, resource, &["get", "list", "watch"]);
 }
 
 /// The same with these verbs, including list.
-pub(super) fn allow_to(api: &Api, user: &str, namespace: Option<&str>, resource: &str, verbs: &[&str]) {
+pub(in crate::cluster) fn allow_to(
+    api: &Api,
+    user: &str,
+    namespace: Option<&str>,
+    resource: &str,
+    verbs: &[&str],
+) {
     let root = "/apis/rbac.authorization.k8s.io/v1";
     let (place, kind) = match namespace {
         Some(namespace) => (format!("{root}/namespaces/{namespace}/role"), "Role"),
@@ -384,7 +390,7 @@ fn types_join_and_leave(word: impl FnOnce(&str) -> String) {
 
 /// Writes a kubeconfig with a context for each of these servers, as its administrator, and one context of an
 /// unreachable server.
-pub(super) fn contexts(env: &TestEnv, servers: &[(&str, &Testbed)]) -> String {
+pub(in crate::cluster) fn contexts(env: &TestEnv, servers: &[(&str, &Testbed)]) -> String {
     let mut config = json!({
         "apiVersion": "v1", "kind": "Config", "current-context": servers[0].0,
         "clusters": [{"name": "down", "cluster": {"server": "https://127.0.0.1:1"}}],

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use super::ConfigOptions;
-use super::Error;
-use super::Secret;
-use super::file_format::{AuthInfo, InteractiveMode};
 use super::optional_text::{non_empty, path_text};
+use crate::kubeconfig::ConfigOptions;
+use crate::kubeconfig::Error;
+use crate::kubeconfig::Secret;
+use crate::kubeconfig::file_format::{AuthInfo, InteractiveMode};
 use crate::kubeconfig::local_file::{self, CREDENTIAL_LIMIT};
 use crate::listwatch::system_words;
 

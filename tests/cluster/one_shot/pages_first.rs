@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::discovery_cache::DiscoveryCache;
+use crate::cluster::discovery_cache::DiscoveryCache;
 use crate::support::{FaultProxy, FaultResponse, OnServer, TestEnv, Which, eventually};
 
 const MAPS: usize = 60;

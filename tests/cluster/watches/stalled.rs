@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use super::busy;
-use super::replay::{Replay, listed};
+use crate::cluster::busy;
+use crate::cluster::replay::{Replay, listed};
 use crate::support::{Api, Kdelta, OnServer, PATIENCE, TestEnv, eventually, tool};
 
 /// Changes per second, of pods of several kilobytes: the program's queues are full after some seconds.

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use serde_json::json;
 
-use super::many::{allow, allow_to, create_namespace, is};
+use crate::cluster::watches::many::{allow, allow_to, create_namespace, is};
 use crate::support::{Api, Bookmarks, FaultProxy, OnServer, TestEnv, eventually};
 
 /// Types that the test's user may not read, each with a list of its own.

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use super::kubectl;
+use crate::cluster::kubectl;
 use crate::support::{Api, TestEnv, Testbed, tool};
 
 const PODS: usize = 5_000;

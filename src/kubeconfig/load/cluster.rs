@@ -7,12 +7,12 @@ use base64::engine::general_purpose::STANDARD;
 use rustls::pki_types::{CertificateDer, ServerName};
 use url::Url;
 
-use super::Error;
-use super::Secret;
-use super::file_format::Cluster;
 use super::optional_text::{non_empty, path_text};
-use super::{ConfigOptions, ConnectionOptions, Proxy, certificates};
+use crate::kubeconfig::Error;
+use crate::kubeconfig::Secret;
+use crate::kubeconfig::file_format::Cluster;
 use crate::kubeconfig::local_file::{self, CREDENTIAL_LIMIT};
+use crate::kubeconfig::{ConfigOptions, ConnectionOptions, Proxy, certificates};
 use crate::listwatch::system_words;
 
 /// Applies the flags to the cluster of the file, as kubectl does: a server removes the file's `tls-server-name`, an

@@ -1,14 +1,20 @@
 //! Resolves files, flags and a pod's environment to one configuration.
 
+mod cluster;
+mod files;
+mod in_cluster;
+mod optional_text;
+mod user;
+
 use std::path::PathBuf;
 
-use super::Error;
-use super::config::{Config, server_url};
-use super::exec_cluster::ExecCluster;
-use super::file_format::{AuthInfo, Cluster, Context, Kubeconfig};
-use super::files::Files;
-use super::optional_text::non_empty;
-use super::{ConfigOptions, TokenStore, Trust, cluster, files, in_cluster, user};
+use crate::kubeconfig::Error;
+use crate::kubeconfig::config::{Config, server_url};
+use crate::kubeconfig::exec_cluster::ExecCluster;
+use crate::kubeconfig::file_format::{AuthInfo, Cluster, Context, Kubeconfig};
+use crate::kubeconfig::{ConfigOptions, TokenStore, Trust};
+use files::Files;
+use optional_text::non_empty;
 
 /// The names of the contexts, clusters and users in the kubeconfig files.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -6,9 +6,9 @@ use std::io;
 use std::mem;
 use std::path::{Path, PathBuf};
 
-use super::ConfigOptions;
-use super::Error;
-use super::file_format::{FormatError, Kubeconfig};
+use crate::kubeconfig::ConfigOptions;
+use crate::kubeconfig::Error;
+use crate::kubeconfig::file_format::{FormatError, Kubeconfig};
 use crate::kubeconfig::local_file;
 use crate::listwatch::system_words;
 

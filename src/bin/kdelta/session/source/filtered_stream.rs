@@ -6,9 +6,9 @@ use kdelta::listwatch::{Error, ListMeta, ListStream, WatchEvent, WatchStream};
 use kdelta::object::Object;
 use tokio::sync::OwnedSemaphorePermit;
 
-use super::indices::Filter;
 use super::received_count::ReceivedCount;
 use super::tries::Tries;
+use crate::session::indices::Filter;
 
 /// A list or watch stream that yields only the objects that pass a filter.
 pub(crate) struct FilteredStream<S> {

@@ -3,8 +3,8 @@
 
 use serde_json::{Value, json};
 
-use super::replay::text;
-use super::{busy, kubectl};
+use crate::cluster::replay::text;
+use crate::cluster::{busy, kubectl};
 use crate::support::{
     Api, FaultProxy, Kdelta, OnServer, PATIENCE, Running, Strike, TestEnv, Testbed, eventually, print_line,
     tool,

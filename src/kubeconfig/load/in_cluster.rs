@@ -1,9 +1,9 @@
 //! The configuration of a pod from its service account and environment.
 
-use super::file_format::{AuthInfo, Cluster};
 use super::optional_text::{non_empty, path_text};
-use super::options::InCluster;
+use crate::kubeconfig::file_format::{AuthInfo, Cluster};
 use crate::kubeconfig::local_file::{self, CREDENTIAL_LIMIT};
+use crate::kubeconfig::options::InCluster;
 
 /// Returns whether the process runs in a pod with a service account.
 pub(crate) fn is_possible(pod: &InCluster) -> bool {

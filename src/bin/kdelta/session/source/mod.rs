@@ -1,6 +1,13 @@
 //! The list-watch source of one part. Selectors apply on the server if it supports them, otherwise on the client by the
 //! same rules.
 
+mod filtered_stream;
+mod received_count;
+mod request_permits;
+mod tries;
+
+pub(crate) use received_count::ReceivedCount;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -14,11 +21,10 @@ use kdelta::reflector::{GiveUp, ReflectorOptions};
 use kdelta::wire::Representation;
 use tokio::sync::OwnedSemaphorePermit;
 
-use super::filtered_stream::FilteredStream;
-use super::indices::Filter;
-use super::received_count::ReceivedCount;
-use super::request_permits::{PermitWait, RequestPermits};
-use super::tries::Tries;
+use crate::session::indices::Filter;
+use filtered_stream::FilteredStream;
+use request_permits::{PermitWait, RequestPermits};
+use tries::Tries;
 
 /// The time limit for reading one object. A list may pause for as long; Kubernetes servers end requests after 60 s.
 const OBJECT_LIMIT: Duration = Duration::from_secs(90);

@@ -1,0 +1,5 @@
+//! `get` and `index` on many objects, page by page.
+
+mod pages;
+mod pages_first;
+mod pods;

@@ -1,0 +1,12 @@
+//! The lines of `watch`: their fields, order and counts, from one collection to many clusters.
+
+mod invisible_updates;
+mod line_fields;
+pub(super) mod many;
+mod refused_streams;
+mod resume;
+mod stalled;
+mod start_and_end;
+mod steady;
+mod streams;
+mod unreachable_cluster;
