@@ -4,10 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::MutationDetector;
+use super::controller::run::RunFuture;
 use super::delivery::handler_call::HandlerPanicHook;
 use super::delivery::processor::SharedProcessor;
 use super::pump::Pump;
-use super::shared::{ReflectorStart, SharedIndexInformer, StartReflector};
+use super::shared::{ReflectorStart, RunUntil, SharedIndexInformer, StartReflector};
 use crate::listwatch::ListerWatcher;
 use crate::object::Compressor;
 use crate::queue::{
@@ -182,12 +183,16 @@ impl<L: ListerWatcher> Builder<L> {
         let clock = Arc::clone(&reflector.clock);
         // Erases the type of the source: an informer has one type for all sources.
         let start_reflector: StartReflector = Box::new(move |start| {
-            let ReflectorStart { queue_sink, resync_period, should_resync, observer, stop } = start;
+            let ReflectorStart { queue_sink, resync_period, should_resync, observer, until, stop } = start;
             let observer = observer.or_else(|| reflector.observer.clone());
             let should_resync = Some(should_resync);
             let options = ReflectorOptions { resync_period, should_resync, observer, ..reflector };
             let reflector = Reflector::new(source, queue_sink, options);
-            (reflector.handle(), Box::pin(reflector.run(stop)))
+            let handle = reflector.handle();
+            match until {
+                RunUntil::Stopped => (handle, Box::pin(reflector.run(stop)) as RunFuture),
+                RunUntil::Synced => (handle, Box::pin(reflector.run_until_synced(stop))),
+            }
         });
         let processor = Arc::new(SharedProcessor::new(resync_check_period, on_handler_panic));
         let pump = Pump::new(queue, store, processor, mutation_detector);

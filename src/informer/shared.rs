@@ -24,6 +24,13 @@ use crate::store::{Indexer, Indexers, Store};
 /// Creates and runs the reflector, once the resync period is known.
 pub(super) type StartReflector = Box<dyn FnOnce(ReflectorStart) -> (ReflectorHandle, RunFuture) + Send>;
 
+/// The end of a run that no error ends.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum RunUntil {
+    Stopped,
+    Synced,
+}
+
 /// The parameters of a reflector's start.
 pub(super) struct ReflectorStart {
     pub(super) queue_sink: Arc<QueueSink>,
@@ -31,6 +38,7 @@ pub(super) struct ReflectorStart {
     pub(super) should_resync: ShouldResync,
     /// Replaces the observer of the reflector's options.
     pub(super) observer: Option<Observer>,
+    pub(super) until: RunUntil,
     pub(super) stop: CancellationToken,
 }
 
@@ -335,6 +343,46 @@ impl SharedIndexInformer {
         Arc::clone(&self.shared).start(stop)
     }
 
+    /// Runs until the store has received the initial state, and ends like a stopped [`run`](Self::run): by then, each handler
+    /// has received every initial notification. Returns true if the informer synced, and false if `stop` ended it before, or if
+    /// it was run already.
+    ///
+    /// The initial state is requested and retried as in a run, but no watch follows it: see
+    /// [`Reflector::run_until_synced`](crate::reflector::Reflector::run_until_synced). The store can be read afterwards.
+    ///
+    /// ```
+    /// # use kdelta::informer::SharedIndexInformer;
+    /// # use kdelta::store::index_funcs;
+    /// # use kdelta::testing::{FakeSource, pod};
+    /// # use tokio_util::sync::CancellationToken;
+    /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let source = FakeSource::new();
+    /// # source.add(pod("shop/web"));
+    /// let indexers = [("namespace".to_owned(), index_funcs::namespace())].into();
+    /// let informer = SharedIndexInformer::builder(source).indexers(indexers).build();
+    /// assert!(informer.run_until_synced(CancellationToken::new()).await?);
+    /// assert_eq!(informer.get_indexer().index_keys("namespace", "shop")?, ["shop/web".into()]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    ///
+    /// # Panics
+    /// As [`run`](Self::run).
+    pub fn run_until_synced(
+        &self,
+        stop: CancellationToken,
+    ) -> impl Future<Output = Result<bool, Error>> + Send + use<> {
+        let shared = Arc::clone(&self.shared);
+        async move {
+            let is_started = shared.start_until(RunUntil::Synced, stop).await?;
+            Ok(is_started && shared.pump.synced.is_set())
+        }
+    }
+
     /// Ends this informer if it has not been started. It can't be started afterwards.
     pub(super) fn end_unstarted(&self) {
         self.shared.end_unstarted();
@@ -377,15 +425,7 @@ impl ControllerBackend for Shared {
     }
 
     fn start(self: Arc<Self>, stop: CancellationToken) -> RunFuture {
-        Box::pin(async move {
-            let not_started = self.not_started().take();
-            if let Some(not_started) = not_started {
-                self.run(not_started, stop).await
-            } else {
-                tracing::warn!("the informer has been started already");
-                Ok(())
-            }
-        })
+        Box::pin(async move { self.start_until(RunUntil::Stopped, stop).await.map(|_is_started| ()) })
     }
 }
 
@@ -403,7 +443,22 @@ impl Shared {
         }
     }
 
-    async fn run(&self, not_started: NotStarted, stop: CancellationToken) -> Result<(), Error> {
+    /// Runs the informer unless it was run already. Returns whether it ran.
+    async fn start_until(&self, until: RunUntil, stop: CancellationToken) -> Result<bool, Error> {
+        let Some(not_started) = self.not_started().take() else {
+            tracing::warn!("the informer has been started already");
+            return Ok(false);
+        };
+        self.run(not_started, until, stop).await?;
+        Ok(true)
+    }
+
+    async fn run(
+        &self,
+        not_started: NotStarted,
+        until: RunUntil,
+        stop: CancellationToken,
+    ) -> Result<(), Error> {
         let pump = &self.pump;
         let _aborted = AbortOnDrop(pump);
         let resync_period = pump.processor.start(Handle::current());
@@ -413,8 +468,14 @@ impl Shared {
         };
         let queue_sink = Arc::new(QueueSink(Arc::clone(&pump.queue)));
         let NotStarted { start_reflector, observer } = not_started;
-        let (handle, reflecting) =
-            start_reflector(ReflectorStart { queue_sink, resync_period, should_resync, observer, stop });
+        let (handle, reflecting) = start_reflector(ReflectorStart {
+            queue_sink,
+            resync_period,
+            should_resync,
+            observer,
+            until,
+            stop,
+        });
         let _first = self.reflector.set(handle);
         let stopping = CancellationToken::new();
         let detecting = async {

@@ -119,7 +119,7 @@ impl<L: ListerWatcher, S: ReflectorStore> Reflector<L, S> {
     ///   the store.
     /// - The errors of [`ReflectorOptions::resume_from`].
     pub async fn run(self, stop: CancellationToken) -> Result<(), Error> {
-        let mut machine = Machine::new(RunContext::new(self.source, self.store, self.options, self.last));
+        let mut machine = self.into_machine();
         tokio::select! {
             biased;
             () = stop.cancelled() => Ok(()),
@@ -127,7 +127,27 @@ impl<L: ListerWatcher, S: ReflectorStore> Reflector<L, S> {
         }
     }
 
-    /// Lists once into the store, by the rules of the first list of a run: [`ReflectorStore::list_begin`], each item,
+    /// Runs like [`Reflector::run`] until the store has received the initial state, and then returns `Ok`: with the same
+    /// requests, waits and events, but without the watch that would follow. A watch that delivers the initial state is closed
+    /// at the bookmark that ends it. With [`ReflectorOptions::resume_from`], which requests no state, it returns once the watch
+    /// is established. `stop` ends it earlier; dropping the future does, too.
+    ///
+    /// # Errors
+    /// As [`Reflector::run`].
+    pub async fn run_until_synced(self, stop: CancellationToken) -> Result<(), Error> {
+        let mut machine = self.into_machine();
+        tokio::select! {
+            biased;
+            () = stop.cancelled() => Ok(()),
+            ended = machine.drive_until_synced() => ended,
+        }
+    }
+
+    fn into_machine(self) -> Machine<L, S> {
+        Machine::new(RunContext::new(self.source, self.store, self.options, self.last))
+    }
+
+    /// Lists once into the store, without a retry after most errors, by the rules of the first list of a run: [`ReflectorStore::list_begin`], each item,
     /// [`ReflectorStore::replace`]. Returns the version of the list.
     ///
     /// # Errors

@@ -77,17 +77,8 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
 
     /// Runs until an error ends the run, and returns it.
     pub(super) async fn drive(&mut self) -> Error {
-        let mut state = match self.context.options.resume_from.clone() {
-            Some(version) => {
-                self.context.last.set(version);
-                self.context.recovery.source_state = SourceState::Disconnected;
-                State::Checking
-            }
-            None => State::Begin,
-        };
+        let mut state = self.first_state();
         loop {
-            // A source and a store that never wait must not keep the runtime from noticing a stop.
-            consume_budget().await;
             state = match self.step(state).await {
                 Ok(next) => next,
                 Err(error) => return error,
@@ -95,7 +86,25 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
         }
     }
 
+    /// Runs until the store has received the initial state. A watch that delivered it is closed, and no other is opened.
+    pub(super) async fn drive_until_synced(&mut self) -> Result<(), Error> {
+        let mut state = self.first_state();
+        while !self.context.recovery.synced {
+            state = self.step(state).await?;
+        }
+        Ok(())
+    }
+
+    fn first_state(&mut self) -> State<L::Watch> {
+        let Some(version) = self.context.options.resume_from.clone() else { return State::Begin };
+        self.context.last.set(version);
+        self.context.recovery.source_state = SourceState::Disconnected;
+        State::Checking
+    }
+
     async fn step(&mut self, state: State<L::Watch>) -> Result<State<L::Watch>, Error> {
+        // A source and a store that never wait must not keep the runtime from noticing a stop.
+        consume_budget().await;
         match state {
             State::Begin if self.context.lists_pages_first() => Ok(State::Listing),
             State::Begin if self.uses_watch_list() => Ok(State::WatchListing),

@@ -12,6 +12,7 @@ mod resync;
 mod shutdown_leaks;
 mod slow;
 mod stop;
+mod sync;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};

@@ -1,5 +1,6 @@
-//! One-shot informers, which run until their index has synced.
+//! Indices of a part's current state, filled by informers that end once they have synced.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -34,20 +35,12 @@ pub(super) async fn synced_indexer(
     options.pages_first = session.may_list_in_pages(part, selection, &source).await;
     let informer = source.informer().queue(QueueKind::Ordered).indexers(indexers).reflector(options).build();
     let indexer = informer.get_indexer();
-    let stop = CancellationToken::new();
-    let mut run = std::pin::pin!(informer.run(stop.clone()));
-    let ended = tokio::select! {
-        ended = &mut run => Some(ended),
-        _ = informer.synced() => None,
-        () = show_count(&received, reporter.messages().count(&part.title())) => None,
-    };
-    stop.cancel();
-    // Wait for the end: a watch that outlived the command would report a lost connection.
-    let ended = match ended {
-        Some(ended) => ended,
-        None => run.await,
-    };
-    ended.map_err(|error| part.with_request_context(selection, error))?;
+    tokio::select! {
+        ended = informer.run_until_synced(CancellationToken::new()) => {
+            ended.map_err(|error| part.with_request_context(selection, error))?;
+        }
+        never = show_count(&received, reporter.messages().count(&part.title())) => match never {},
+    }
     match part.not_found().filter(|_| indexer.list_keys().is_empty()) {
         Some(error) => Err(error),
         None => Ok(indexer),
@@ -55,7 +48,7 @@ pub(super) async fn synced_indexer(
 }
 
 /// Shows the growing count until it is cancelled.
-pub(super) async fn show_count(received: &ReceivedCount, mut count: Count) {
+pub(super) async fn show_count(received: &ReceivedCount, mut count: Count) -> Infallible {
     let mut shown = 0;
     loop {
         tokio::time::sleep(REDRAW_INTERVAL).await;

@@ -142,7 +142,7 @@ async fn list_all<W: Write + Send + 'static>(
     tokio::select! {
         listed = listing => listed.map_err(|error| part.with_request_context(&get.selection, error))?,
         () = printer.failed() => ResourceVersion::UNSET,
-        () = counting => ResourceVersion::UNSET,
+        never = counting => match never {},
     };
     Ok(())
 }

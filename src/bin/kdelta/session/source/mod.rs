@@ -62,7 +62,7 @@ pub(crate) struct PartSource {
     /// Called once when the server refuses the field selector.
     on_selector_refused: Box<dyn Fn(&Error) + Send + Sync>,
     mutation_detector: bool,
-    /// Whether only the initial state is needed.
+    /// Whether the attempts of each request are limited.
     is_one_shot: bool,
     tries: Arc<Tries>,
 }
@@ -100,7 +100,7 @@ impl PartSource {
         Arc::clone(&self.tries)
     }
 
-    /// Makes a source for a one-shot command: no watch follows the list, and its attempts are limited.
+    /// Makes a source for a one-shot command, whose attempts are limited.
     pub(crate) fn one_shot(self) -> Self {
         Self { is_one_shot: true, ..self }
     }
@@ -283,9 +283,6 @@ impl ListerWatcher for PartSource {
     }
 
     async fn watch(&self, options: &WatchOptions) -> Result<Self::Watch, Error> {
-        if self.is_one_shot && !options.send_initial_events {
-            return std::future::pending().await;
-        }
         let permit = if options.send_initial_events { self.permit().await } else { None };
         // Another source of the server may have disabled it while this one waited for its permit.
         if options.send_initial_events && !self.supports_watch_list() {
