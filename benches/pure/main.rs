@@ -19,7 +19,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use kdelta::object::{self, Compressor, FieldPath, Ingest, KeyGetter, Object, Origin, TypeMeta};
-use kdelta::queue::{DeltaFifo, DeltaFifoOptions, OrderedFifo, OrderedFifoOptions, Queue};
+use kdelta::queue::{DeltaFifo, DeltaFifoOptions, OrderedFifo, Queue, QueueOptions};
 use kdelta::store::{Cache, Indexer, Store, ThreadSafeStore, index_funcs};
 use kdelta::wire::{Limits, ListSplitter, Piece, WatchSplitter};
 use synthetic::Workload;
@@ -248,7 +248,7 @@ fn queueing(bench: &Bench, all: &dyn Fn() -> Vec<Arc<Object>>) {
             pop_all(&queue);
         },
     );
-    let ordered = || OrderedFifo::new(Arc::new(Cache::new()), OrderedFifoOptions::default());
+    let ordered = || OrderedFifo::new(Arc::new(Cache::new()), QueueOptions::default());
     bench.run(
         "OrderedFifo: one event in and out",
         || (ordered(), all()),

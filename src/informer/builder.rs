@@ -12,8 +12,8 @@ use super::shared::{ReflectorStart, RunUntil, SharedIndexInformer, StartReflecto
 use crate::listwatch::ListerWatcher;
 use crate::object::Compressor;
 use crate::queue::{
-    DEFAULT_BYTES, DEFAULT_CAPACITY, DeltaFifo, DeltaFifoOptions, KnownObjects, OrderedFifo,
-    OrderedFifoOptions, Queue, Transformer,
+    DEFAULT_BYTES, DEFAULT_CAPACITY, DeltaFifo, DeltaFifoOptions, KnownObjects, OrderedFifo, Queue,
+    QueueOptions, Transformer,
 };
 use crate::reflector::{Reflector, ReflectorOptions};
 use crate::store::{Cache, Indexer, Indexers};
@@ -156,29 +156,19 @@ impl<L: ListerWatcher> Builder<L> {
             None => cache,
         });
         let shared_compressor = compressor.clone();
-        let (transformer, capacity, bytes) = (self.transformer, self.queue_capacity, self.queue_bytes);
+        let options = QueueOptions::default()
+            .atomic_replace(true)
+            .transformer(self.transformer)
+            .compressor(compressor)
+            .capacity(self.queue_capacity)
+            .bytes(self.queue_bytes);
         let known: KnownObjects = Arc::clone(&store) as _;
         let queue: Arc<dyn Queue> = match self.queue {
-            QueueKind::Delta => Arc::new(DeltaFifo::new(DeltaFifoOptions {
-                known_objects: Some(known),
-                atomic_replace: true,
-                transformer,
-                compressor,
-                capacity,
-                bytes,
-                ..DeltaFifoOptions::default()
-            })),
-            QueueKind::Ordered => {
-                let options = OrderedFifoOptions {
-                    atomic_replace: true,
-                    transformer,
-                    compressor,
-                    capacity,
-                    bytes,
-                    ..OrderedFifoOptions::default()
-                };
-                Arc::new(OrderedFifo::new(known, options))
+            QueueKind::Delta => {
+                let options = DeltaFifoOptions::default().known_objects(Some(known)).queue(options);
+                Arc::new(DeltaFifo::new(options))
             }
+            QueueKind::Ordered => Arc::new(OrderedFifo::new(known, options)),
         };
         let clock = Arc::clone(&reflector.clock);
         // Erases the type of the source: an informer has one type for all sources.

@@ -172,7 +172,7 @@ mod tests {
     use crate::informer::delivery::listener::{Inbox, channel};
     use crate::informer::testing::fixtures::{Reader, labelled, pod, text_of};
     use crate::object::{DeletedObject, Origin};
-    use crate::queue::{DeltaFifo, DeltaFifoOptions, KnownObjects, OrderedFifo, OrderedFifoOptions};
+    use crate::queue::{DeltaFifo, DeltaFifoOptions, KnownObjects, OrderedFifo, QueueOptions};
     use crate::store::{Cache, IndexFunc, Indexers};
 
     fn pump(ordered: bool, indexers: Indexers) -> Arc<Pump> {
@@ -183,11 +183,13 @@ mod tests {
         let store: Arc<dyn Indexer> = Arc::new(Cache::with_indexers(indexers));
         let known: KnownObjects = Arc::clone(&store) as _;
         let queue: Arc<dyn Queue> = if ordered {
-            let options = OrderedFifoOptions { atomic_replace, ..OrderedFifoOptions::default() };
+            let options = QueueOptions::default().atomic_replace(atomic_replace);
             Arc::new(OrderedFifo::new(known, options))
         } else {
             let known_objects = Some(known);
-            let options = DeltaFifoOptions { known_objects, atomic_replace, ..DeltaFifoOptions::default() };
+            let options = DeltaFifoOptions::default()
+                .known_objects(known_objects)
+                .queue(QueueOptions::default().atomic_replace(atomic_replace));
             Arc::new(DeltaFifo::new(options))
         };
         Arc::new(Pump::new(queue, store, Arc::new(SharedProcessor::new(None, None)), None))
@@ -449,7 +451,7 @@ mod tests {
         fn list(&mut self, breaks_after: usize) {
             let origin = if self.has_listed { Origin::Relist } else { Origin::List };
             let queue = &self.pump.queue;
-            queue.list_begin(origin);
+            queue.list_begin(origin, false);
             let taken = self.source.keys().take(breaks_after);
             let back = taken.filter_map(|name| queue.list_item(self.object(name), origin)).collect();
             if breaks_after == usize::MAX {

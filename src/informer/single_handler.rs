@@ -9,7 +9,9 @@ use super::delivery::handler_call::{HandlerPanicHook, call_handler};
 use super::delivery::progress::InitialDelivery;
 use super::{Controller, Notification, ResourceEventHandler};
 use crate::listwatch::ListerWatcher;
-use crate::queue::{DeltaFifo, DeltaFifoOptions, DeltaType, Deltas, Item, KnownObjects, Popped, Transformer};
+use crate::queue::{
+    DeltaFifo, DeltaFifoOptions, DeltaType, Deltas, Item, KnownObjects, Popped, QueueOptions, Transformer,
+};
 use crate::reflector::ReflectorOptions;
 use crate::store::{Cache, Indexer, Indexers};
 
@@ -133,12 +135,11 @@ impl<L: ListerWatcher, H: ResourceEventHandler> Informer<L, H> {
     #[must_use]
     pub fn build(self) -> (Arc<dyn Indexer>, Controller) {
         let store: Arc<dyn Indexer> = Arc::new(Cache::with_indexers(self.indexers));
-        let queue = DeltaFifo::new(DeltaFifoOptions {
-            known_objects: Some(Arc::clone(&store) as KnownObjects),
-            atomic_replace: true,
-            transformer: self.transformer,
-            ..DeltaFifoOptions::default()
-        });
+        let queue = DeltaFifo::new(
+            DeltaFifoOptions::default()
+                .known_objects(Some(Arc::clone(&store) as KnownObjects))
+                .queue(QueueOptions::default().atomic_replace(true).transformer(self.transformer)),
+        );
         let options = ReflectorOptions { resync_period: self.resync_period, ..self.reflector };
         let initial_delivery = Arc::<InitialDelivery>::default();
         let processor = SingleHandler {

@@ -53,8 +53,8 @@ pub struct FifoClosedError;
 /// ```
 /// # use std::sync::{Arc, atomic::{AtomicUsize, Ordering}};
 /// # use kdelta::object::{DeletedObject, Ingest, KeyError, Object, Origin, ResourceVersion, TypeMeta, meta_namespace_key};
-/// # use kdelta::queue::{Fifo, FifoClosedError, Mark, Queue, RequeueFunc, Signals};
-/// /// Counts new objects and delegates to another queue, including its signals.
+/// # use kdelta::queue::{Fifo, FifoClosedError, Mark, Queue, QueueControl, RequeueFunc, Transformer};
+/// /// Counts new objects and delegates to another queue, including its locks and signals.
 /// struct Counting<Q> { queue: Q, events: AtomicUsize }
 ///
 /// impl<Q: Queue> Queue for Counting<Q> {
@@ -62,8 +62,8 @@ pub struct FifoClosedError;
 ///         self.events.fetch_add(1, Ordering::Relaxed);
 ///         self.queue.add(object, origin)
 ///     }
-///     fn signals(&self) -> &Signals {
-///         self.queue.signals()
+///     fn control(&self) -> &dyn QueueControl {
+///         self.queue.control()
 ///     }
 ///     // …
 /// #    fn update(&self, object: Arc<Object>, origin: Origin) -> Result<(), KeyError> { self.add(object, origin) }
@@ -71,16 +71,13 @@ pub struct FifoClosedError;
 /// #    fn replace(&self, objects: Vec<Arc<Object>>, version: &ResourceVersion, origin: Origin) -> Result<(), KeyError> {
 /// #        self.queue.replace(objects, version, origin)
 /// #    }
-/// #    fn list_begin(&self, origin: Origin) { self.queue.list_begin(origin) }
+/// #    fn list_begin(&self, origin: Origin, may_be_unrelated: bool) { self.queue.list_begin(origin, may_be_unrelated) }
 /// #    fn list_item(&self, object: Arc<Object>, origin: Origin) -> Option<Arc<Object>> { self.queue.list_item(object, origin) }
 /// #    fn resync(&self) { self.queue.resync() }
 /// #    fn mark(&self, mark: Mark) { self.queue.mark(mark) }
 /// #    fn bookmark(&self, version: &ResourceVersion) { self.queue.bookmark(version) }
 /// #    fn try_pop_or_requeue(&self, process: &mut RequeueFunc<'_>) -> Result<bool, FifoClosedError> { self.queue.try_pop_or_requeue(process) }
-/// #    fn under_lock(&self, work: &mut dyn FnMut()) { self.queue.under_lock(work) }
-/// #    fn has_room(&self) -> bool { self.queue.has_room() }
-/// #    fn has_synced(&self) -> bool { self.queue.has_synced() }
-/// #    fn close(&self) { self.queue.close() }
+/// #    fn set_transformer(&self, transformer: Transformer) { self.queue.set_transformer(transformer) }
 /// }
 /// # fn pod(json: &str) -> Arc<Object> {
 /// #     let ingest = Ingest::of(Arc::new(TypeMeta { api_version: "v1".into(), kind: "Pod".into() }));
@@ -122,13 +119,9 @@ pub trait Queue: Send + Sync + 'static {
         origin: Origin,
     ) -> Result<(), KeyError>;
 
-    /// Starts a list.
-    fn list_begin(&self, origin: Origin);
-
-    /// The list that has just begun may belong to another history than the store, so that equal versions do not prove
-    /// equal states until the next [`Queue::list_begin`]. A queue that does not compare versions ignores it. A wrapper
-    /// must forward the call.
-    fn list_may_be_unrelated(&self) {}
+    /// Starts a list. With `may_be_unrelated`, it may belong to another history than the store, so that equal versions do
+    /// not prove equal states until the next call. A queue that does not compare versions ignores that.
+    fn list_begin(&self, origin: Origin, may_be_unrelated: bool);
 
     /// Accepts an object of a list in progress. Returns `None` if it was queued; otherwise the caller passes the
     /// returned object to [`Queue::replace`]. That is the stored object if it has the same state.
@@ -136,7 +129,9 @@ pub trait Queue: Send + Sync + 'static {
 
     /// Wakes the consumer because the source has no more objects for now. After [`Queue::list_item`], and only then, a
     /// queue may delay the wake-up until this call or until more objects are queued.
-    fn flush(&self) {}
+    fn flush(&self) {
+        self.signals().notify_item();
+    }
 
     /// Delivers every stored object again, except those with queued deltas. Pops alternate between these objects and
     /// the queued deltas, so that a live event waits for at most one object. Each object is delivered in its state at
@@ -170,6 +165,42 @@ pub trait Queue: Send + Sync + 'static {
     /// As [`Queue::try_pop`].
     fn try_pop_or_requeue(&self, process: &mut RequeueFunc<'_>) -> Result<bool, FifoClosedError>;
 
+    /// Sets the transformer of all objects queued from now on. A queue without transformation ([`Fifo`](super::Fifo))
+    /// ignores it.
+    fn set_transformer(&self, transformer: Transformer);
+
+    /// Returns the locks, bounds and signals of the queue. A queue that wraps another one returns those of the other.
+    fn control(&self) -> &dyn QueueControl;
+
+    /// As [`QueueControl::under_lock`].
+    fn under_lock(&self, work: &mut dyn FnMut()) {
+        self.control().under_lock(work);
+    }
+
+    /// As [`QueueControl::has_room`].
+    fn has_room(&self) -> bool {
+        self.control().has_room()
+    }
+
+    /// As [`QueueControl::has_synced`].
+    fn has_synced(&self) -> bool {
+        self.control().has_synced()
+    }
+
+    /// As [`QueueControl::close`].
+    fn close(&self) {
+        self.control().close();
+    }
+
+    /// As [`QueueControl::signals`].
+    fn signals(&self) -> &Signals {
+        self.control().signals()
+    }
+}
+
+/// The locks, bounds and signals of a queue, which do not depend on the order of its deltas. The queues of this module
+/// share one implementation.
+pub trait QueueControl: Send + Sync {
     /// Calls `work` between two pops: no item is popped or compared with the store meanwhile.
     fn under_lock(&self, work: &mut dyn FnMut());
 
@@ -180,10 +211,6 @@ pub trait Queue: Send + Sync + 'static {
     /// Returns true once the first list and its tombstones have been popped, or as soon as a live event precedes the
     /// first list. Never becomes false again.
     fn has_synced(&self) -> bool;
-
-    /// Sets the transformer of all objects queued from now on. A queue without transformation ([`Fifo`](super::Fifo))
-    /// ignores it.
-    fn set_transformer(&self, _transformer: Transformer) {}
 
     /// Closes the queue and wakes all waiting tasks. Queued items can still be popped.
     fn close(&self);

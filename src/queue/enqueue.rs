@@ -2,51 +2,14 @@
 //! list.
 
 use std::collections::HashSet;
-use std::error::Error;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
-use super::{Change, Delta, KnownObjects};
+use super::{Change, Delta, KnownObjects, QueueOptions, Transformer};
 use crate::object::{
     Compressor, DeletedFinalStateUnknown, DeletedObject, Key, KeyError, KeyFunc, Object, Origin,
 };
-
-/// A function that changes objects before they are queued, for example to drop unused fields (client-go:
-/// `TransformFunc`).
-///
-/// The queue calls it once for each state that the source sends, without holding a lock, and never for a state that is
-/// already stored. It must keep namespace, name, uid and version. If it fails, panics or changes the key, the queue
-/// logs a warning and keeps the object unchanged.
-///
-/// With a transformer, stored states are compared by uid and version only. After a server was restored from a backup, a
-/// new state whose version was used before is therefore taken for the stored one.
-///
-/// ```
-/// # use std::sync::Arc;
-/// # use kdelta::object::{Ingest, Object};
-/// # use kdelta::queue::{DeltaFifo, DeltaFifoOptions, Item, Queue, Transformer};
-/// // Pods without their spec.
-/// let without_spec: Transformer = Arc::new(|object| {
-///     let mut value: serde_json::Value = object.parse()?;
-///     value.as_object_mut().ok_or("no object")?.remove("spec");
-///     let ingest = Ingest::of(object.type_meta().clone());
-///     Ok(Arc::new(Object::from_json(value.to_string().as_bytes(), &ingest)?))
-/// });
-/// let options = DeltaFifoOptions::default().transformer(Some(without_spec));
-/// let queue = DeltaFifo::new(options);
-/// # let source = kdelta::testing::FakeSource::new();
-/// # source.add(serde_json::json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "web"}, "spec": {"a": 1}}));
-/// queue.add(source.objects().remove(0), kdelta::object::Origin::Watch)?;
-/// queue.try_pop(&mut |popped| {
-///     let Item::Deltas(deltas) = popped.item else { return };
-///     let object = deltas[0].object().expect("a state");
-///     assert!(object.parse::<serde_json::Value>().expect("JSON")["spec"].is_null());
-/// })?;
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-pub type Transformer =
-    Arc<dyn Fn(Arc<Object>) -> Result<Arc<Object>, Box<dyn Error + Send + Sync>> + Send + Sync>;
 
 /// Prepares objects for a queue. It reads the store, so that a queued state that is already stored shares its memory.
 pub(super) struct Preprocessor {
@@ -63,17 +26,13 @@ pub(super) struct Preprocessor {
 }
 
 impl Preprocessor {
-    pub(super) fn new(
-        key_func: KeyFunc,
-        known: Option<KnownObjects>,
-        transformer: Option<Transformer>,
-        compressor: Option<Arc<Compressor>>,
-    ) -> Self {
+    /// Creates the preparation for a queue that feeds the store `known`.
+    pub(super) fn new(known: Option<KnownObjects>, options: QueueOptions) -> Self {
         Self {
-            key_func,
+            key_func: options.key_func,
             known,
-            transformer: RwLock::new(transformer),
-            compressor,
+            transformer: RwLock::new(options.transformer),
+            compressor: options.compressor,
             may_be_unrelated: AtomicBool::new(false),
         }
     }
@@ -93,9 +52,17 @@ impl Preprocessor {
         Ok((key, object))
     }
 
+    /// Prepares the objects of a complete list.
+    pub(super) fn prepare_list(
+        &self,
+        objects: Vec<Arc<Object>>,
+    ) -> Result<Vec<(Key, Arc<Object>)>, KeyError> {
+        objects.into_iter().map(|object| self.prepare_listed(object)).collect()
+    }
+
     /// Prepares an object of a complete list like [`Self::prepare`], and compresses it, because it may wait behind many
     /// others.
-    pub(super) fn prepare_listed(&self, object: Arc<Object>) -> Result<(Key, Arc<Object>), KeyError> {
+    fn prepare_listed(&self, object: Arc<Object>) -> Result<(Key, Arc<Object>), KeyError> {
         let (key, object) = self.prepare(object)?;
         Ok((key, self.compress(object)))
     }
@@ -235,7 +202,7 @@ impl Preprocessor {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::object::{Ingest, TypeMeta, meta_namespace_key};
+    use crate::object::{Ingest, TypeMeta};
     use crate::queue::testing::cases::{Known, known};
 
     /// Returns an object of version 7 with `text` after its metadata.
@@ -250,7 +217,7 @@ mod tests {
         let stored = object(r#""x":"<","y":1"#);
         let store: Arc<Known> = known(&[]);
         store.0.lock().expect("no panic").insert(Arc::clone(stored.key()), Arc::clone(&stored));
-        let preprocessor = Preprocessor::new(meta_namespace_key, Some(store), None, None);
+        let preprocessor = Preprocessor::new(Some(store), QueueOptions::default());
         // Expected results with a possibly unrelated list, and with a related one.
         for (text, taken) in [
             (r#""x":"<","y":1"#, [true, true]),

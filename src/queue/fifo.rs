@@ -7,8 +7,8 @@ use super::applied_version::VersionTracker;
 use super::initial_sync::InitialSync;
 use super::locks::{LockedQueue, QueueSize, QueueState, RETAINED_CAPACITY};
 use super::{
-    Change, DEFAULT_BYTES, DEFAULT_CAPACITY, Delta, FifoClosedError, Item, Mark, Popped, Queue, RequeueFunc,
-    Signals, key_of,
+    Change, DEFAULT_BYTES, DEFAULT_CAPACITY, Delta, FifoClosedError, Item, Mark, Popped, Queue, QueueControl,
+    RequeueFunc, Transformer, key_of,
 };
 use crate::object::{DeletedObject, Key, KeyError, KeyFunc, Object, Origin, ResourceVersion};
 
@@ -188,7 +188,7 @@ impl Queue for Fifo {
         Ok(())
     }
 
-    fn list_begin(&self, _origin: Origin) {}
+    fn list_begin(&self, _origin: Origin, _may_be_unrelated: bool) {}
 
     fn list_item(&self, object: Arc<Object>, _origin: Origin) -> Option<Arc<Object>> {
         Some(object)
@@ -217,24 +217,11 @@ impl Queue for Fifo {
         })
     }
 
-    fn under_lock(&self, work: &mut dyn FnMut()) {
-        self.queue.under_lock(work);
-    }
+    /// Does nothing: objects are queued as they are.
+    fn set_transformer(&self, _transformer: Transformer) {}
 
-    fn has_room(&self) -> bool {
-        self.queue.has_room()
-    }
-
-    fn has_synced(&self) -> bool {
-        self.queue.has_synced()
-    }
-
-    fn close(&self) {
-        self.queue.close();
-    }
-
-    fn signals(&self) -> &Signals {
-        self.queue.signals()
+    fn control(&self) -> &dyn QueueControl {
+        &self.queue
     }
 }
 

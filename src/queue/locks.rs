@@ -3,11 +3,11 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::initial_sync::InitialSync;
-use super::{Delta, Deltas, FifoClosedError, Popped, RequeueFunc, Signals};
+use super::{Delta, Deltas, FifoClosedError, Popped, QueueControl, QueueOptions, RequeueFunc, Signals};
 use crate::object::ResourceVersion;
 
 /// The contents of a queue in its own order. Plain data, protected by [`LockedQueue`].
-pub(super) trait QueueState {
+pub(super) trait QueueState: Send {
     /// Removes and returns the next item.
     fn pop(&mut self) -> Option<Popped>;
 
@@ -28,6 +28,11 @@ pub(super) struct QueueSize {
 }
 
 impl QueueSize {
+    /// Returns the capacity that the options request.
+    pub(super) fn capacity(options: &QueueOptions) -> Self {
+        Self { deltas: options.capacity, bytes: options.bytes }
+    }
+
     /// Counts a delta.
     pub(super) fn add(&mut self, delta: &Delta) {
         self.deltas += 1;
@@ -164,29 +169,31 @@ impl<Q: QueueState> LockedQueue<Q> {
         self.notify_room(state.queue.used(), is_requeued);
         Ok(true)
     }
+}
 
-    pub(super) fn under_lock(&self, work: &mut dyn FnMut()) {
+impl<Q: QueueState> QueueControl for LockedQueue<Q> {
+    fn under_lock(&self, work: &mut dyn FnMut()) {
         let _applying = self.lock_applying();
         work();
     }
 
-    pub(super) fn has_room(&self) -> bool {
+    fn has_room(&self) -> bool {
         let state = self.lock();
         state.is_closed || self.capacity.has_room(state.queue.used())
     }
 
-    pub(super) fn has_synced(&self) -> bool {
+    fn has_synced(&self) -> bool {
         // The last popped delta is not in the store until it has been applied.
         let _applying = self.lock_applying();
         self.lock().queue.initial_sync().has_synced()
     }
 
-    pub(super) fn close(&self) {
+    fn close(&self) {
         self.lock().is_closed = true;
         self.signals.notify_closed();
     }
 
-    pub(super) fn signals(&self) -> &Signals {
+    fn signals(&self) -> &Signals {
         &self.signals
     }
 }
@@ -199,9 +206,7 @@ mod tests {
     use crate::object::{DeletedObject, Ingest, Object, Origin, TypeMeta, meta_namespace_key};
     use crate::queue::locks::{QueueSize, WAKEUP_BATCH};
     use crate::queue::testing::cases::known;
-    use crate::queue::{
-        DeltaFifo, DeltaFifoOptions, Fifo, OrderedFifo, OrderedFifoOptions, Queue, pop, room,
-    };
+    use crate::queue::{DeltaFifo, DeltaFifoOptions, Fifo, OrderedFifo, Queue, QueueOptions, pop, room};
 
     const BYTES: usize = 100_000;
 
@@ -215,11 +220,11 @@ mod tests {
 
     fn queues() -> [Arc<dyn Queue>; 3] {
         let (capacity, bytes) = (400, BYTES);
-        let delta = DeltaFifoOptions { capacity, bytes, ..DeltaFifoOptions::default() };
-        let ordered = OrderedFifoOptions { capacity, bytes, ..OrderedFifoOptions::default() };
+        let options = QueueOptions::default().capacity(capacity).bytes(bytes);
+        let delta = DeltaFifoOptions::default().queue(options.clone());
         [
             Arc::new(DeltaFifo::new(delta)),
-            Arc::new(OrderedFifo::new(known(&[]) as _, ordered)),
+            Arc::new(OrderedFifo::new(known(&[]) as _, options)),
             Arc::new(Fifo::with_limits(meta_namespace_key, QueueSize { deltas: capacity, bytes })),
         ]
     }
@@ -268,9 +273,8 @@ mod tests {
     #[test]
     fn consumer_is_woken_once_for_a_batch_of_a_list() {
         let queue = |capacity| {
-            let queue =
-                OrderedFifo::new(known(&[]) as _, OrderedFifoOptions { capacity, ..Default::default() });
-            queue.list_begin(Origin::List);
+            let queue = OrderedFifo::new(known(&[]) as _, QueueOptions::default().capacity(capacity));
+            queue.list_begin(Origin::List, false);
             queue
         };
         let list = |queue: &OrderedFifo, objects: usize| {
@@ -297,8 +301,8 @@ mod tests {
 
     #[test]
     fn producer_does_not_wait_while_a_delta_is_applied() {
-        let queue = Arc::new(OrderedFifo::new(known(&[]) as _, OrderedFifoOptions::default()));
-        queue.list_begin(Origin::List);
+        let queue = Arc::new(OrderedFifo::new(known(&[]) as _, QueueOptions::default()));
+        queue.list_begin(Origin::List, false);
         queue.add(object("a", 10), Origin::Watch).expect("a key");
         let mut applied = 0;
         let mut process = |_| {

@@ -16,19 +16,24 @@ mod fifo;
 mod initial_sync;
 mod known_objects;
 mod locks;
+mod options;
 mod ordered_fifo;
 mod pending_resync;
 mod signals;
+mod transformer;
 mod wakeups;
 
-pub use contract::{DEFAULT_BYTES, DEFAULT_CAPACITY, FifoClosedError, PopProcessFunc, Queue, RequeueFunc};
+pub use contract::{
+    DEFAULT_BYTES, DEFAULT_CAPACITY, FifoClosedError, PopProcessFunc, Queue, QueueControl, RequeueFunc,
+};
 pub use delta::{Change, Delta, DeltaType, Deltas, Item, Mark, Popped, key_of};
 pub use delta_fifo::{DeltaFifo, DeltaFifoOptions};
-pub use enqueue::Transformer;
 pub use fifo::Fifo;
 pub use known_objects::KnownObjects;
-pub use ordered_fifo::{OrderedFifo, OrderedFifoOptions};
+pub use options::QueueOptions;
+pub use ordered_fifo::OrderedFifo;
 pub use signals::Signals;
+pub use transformer::Transformer;
 pub use wakeups::{pop, pop_or_requeue, room};
 
 #[cfg(test)]

@@ -76,13 +76,13 @@ mod tests {
 
     use super::*;
     use crate::queue::testing::cases::{known, object, pop_all, pop_one};
-    use crate::queue::{DeltaFifo, DeltaFifoOptions, OrderedFifo, OrderedFifoOptions, Queue};
+    use crate::queue::{DeltaFifo, DeltaFifoOptions, OrderedFifo, Queue, QueueOptions};
 
     fn queues(names: &[&str]) -> [Box<dyn Queue>; 2] {
         let states: Vec<_> = names.iter().map(|name| (*name, 1)).collect();
         let [one, other] = [known(&states), known(&states)];
-        let options = DeltaFifoOptions { known_objects: Some(one), ..DeltaFifoOptions::default() };
-        let ordered = OrderedFifo::new(other, OrderedFifoOptions::default());
+        let options = DeltaFifoOptions::default().known_objects(Some(one));
+        let ordered = OrderedFifo::new(other, QueueOptions::default());
         [Box::new(DeltaFifo::new(options)), Box::new(ordered)]
     }
 
@@ -132,7 +132,7 @@ mod tests {
     #[test]
     fn resync_skips_deleted_objects() {
         let store = known(&[("a", 1), ("b", 1)]);
-        let queue = OrderedFifo::new(Arc::clone(&store) as _, OrderedFifoOptions::default());
+        let queue = OrderedFifo::new(Arc::clone(&store) as _, QueueOptions::default());
         queue.resync();
         store.0.lock().expect("no panic").remove("a");
         assert_eq!(pop_all(&queue), ["S(b1)"]);

@@ -30,10 +30,7 @@ impl ReflectorStore for QueueSink {
     }
 
     fn list_begin(&self, origin: Origin, may_be_unrelated: bool) {
-        self.0.list_begin(origin);
-        if may_be_unrelated {
-            self.0.list_may_be_unrelated();
-        }
+        self.0.list_begin(origin, may_be_unrelated);
     }
 
     fn list_item(&self, object: Arc<Object>, origin: Origin) -> Option<Arc<Object>> {

@@ -14,7 +14,7 @@ use crate::informer::delivery::processor::SharedProcessor;
 use crate::informer::pump::Pump;
 use crate::object::{DeletedObject, Origin};
 use crate::queue::testing::schedule::{Preemptible, Schedule, step};
-use crate::queue::{DeltaFifo, DeltaFifoOptions, KnownObjects, OrderedFifo, OrderedFifoOptions, Queue, room};
+use crate::queue::{DeltaFifo, DeltaFifoOptions, KnownObjects, OrderedFifo, Queue, QueueOptions, room};
 use crate::store::{Cache, Indexer};
 
 const SCHEDULES: u64 = 600;
@@ -24,12 +24,13 @@ fn pump(ordered: bool, capacity: usize) -> Arc<Pump> {
     let store: Arc<dyn Indexer> = Arc::new(Cache::new());
     let known: KnownObjects = Arc::clone(&store) as _;
     let queue: Arc<dyn Queue> = if ordered {
-        let options = OrderedFifoOptions { atomic_replace: true, capacity, ..OrderedFifoOptions::default() };
+        let options = QueueOptions::default().atomic_replace(true).capacity(capacity);
         Arc::new(Preemptible(OrderedFifo::new(known, options)))
     } else {
         let known_objects = Some(known);
-        let options =
-            DeltaFifoOptions { known_objects, atomic_replace: true, capacity, ..DeltaFifoOptions::default() };
+        let options = DeltaFifoOptions::default()
+            .known_objects(known_objects)
+            .queue(QueueOptions::default().atomic_replace(true).capacity(capacity));
         Arc::new(Preemptible(DeltaFifo::new(options)))
     };
     Arc::new(Pump::new(queue, store, Arc::new(SharedProcessor::new(None, None)), None))
@@ -39,7 +40,7 @@ fn pump(ordered: bool, capacity: usize) -> Arc<Pump> {
 async fn run_source(pump: Arc<Pump>, schedule: Rc<Schedule>, stopping: CancellationToken) {
     let queue = &*pump.queue;
     let list = |version, origin| {
-        queue.list_begin(origin);
+        queue.list_begin(origin, false);
         let listed = ["a", "b"].into_iter().filter_map(|name| queue.list_item(pod(name, version), origin));
         queue.replace(listed.collect(), &version.to_string().as_str().into(), origin).expect("keys");
     };

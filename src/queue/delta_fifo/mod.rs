@@ -4,17 +4,15 @@ use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-use crate::object::{
-    Compressor, DeletedObject, Key, KeyError, KeyFunc, Object, Origin, ResourceVersion, meta_namespace_key,
-};
+use crate::object::{DeletedObject, Key, KeyError, Object, Origin, ResourceVersion};
 use crate::queue::applied_version::VersionTracker;
 use crate::queue::enqueue::Preprocessor;
 use crate::queue::initial_sync::InitialSync;
 use crate::queue::locks::{LockedQueue, QueueSize, QueueState, RETAINED_CAPACITY};
 use crate::queue::pending_resync::PendingResync;
 use crate::queue::{
-    Change, DEFAULT_BYTES, DEFAULT_CAPACITY, Delta, Deltas, FifoClosedError, Item, KnownObjects, Mark,
-    Popped, Queue, RequeueFunc, Signals, Transformer, key_of,
+    Change, Delta, Deltas, FifoClosedError, Item, KnownObjects, Mark, Popped, Queue, QueueControl,
+    QueueOptions, RequeueFunc, Transformer, key_of,
 };
 
 /// Options of a [`DeltaFifo`].
@@ -22,7 +20,7 @@ use crate::queue::{
 /// ```
 /// # use std::sync::Arc;
 /// # use kdelta::object::Origin;
-/// # use kdelta::queue::{DeltaFifo, DeltaFifoOptions, DeltaType, Item, Queue};
+/// # use kdelta::queue::{DeltaFifo, DeltaFifoOptions, DeltaType, Item, Queue, QueueOptions};
 /// # use kdelta::store::{Cache, Store};
 /// # use kdelta::testing::{FakeSource, pod};
 /// # let source = FakeSource::new();
@@ -31,7 +29,9 @@ use crate::queue::{
 /// // Objects in the store that a list lacks have been deleted.
 /// let store = Arc::new(Cache::new());
 /// store.add(web).expect("a key");
-/// let options = DeltaFifoOptions::default().known_objects(Some(store)).capacity(100);
+/// let options = DeltaFifoOptions::default()
+///     .known_objects(Some(store))
+///     .queue(QueueOptions::default().capacity(100));
 /// let queue = DeltaFifo::new(options);
 /// queue.replace(Vec::new(), &"7".into(), Origin::Relist)?;
 /// queue.try_pop(&mut |popped| {
@@ -44,51 +44,25 @@ use crate::queue::{
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct DeltaFifoOptions {
-    /// The key function.
-    pub key_func: KeyFunc,
     /// The store that the queue feeds. Without one, the queue compares a list with its own deltas only.
     pub known_objects: Option<KnownObjects>,
     /// Whether the objects of a list are queued as [`Change::Replaced`] or, as in older versions of client-go, as
     /// [`Change::Sync`].
     pub emit_delta_type_replaced: bool,
-    /// Whether a list after the initial one is popped as one [`Item::ReplacedAll`] (client-go: `AtomicEvents`), so that
-    /// it can be applied in one step. It includes the deltas queued before the list. If false, objects are popped one
-    /// by one.
-    pub atomic_replace: bool,
-    /// The function that changes objects before they are queued.
-    pub transformer: Option<Transformer>,
-    /// Compresses objects that wait for the end of a list, to save memory. Pass the compressor of the store.
-    pub compressor: Option<Arc<Compressor>>,
-    /// The number of deltas at which the queue is full; at least one.
-    pub capacity: usize,
-    /// The bytes of objects at which the queue is full. An empty queue accepts a delta of any size.
-    pub bytes: usize,
+    /// The options that it has in common with the other queue.
+    pub queue: QueueOptions,
 }
 
 impl Default for DeltaFifoOptions {
     fn default() -> Self {
-        Self {
-            key_func: meta_namespace_key,
-            known_objects: None,
-            emit_delta_type_replaced: true,
-            atomic_replace: false,
-            transformer: None,
-            compressor: None,
-            capacity: DEFAULT_CAPACITY,
-            bytes: DEFAULT_BYTES,
-        }
+        Self { known_objects: None, emit_delta_type_replaced: true, queue: QueueOptions::default() }
     }
 }
 
 setters!(DeltaFifoOptions {
-    key_func: KeyFunc,
     known_objects: Option<KnownObjects>,
     emit_delta_type_replaced: bool,
-    atomic_replace: bool,
-    transformer: Option<Transformer>,
-    compressor: Option<Arc<Compressor>>,
-    capacity: usize,
-    bytes: usize,
+    queue: QueueOptions,
 });
 
 /// A queue of deltas grouped by object (client-go: `DeltaFIFO`).
@@ -148,21 +122,12 @@ impl DeltaFifo {
     /// Creates an empty queue.
     #[must_use]
     pub fn new(options: DeltaFifoOptions) -> Self {
-        let DeltaFifoOptions {
-            key_func,
-            known_objects,
-            emit_delta_type_replaced,
-            atomic_replace,
-            transformer,
-            compressor,
-            capacity,
-            bytes,
-        } = options;
+        let DeltaFifoOptions { known_objects, emit_delta_type_replaced, queue: options } = options;
         Self {
-            preprocessor: Preprocessor::new(key_func, known_objects, transformer, compressor),
+            atomic_replace: options.atomic_replace,
+            queue: LockedQueue::new(State::default(), QueueSize::capacity(&options)),
+            preprocessor: Preprocessor::new(known_objects, options),
             emit_delta_type_replaced,
-            atomic_replace,
-            queue: LockedQueue::new(State::default(), QueueSize { deltas: capacity, bytes }),
         }
     }
 
@@ -343,10 +308,7 @@ impl Queue for DeltaFifo {
         version: &ResourceVersion,
         origin: Origin,
     ) -> Result<(), KeyError> {
-        let objects = objects
-            .into_iter()
-            .map(|object| self.preprocessor.prepare_listed(object))
-            .collect::<Result<Vec<_>, _>>()?;
+        let objects = self.preprocessor.prepare_list(objects)?;
         let change = if self.emit_delta_type_replaced { Change::Replaced } else { Change::Sync };
         self.queue.change(|state| {
             let queued = state.keys.iter().filter_map(|key| Some((key, state.deltas.get(key)?.newest()?)));
@@ -369,12 +331,8 @@ impl Queue for DeltaFifo {
         Ok(())
     }
 
-    fn list_begin(&self, _origin: Origin) {
-        self.preprocessor.set_list_may_be_unrelated(false);
-    }
-
-    fn list_may_be_unrelated(&self) {
-        self.preprocessor.set_list_may_be_unrelated(true);
+    fn list_begin(&self, _origin: Origin, may_be_unrelated: bool) {
+        self.preprocessor.set_list_may_be_unrelated(may_be_unrelated);
     }
 
     fn list_item(&self, object: Arc<Object>, _origin: Origin) -> Option<Arc<Object>> {
@@ -404,28 +362,12 @@ impl Queue for DeltaFifo {
         })
     }
 
-    fn under_lock(&self, work: &mut dyn FnMut()) {
-        self.queue.under_lock(work);
-    }
-
-    fn has_room(&self) -> bool {
-        self.queue.has_room()
-    }
-
-    fn has_synced(&self) -> bool {
-        self.queue.has_synced()
-    }
-
     fn set_transformer(&self, transformer: Transformer) {
         self.preprocessor.set_transformer(transformer);
     }
 
-    fn close(&self) {
-        self.queue.close();
-    }
-
-    fn signals(&self) -> &Signals {
-        self.queue.signals()
+    fn control(&self) -> &dyn QueueControl {
+        &self.queue
     }
 }
 

@@ -8,11 +8,11 @@ use crate::queue::{pop, room};
 
 fn queue_of(known: Option<Arc<Known>>, emit_delta_type_replaced: bool) -> DeltaFifo {
     let known_objects = known.map(|known| known as KnownObjects);
-    DeltaFifo::new(DeltaFifoOptions {
-        known_objects,
-        emit_delta_type_replaced,
-        ..DeltaFifoOptions::default()
-    })
+    DeltaFifo::new(
+        DeltaFifoOptions::default()
+            .known_objects(known_objects)
+            .emit_delta_type_replaced(emit_delta_type_replaced),
+    )
 }
 
 fn pops(known: Option<Arc<Known>>, emit_delta_type_replaced: bool, ops: &[Op]) -> Vec<String> {
@@ -120,11 +120,11 @@ fn replace_deletes_stored_and_queued_objects() {
 fn atomic_replace_is_one_pop_with_earlier_deltas() {
     const FOO: &[(&str, u32)] = &[("foo", 5)];
     let queue_of = |known| {
-        DeltaFifo::new(DeltaFifoOptions {
-            known_objects: Some(known as KnownObjects),
-            atomic_replace: true,
-            ..DeltaFifoOptions::default()
-        })
+        DeltaFifo::new(
+            DeltaFifoOptions::default()
+                .known_objects(Some(known as KnownObjects))
+                .queue(QueueOptions::default().atomic_replace(true)),
+        )
     };
     let queue = queue_of(known(&[]));
     run(&queue, &[Replace(FOO), Replace(&[("foo", 6)])]);
@@ -251,7 +251,8 @@ async fn close_wakes_consumers_and_queued_deltas_are_still_popped() {
 
 #[tokio::test]
 async fn producer_is_woken_when_half_of_the_queue_is_free() {
-    let queue = Arc::new(DeltaFifo::new(DeltaFifoOptions { capacity: 2, ..DeltaFifoOptions::default() }));
+    let queue =
+        Arc::new(DeltaFifo::new(DeltaFifoOptions::default().queue(QueueOptions::default().capacity(2))));
     run(&*queue, &[Replace(&[("a", 1), ("b", 1), ("c", 1)])]);
     assert!(!queue.has_room());
     let waiting = tokio::spawn({
@@ -269,7 +270,8 @@ async fn producer_is_woken_when_half_of_the_queue_is_free() {
 
 #[tokio::test]
 async fn producer_is_woken_despite_deltas_that_always_fail() {
-    let queue = Arc::new(DeltaFifo::new(DeltaFifoOptions { capacity: 4, ..DeltaFifoOptions::default() }));
+    let queue =
+        Arc::new(DeltaFifo::new(DeltaFifoOptions::default().queue(QueueOptions::default().capacity(4))));
     run(&*queue, &[Add("a", 1), Add("b", 1), Add("c", 1), Add("d", 1)]);
     let waiting = tokio::spawn({
         let queue = Arc::clone(&queue);
@@ -292,7 +294,7 @@ async fn producer_is_woken_despite_deltas_that_always_fail() {
 
 #[test]
 fn queue_without_capacity_holds_one_delta() {
-    let queue = DeltaFifo::new(DeltaFifoOptions { capacity: 0, ..DeltaFifoOptions::default() });
+    let queue = DeltaFifo::new(DeltaFifoOptions::default().queue(QueueOptions::default().capacity(0)));
     assert!(queue.has_room());
     run(&queue, &[Add("a", 1)]);
     assert!(!queue.has_room());

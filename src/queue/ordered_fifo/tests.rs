@@ -3,12 +3,13 @@
 use std::cell::Cell;
 
 use super::*;
-use crate::object::DeletedFinalStateUnknown;
+use crate::object::{DeletedFinalStateUnknown, meta_namespace_key};
 use crate::queue::testing::cases::Op::{Add, Delete, Pop, Replace, Resync, Update};
 use crate::queue::testing::cases::{Known, Op, known, object, object_text, pop_all, pop_one, run, text};
+use crate::queue::{Item, Popped};
 
 fn queue_of(known: &Arc<Known>) -> OrderedFifo {
-    OrderedFifo::new(Arc::clone(known) as KnownObjects, OrderedFifoOptions::default())
+    OrderedFifo::new(Arc::clone(known) as KnownObjects, QueueOptions::default())
 }
 
 fn pops(known: &Arc<Known>, ops: &[Op]) -> Vec<String> {
@@ -41,7 +42,7 @@ fn drain_as_text(queue: &OrderedFifo, known: &Known) -> Vec<String> {
 #[test]
 fn requeue_during_the_initial_list_does_not_prevent_sync() {
     let queue = queue_of(&known(&[]));
-    queue.list_begin(Origin::List);
+    queue.list_begin(Origin::List, false);
     for name in ["a", "b"] {
         assert!(queue.list_item(object(name, 1), Origin::List).is_none());
     }
@@ -68,7 +69,7 @@ fn counting(object: &Object) -> Result<Key, KeyError> {
 #[test]
 fn requeue_cost_does_not_depend_on_the_queue_length() {
     const OBJECTS: usize = 500;
-    let options = OrderedFifoOptions { key_func: counting, ..OrderedFifoOptions::default() };
+    let options = QueueOptions::default().key_func(counting);
     let queue = OrderedFifo::new(known(&[]) as KnownObjects, options);
     for number in 0..OBJECTS {
         queue.add(object(&format!("n{number}"), 1), Origin::Watch).expect("a key");
@@ -134,9 +135,9 @@ fn atomic_replace_is_one_pop_in_order() {
             vec!["RA[D(T(a,a1)) R(foo15)]", "RA[R(foo15)]"],
         ),
     ] {
-        let options = OrderedFifoOptions { atomic_replace: true, ..OrderedFifoOptions::default() };
+        let options = QueueOptions::default().atomic_replace(true);
         let queue = OrderedFifo::new(Arc::clone(&known) as KnownObjects, options);
-        queue.list_begin(Origin::List);
+        queue.list_begin(Origin::List, false);
         let initial = known.0.lock().expect("no panic").values().cloned().collect();
         queue.replace(initial, &"1".into(), Origin::List).expect("keys");
         assert!(pop_all(&queue).iter().all(|popped| !popped.starts_with("RA")), "the initial list streams");
@@ -148,7 +149,7 @@ fn atomic_replace_is_one_pop_in_order() {
 
 #[test]
 fn failed_list_is_requeued_object_by_object() {
-    let options = OrderedFifoOptions { atomic_replace: true, ..OrderedFifoOptions::default() };
+    let options = QueueOptions::default().atomic_replace(true);
     let queue = OrderedFifo::new(known(&[]) as KnownObjects, options);
     run(&queue, &[Replace(&[]), Replace(&[("a", 1), ("b", 1)]), Update("b", 2)]);
     assert_eq!(queue.try_pop(&mut |popped| assert!(matches!(popped.item, Item::Mark(_)))), Ok(true));
@@ -272,7 +273,7 @@ fn objects_are_transformed_once() {
     let known = known(&[]);
     let transformer: Transformer =
         Arc::new(|given| Ok(object(given.name(), given.resource_version().to_string().parse::<u32>()? + 1)));
-    let options = OrderedFifoOptions { transformer: Some(transformer), ..OrderedFifoOptions::default() };
+    let options = QueueOptions::default().transformer(Some(transformer));
     let queue = OrderedFifo::new(Arc::clone(&known) as KnownObjects, options);
     run(&queue, &[Add("foo", 10), Update("foo", 12), Delete("foo", 15)]);
     let tombstone = DeletedFinalStateUnknown { key: "bar".into(), object: Some(object("bar", 11)) };
@@ -300,7 +301,7 @@ fn failed_transformation_keeps_the_object() {
         "bar" => panic!("no bar"),
         _ => Ok(object("other", 1)),
     });
-    let options = OrderedFifoOptions { transformer: Some(transformer), ..OrderedFifoOptions::default() };
+    let options = QueueOptions::default().transformer(Some(transformer));
     let queue = OrderedFifo::new(known(&[]) as KnownObjects, options);
     run(&queue, &[Add("foo", 10), Add("bar", 11), Add("baz", 12), Add("other", 13)]);
     assert_eq!(pop_all(&queue), ["A(foo10)", "A(bar11)", "A(baz12)", "A(other1)"]);
@@ -310,7 +311,7 @@ fn failed_transformation_keeps_the_object() {
 fn initial_list_streams() {
     let (known, none) = (known(&[]), Vec::new());
     let queue = queue_of(&known);
-    queue.list_begin(Origin::List);
+    queue.list_begin(Origin::List, false);
     assert!(queue.list_item(object("a", 1), Origin::List).is_none());
     assert_eq!(drain_as_text(&queue, &known), ["R(a1) list"]);
     assert!(!queue.has_synced());
@@ -328,13 +329,13 @@ fn initial_list_streams() {
 fn objects_of_a_broken_list_are_deleted_after_the_next() {
     let known = known(&[]);
     let queue = queue_of(&known);
-    queue.list_begin(Origin::List);
+    queue.list_begin(Origin::List, false);
     for (name, state) in [("a", 1), ("b", 2)] {
         assert!(queue.list_item(object(name, state), Origin::List).is_none());
     }
     assert_eq!(drain_as_text(&queue, &known), ["R(a1) list", "R(b2) list"]);
     assert!(queue.list_item(object("c", 3), Origin::List).is_none());
-    queue.list_begin(Origin::List);
+    queue.list_begin(Origin::List, false);
     assert!(queue.list_item(object("b", 2), Origin::List).is_none());
     queue.replace(vec![object("d", 4)], &"9".into(), Origin::List).expect("keys");
     assert_eq!(
@@ -349,7 +350,7 @@ fn later_list_is_one_step_and_shares_stored_objects() {
     let queue = queue_of(&known);
     run(&queue, &[Replace(&[("a", 1), ("b", 2)])]);
     drain_as_text(&queue, &known);
-    queue.list_begin(Origin::Relist);
+    queue.list_begin(Origin::Relist, false);
     let back = queue.list_item(object("a", 1), Origin::Relist).expect("returned");
     assert!(Arc::ptr_eq(&back, &known.0.lock().expect("no panic")["a"]));
     let changed = queue.list_item(object("c", 7), Origin::Relist).expect("returned");

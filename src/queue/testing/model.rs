@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use super::cases::{Known, item_text, known, object};
 use crate::object::{DeletedObject, Object, Origin, meta_namespace_key};
 use crate::queue::{
-    Change, DeltaFifo, DeltaFifoOptions, Item, KnownObjects, OrderedFifo, OrderedFifoOptions, Popped, Queue,
+    Change, DeltaFifo, DeltaFifoOptions, Item, KnownObjects, OrderedFifo, Popped, Queue, QueueOptions,
     key_of, pop,
 };
 
@@ -118,7 +118,7 @@ impl Simulation {
 
     fn list(&mut self, breaks_after: usize) {
         let origin = if self.is_listed { Origin::Relist } else { Origin::List };
-        self.queue.list_begin(origin);
+        self.queue.list_begin(origin, false);
         let mut back = Vec::new();
         for (at, (name, state)) in self.source.iter().enumerate() {
             if at == breaks_after {
@@ -194,15 +194,13 @@ proptest! {
         let store = known(&[]);
         let known_objects = Arc::clone(&store) as KnownObjects;
         let queue: Box<dyn Queue> = if ordered {
-            let options = OrderedFifoOptions { atomic_replace, ..OrderedFifoOptions::default() };
+            let options = QueueOptions::default().atomic_replace(atomic_replace);
             Box::new(OrderedFifo::new(known_objects, options))
         } else {
             let known_objects = Some(known_objects);
-            Box::new(DeltaFifo::new(DeltaFifoOptions {
-                known_objects,
-                atomic_replace,
-                ..DeltaFifoOptions::default()
-            }))
+            let options = QueueOptions::default().atomic_replace(atomic_replace);
+            let options = DeltaFifoOptions::default().known_objects(known_objects).queue(options);
+            Box::new(DeltaFifo::new(options))
         };
         let mut simulation = Simulation::new(queue, store);
         for step in &steps {
@@ -378,11 +376,10 @@ proptest! {
     #[test]
     fn delta_fifo_equals_a_list_of_keys_with_deltas(calls in calls(), atomic_replace in any::<bool>()) {
         let store = known(&[]);
-        let queue = DeltaFifo::new(DeltaFifoOptions {
-            known_objects: Some(Arc::clone(&store) as KnownObjects),
-            atomic_replace,
-            ..DeltaFifoOptions::default()
-        });
+        let options = DeltaFifoOptions::default()
+            .known_objects(Some(Arc::clone(&store) as KnownObjects))
+            .queue(QueueOptions::default().atomic_replace(atomic_replace));
+        let queue = DeltaFifo::new(options);
         let mut naive = Naive { atomic_replace, ..Naive::default() };
         let pop = || {
             let mut text = None;
@@ -443,10 +440,10 @@ proptest! {
         let store = known(&[]);
         let known_objects = Arc::clone(&store) as KnownObjects;
         let queue: Box<dyn Queue> = if ordered {
-            Box::new(OrderedFifo::new(known_objects, OrderedFifoOptions::default()))
+            Box::new(OrderedFifo::new(known_objects, QueueOptions::default()))
         } else {
             let known_objects = Some(known_objects);
-            Box::new(DeltaFifo::new(DeltaFifoOptions { known_objects, ..DeltaFifoOptions::default() }))
+            Box::new(DeltaFifo::new(DeltaFifoOptions::default().known_objects(known_objects)))
         };
         // The versions queued for each name, and the newest version reported.
         let queued = Mutex::new(BTreeMap::<String, Vec<u32>>::new());
@@ -498,7 +495,7 @@ proptest! {
 // B1
 #[tokio::test]
 async fn deltas_of_each_producer_keep_their_order() {
-    let ordered = OrderedFifo::new(known(&[]) as KnownObjects, OrderedFifoOptions::default());
+    let ordered = OrderedFifo::new(known(&[]) as KnownObjects, QueueOptions::default());
     let queues: [Arc<dyn Queue>; 2] =
         [Arc::new(ordered), Arc::new(DeltaFifo::new(DeltaFifoOptions::default()))];
     for queue in queues {

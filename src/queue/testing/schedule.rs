@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Wake, Waker};
 
 use crate::object::{DeletedObject, KeyError, Object, Origin, ResourceVersion};
-use crate::queue::{FifoClosedError, Mark, PopProcessFunc, Queue, RequeueFunc, Signals, Transformer};
+use crate::queue::{FifoClosedError, Mark, PopProcessFunc, Queue, QueueControl, RequeueFunc, Transformer};
 
 /// The maximum number of tasks in the middle of a poll.
 const DEPTH: usize = 4;
@@ -165,12 +165,8 @@ impl<Q: Queue> Queue for Preemptible<Q> {
         self.call(|queue| queue.replace(objects, version, origin))
     }
 
-    fn list_begin(&self, origin: Origin) {
-        self.call(|queue| queue.list_begin(origin));
-    }
-
-    fn list_may_be_unrelated(&self) {
-        self.call(Queue::list_may_be_unrelated);
+    fn list_begin(&self, origin: Origin, may_be_unrelated: bool) {
+        self.call(|queue| queue.list_begin(origin, may_be_unrelated));
     }
 
     fn list_item(&self, object: Arc<Object>, origin: Origin) -> Option<Arc<Object>> {
@@ -221,8 +217,8 @@ impl<Q: Queue> Queue for Preemptible<Q> {
         self.call(Queue::close);
     }
 
-    fn signals(&self) -> &Signals {
-        self.0.signals()
+    fn control(&self) -> &dyn QueueControl {
+        self.0.control()
     }
 }
 
@@ -236,8 +232,7 @@ mod tests {
     use crate::queue::locks::QueueSize;
     use crate::queue::testing::cases::{known, object};
     use crate::queue::{
-        Change, DeltaFifo, DeltaFifoOptions, Fifo, Item, OrderedFifo, OrderedFifoOptions, pop_or_requeue,
-        room,
+        Change, DeltaFifo, DeltaFifoOptions, Fifo, Item, OrderedFifo, QueueOptions, pop_or_requeue, room,
     };
 
     const SCHEDULES: u64 = 1500;
@@ -245,8 +240,8 @@ mod tests {
     const EVENTS: usize = 8;
 
     fn queues(capacity: usize, bytes: usize) -> [Arc<dyn Queue>; 3] {
-        let delta = DeltaFifo::new(DeltaFifoOptions { capacity, bytes, ..DeltaFifoOptions::default() });
-        let options = OrderedFifoOptions { capacity, bytes, ..OrderedFifoOptions::default() };
+        let options = QueueOptions::default().capacity(capacity).bytes(bytes);
+        let delta = DeltaFifo::new(DeltaFifoOptions::default().queue(options.clone()));
         [
             Arc::new(Preemptible(delta)),
             Arc::new(Preemptible(OrderedFifo::new(known(&[]) as _, options))),

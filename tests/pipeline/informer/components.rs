@@ -11,7 +11,7 @@ use kdelta::informer::{
 };
 use kdelta::object::{Key, KeyError, Object, Origin, meta_namespace_key};
 use kdelta::queue::{
-    DeltaFifo, DeltaFifoOptions, Fifo, Item, KnownObjects, OrderedFifo, OrderedFifoOptions, Popped, Queue,
+    DeltaFifo, DeltaFifoOptions, Fifo, Item, KnownObjects, OrderedFifo, Popped, Queue, QueueOptions,
 };
 use kdelta::reflector::{Reflector, ReflectorOptions};
 use kdelta::store::{Cache, Store, index_funcs};
@@ -31,7 +31,7 @@ fn queues() -> [Arc<dyn Queue>; 3] {
     let known: KnownObjects = Arc::new(Cache::new());
     [
         Arc::new(DeltaFifo::new(DeltaFifoOptions::default())),
-        Arc::new(OrderedFifo::new(known, OrderedFifoOptions::default())),
+        Arc::new(OrderedFifo::new(known, QueueOptions::default())),
         Arc::new(Fifo::new(meta_namespace_key)),
     ]
 }
@@ -79,8 +79,12 @@ async fn list_with_a_key_error_is_retried() {
     let known = || Arc::new(Cache::new()) as KnownObjects;
     let (key_func, known_objects) = (custom_key as _, Some(known()));
     let queues: [Arc<dyn Queue>; 3] = [
-        Arc::new(DeltaFifo::new(DeltaFifoOptions::default().key_func(key_func).known_objects(known_objects))),
-        Arc::new(OrderedFifo::new(known(), OrderedFifoOptions::default().key_func(key_func))),
+        Arc::new(DeltaFifo::new(
+            DeltaFifoOptions::default()
+                .known_objects(known_objects)
+                .queue(QueueOptions::default().key_func(key_func)),
+        )),
+        Arc::new(OrderedFifo::new(known(), QueueOptions::default().key_func(key_func))),
         Arc::new(Fifo::new(key_func)),
     ];
     for queue in queues {
