@@ -13,7 +13,7 @@ use super::delivery::processor::{Outbox, SharedProcessor};
 use super::delivery::progress::Synced;
 use super::{InformerError, MutationDetector, Notification};
 use crate::object::ResourceVersion;
-use crate::queue::{Item, Mark, Popped, Queue, pop};
+use crate::queue::{Item, Mark, PoppedItem, Queue, pop};
 use crate::store::Indexer;
 
 /// Applies the deltas of a queue to a store and notifies handlers (client-go: `processLoop` with the `HandleDeltas` of its
@@ -87,8 +87,8 @@ impl Pump {
     }
 
     /// Applies a popped item and selects the recipients of its notifications. Runs under the queue's lock.
-    fn process(&self, popped: Popped, outbox: &mut Outbox) {
-        let Popped { item, is_in_initial_list, up_to } = popped;
+    fn process(&self, popped: PoppedItem, outbox: &mut Outbox) {
+        let PoppedItem { item, is_in_initial_list, up_to } = popped;
         let mut dispatch = |dispatch| {
             self.track_mutations(&dispatch);
             self.processor.distribute(dispatch, outbox);

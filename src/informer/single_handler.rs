@@ -10,7 +10,7 @@ use super::delivery::progress::InitialDelivery;
 use super::{Controller, Notification, ResourceEventHandler};
 use crate::listwatch::ListerWatcher;
 use crate::queue::{
-    DeltaFifo, DeltaFifoOptions, DeltaType, Deltas, Item, KnownObjects, Popped, QueueOptions, Transformer,
+    DeltaFifo, DeltaFifoOptions, DeltaType, Deltas, Item, KnownObjects, PoppedItem, QueueOptions, Transformer,
 };
 use crate::reflector::ReflectorOptions;
 use crate::store::{Cache, Indexer, Indexers};
@@ -164,7 +164,7 @@ struct SingleHandler<H> {
 }
 
 impl<H: ResourceEventHandler> ItemProcessor for SingleHandler<H> {
-    fn process(&mut self, popped: Popped) -> Vec<Deltas> {
+    fn process(&mut self, popped: PoppedItem) -> Vec<Deltas> {
         let outbox = &mut self.outbox;
         match popped.item {
             Item::Deltas(deltas) => {

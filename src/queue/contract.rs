@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use super::{Deltas, Mark, Popped, Signals, Transformer};
+use super::{Deltas, Mark, PoppedItem, Signals, Transformer};
 use crate::object::{DeletedObject, KeyError, Object, Origin, ResourceVersion};
 
 /// A function that processes a popped item. The queue calls it with its lock held, so it must be quick and must not
 /// call the queue.
-pub type PopProcessFunc<'a> = dyn FnMut(Popped) + Send + 'a;
+pub type PopProcessFunc<'a> = dyn FnMut(PoppedItem) + Send + 'a;
 
 /// A process function that returns the deltas to queue again, or none on success (client-go: `ErrRequeue`).
-pub type RequeueFunc<'a> = dyn FnMut(Popped) -> Vec<Deltas> + Send + 'a;
+pub type RequeueFunc<'a> = dyn FnMut(PoppedItem) -> Vec<Deltas> + Send + 'a;
 
 /// The default number of deltas at which [`Queue::has_room`] returns false: enough that producer and consumer rarely
 /// wait for each other, and few compared with any store.

@@ -226,13 +226,13 @@ pub enum Item {
     ReplacedAll(Vec<Deltas>),
     /// A mark.
     Mark(Mark),
-    /// Only the new version in [`Popped::up_to`].
+    /// Only the new version in [`PoppedItem::up_to`].
     Bookmark,
 }
 
 /// The argument of a process function.
 #[derive(Debug, Clone)]
-pub struct Popped {
+pub struct PoppedItem {
     /// The item.
     pub item: Item,
     /// Whether the initial list had not been popped completely before this item.

@@ -7,8 +7,8 @@ use super::applied_version::VersionTracker;
 use super::initial_sync::InitialSync;
 use super::locks::{LockedQueue, QueueSize, QueueState, RETAINED_CAPACITY};
 use super::{
-    Change, DEFAULT_BYTES, DEFAULT_CAPACITY, Delta, FifoClosedError, Item, Mark, Popped, Queue, QueueControl,
-    RequeueFunc, Transformer, key_of,
+    Change, DEFAULT_BYTES, DEFAULT_CAPACITY, Delta, FifoClosedError, Item, Mark, PoppedItem, Queue,
+    QueueControl, RequeueFunc, Transformer, key_of,
 };
 use crate::object::{DeletedObject, Key, KeyError, KeyFunc, Object, Origin, ResourceVersion};
 
@@ -111,7 +111,7 @@ impl State {
 }
 
 impl QueueState for State {
-    fn pop(&mut self) -> Option<Popped> {
+    fn pop(&mut self) -> Option<PoppedItem> {
         let is_in_initial_list = !self.initial_sync.has_synced();
         let mut item = None;
         while item.is_none() {
@@ -129,7 +129,7 @@ impl QueueState for State {
             self.items.shrink_to(RETAINED_CAPACITY);
         }
         let up_to = self.versions.take_due();
-        Some(Popped { item: item?, is_in_initial_list, up_to })
+        Some(PoppedItem { item: item?, is_in_initial_list, up_to })
     }
 
     /// Counts the keys of deleted items too. Otherwise objects that are added and deleted in turn would fill `keys`

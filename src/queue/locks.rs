@@ -3,13 +3,13 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::initial_sync::InitialSync;
-use super::{Delta, Deltas, FifoClosedError, Popped, QueueControl, QueueOptions, RequeueFunc, Signals};
+use super::{Delta, Deltas, FifoClosedError, PoppedItem, QueueControl, QueueOptions, RequeueFunc, Signals};
 use crate::object::ResourceVersion;
 
 /// The contents of a queue in its own order. Plain data, protected by [`LockedQueue`].
 pub(super) trait QueueState: Send {
     /// Removes and returns the next item.
-    fn pop(&mut self) -> Option<Popped>;
+    fn pop(&mut self) -> Option<PoppedItem>;
 
     /// Returns the number of queued deltas and their bytes.
     fn used(&self) -> QueueSize;
@@ -333,7 +333,7 @@ mod tests {
                 let deleted = DeletedObject::Known(object("a", size * 2));
                 queue.delete(deleted, Origin::Watch).expect("a key");
                 let mut requeues = true;
-                let mut process = |popped: crate::queue::Popped| match popped.item {
+                let mut process = |popped: crate::queue::PoppedItem| match popped.item {
                     crate::queue::Item::Deltas(deltas) if std::mem::take(&mut requeues) => vec![deltas],
                     _ => Vec::new(),
                 };

@@ -26,7 +26,7 @@ mod wakeups;
 pub use contract::{
     DEFAULT_BYTES, DEFAULT_CAPACITY, FifoClosedError, PopProcessFunc, Queue, QueueControl, RequeueFunc,
 };
-pub use delta::{Change, Delta, DeltaType, Deltas, Item, Mark, Popped, key_of};
+pub use delta::{Change, Delta, DeltaType, Deltas, Item, Mark, PoppedItem, key_of};
 pub use delta_fifo::{DeltaFifo, DeltaFifoOptions};
 pub use fifo::Fifo;
 pub use known_objects::KnownObjects;

@@ -57,11 +57,11 @@ pub struct ReflectorOptions {
     /// Other errors are retried as usual.
     pub resume_from: Option<ResourceVersion>,
     /// The number of items in a page of a list; 0 is no limit. `None` (the default) is 500, but no limit for a list at a version,
-    /// which a server answers from memory only without a limit, unless it has shown that it does not.
+    /// which a server serves from memory only without a limit, unless it has shown that it does not.
     pub page_size: Option<u32>,
     /// Whether a list precedes all other ways to the first state, and its pages are requested early: each as soon as the page
     /// before has sent its first object, so that the source produces up to three at a time. For one-shot readers of a source
-    /// that answers pages from memory (a Kubernetes server since 1.34, KEP-4988). If the source refuses the list or it breaks off,
+    /// that serves pages from memory (a Kubernetes server since 1.34, KEP-4988). If the source refuses the list or it breaks off,
     /// the other ways are tried at once, and used from then on. If the source is unreachable, rejects the credentials or says when
     /// to try again, the list is retried as usual. [`Reflector::list_once`](super::Reflector::list_once) only requests pages
     /// early. Default: no.

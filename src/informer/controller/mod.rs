@@ -34,7 +34,7 @@ use run::{RunFuture, run_with_consumer};
 /// let options = DeltaFifoOptions::default().known_objects(Some(store.clone()));
 /// let process = Box::new(move |popped: &_| {
 ///     // Here the deltas are applied to the store.
-///     # let _: (&kdelta::queue::Popped, &Arc<Cache>) = (popped, &store);
+///     # let _: (&kdelta::queue::PoppedItem, &Arc<Cache>) = (popped, &store);
 ///     Ok(())
 /// });
 /// let config = Config::new(Arc::new(DeltaFifo::new(options)), FakeSource::new(), process)
@@ -94,7 +94,7 @@ setters!(Config<L> {
 /// source.add(pod("shop/web"));
 /// let (sender, mut receiver) = tokio::sync::mpsc::unbounded_channel();
 /// let process = Box::new(move |popped: &_| {
-///     let kdelta::queue::Popped { item: Item::Deltas(deltas), .. } = popped else { return Ok(()) };
+///     let kdelta::queue::PoppedItem { item: Item::Deltas(deltas), .. } = popped else { return Ok(()) };
 ///     Ok(sender.send(deltas.newest().and_then(|delta| delta.object()).map(|object| object.key().clone()))?)
 /// });
 /// let controller = Controller::new(Config::new(Arc::new(Fifo::new(meta_namespace_key)), source, process));

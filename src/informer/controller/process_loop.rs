@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::task::coop::consume_budget;
 
 use crate::clock::{Clock, TokioClock};
-use crate::queue::{Deltas, Item, Popped, Queue, pop_or_requeue};
+use crate::queue::{Deltas, Item, PoppedItem, Queue, pop_or_requeue};
 
 /// The error of a process function.
 pub type ProcessError = Box<dyn StdError + Send + Sync>;
@@ -16,12 +16,12 @@ pub type ProcessError = Box<dyn StdError + Send + Sync>;
 ///
 /// An error is logged. With [`Config::retry_on_error`](super::Config::retry_on_error) the deltas are queued again, and the
 /// loop pauses: 5 ms after the first failure, twice as long after each further one in a row, at most one second.
-pub type ProcessFunc = Box<dyn FnMut(&Popped) -> Result<(), ProcessError> + Send>;
+pub type ProcessFunc = Box<dyn FnMut(&PoppedItem) -> Result<(), ProcessError> + Send>;
 
 /// The operations of the loop on popped items.
 pub(in crate::informer) trait ItemProcessor: Send {
     /// Processes an item under the queue's lock, and returns the deltas to queue again.
-    fn process(&mut self, popped: Popped) -> Vec<Deltas>;
+    fn process(&mut self, popped: PoppedItem) -> Vec<Deltas>;
 
     /// Runs after the queue's lock was released.
     fn after_release(&mut self) {}
@@ -57,7 +57,7 @@ impl ItemProcessor for FuncProcessor {
         self.pause
     }
 
-    fn process(&mut self, popped: Popped) -> Vec<Deltas> {
+    fn process(&mut self, popped: PoppedItem) -> Vec<Deltas> {
         let Err(error) = (self.process)(&popped) else {
             self.pause = None;
             return Vec::new();

@@ -11,7 +11,7 @@ use crate::queue::initial_sync::InitialSync;
 use crate::queue::locks::{LockedQueue, QueueSize, QueueState, RETAINED_CAPACITY};
 use crate::queue::pending_resync::PendingResync;
 use crate::queue::{
-    Change, Delta, Deltas, FifoClosedError, Item, KnownObjects, Mark, Popped, Queue, QueueControl,
+    Change, Delta, Deltas, FifoClosedError, Item, KnownObjects, Mark, PoppedItem, Queue, QueueControl,
     QueueOptions, RequeueFunc, Transformer, key_of,
 };
 
@@ -240,13 +240,13 @@ impl State {
 }
 
 impl QueueState for State {
-    fn pop(&mut self) -> Option<Popped> {
+    fn pop(&mut self) -> Option<PoppedItem> {
         let is_in_initial_list = !self.initial_sync.has_synced();
         let has_live = !self.keys.is_empty() || self.versions.has_due();
         if !self.resync.is_empty()
             && let Some(delta) = self.resync.take_turn(!has_live, |key| self.deltas.contains_key(key))
         {
-            return Some(Popped { item: Item::Deltas(delta.into()), is_in_initial_list, up_to: None });
+            return Some(PoppedItem { item: Item::Deltas(delta.into()), is_in_initial_list, up_to: None });
         }
         let item = match self.keys.pop_front() {
             Some(key) if self.replaced > 0 => {
@@ -266,7 +266,7 @@ impl QueueState for State {
             self.deltas.shrink_to(RETAINED_CAPACITY);
         }
         let up_to = self.versions.take_due();
-        Some(Popped { item, is_in_initial_list, up_to })
+        Some(PoppedItem { item, is_in_initial_list, up_to })
     }
 
     fn used(&self) -> QueueSize {

@@ -7,7 +7,7 @@ use crate::object::{Key, KeyFunc, Object, Origin, ResourceVersion};
 use crate::queue::initial_sync::InitialSync;
 use crate::queue::locks::{QueueSize, QueueState, RETAINED_CAPACITY};
 use crate::queue::pending_resync::PendingResync;
-use crate::queue::{Change, Delta, Deltas, Item, Mark, Popped};
+use crate::queue::{Change, Delta, Deltas, Item, Mark, PoppedItem};
 
 pub(super) struct State {
     pub(super) key_func: KeyFunc,
@@ -165,13 +165,17 @@ impl State {
 }
 
 impl QueueState for State {
-    fn pop(&mut self) -> Option<Popped> {
+    fn pop(&mut self) -> Option<PoppedItem> {
         let is_in_initial_list = !self.initial_sync.has_synced();
         if !self.resync.is_empty() {
             let queued = self.queued.as_ref();
             let is_queued = |key: &Key| queued.is_some_and(|queued| queued.contains_key(key));
             if let Some(delta) = self.resync.take_turn(self.entries.is_empty(), is_queued) {
-                return Some(Popped { item: Item::Deltas(delta.into()), is_in_initial_list, up_to: None });
+                return Some(PoppedItem {
+                    item: Item::Deltas(delta.into()),
+                    is_in_initial_list,
+                    up_to: None,
+                });
             }
         }
         let (item, up_to) = match self.entries.pop_front()? {
@@ -204,7 +208,7 @@ impl QueueState for State {
             self.entries.shrink_to(RETAINED_CAPACITY);
             self.queued = self.queued.take().filter(|_| !self.resync.is_empty());
         }
-        Some(Popped { item, is_in_initial_list, up_to })
+        Some(PoppedItem { item, is_in_initial_list, up_to })
     }
 
     fn used(&self) -> QueueSize {

@@ -6,7 +6,7 @@ use super::*;
 use crate::object::{DeletedFinalStateUnknown, meta_namespace_key};
 use crate::queue::testing::cases::Op::{Add, Delete, Pop, Replace, Resync, Update};
 use crate::queue::testing::cases::{Known, Op, known, object, object_text, pop_all, pop_one, run, text};
-use crate::queue::{Item, Popped};
+use crate::queue::{Item, PoppedItem};
 
 fn queue_of(known: &Arc<Known>) -> OrderedFifo {
     OrderedFifo::new(Arc::clone(known) as KnownObjects, QueueOptions::default())
@@ -46,7 +46,7 @@ fn requeue_during_the_initial_list_does_not_prevent_sync() {
     for name in ["a", "b"] {
         assert!(queue.list_item(object(name, 1), Origin::List).is_none());
     }
-    let mut requeue = |popped: Popped| match popped.item {
+    let mut requeue = |popped: PoppedItem| match popped.item {
         Item::Deltas(deltas) => vec![deltas],
         _ => Vec::new(),
     };
@@ -76,7 +76,7 @@ fn requeue_cost_does_not_depend_on_the_queue_length() {
     }
     KEYS.set(0);
     let mut pops = 0;
-    let mut fail_once = |popped: Popped| {
+    let mut fail_once = |popped: PoppedItem| {
         pops += 1;
         match popped.item {
             Item::Deltas(deltas) if pops <= OBJECTS => vec![deltas],
@@ -93,7 +93,7 @@ fn requeue_cost_does_not_depend_on_the_queue_length() {
 fn requeued_deltas_yield_to_newer_ones() {
     let queue = queue_of(&known(&[]));
     let requeue = || {
-        let mut requeue_all = |popped: Popped| match popped.item {
+        let mut requeue_all = |popped: PoppedItem| match popped.item {
             Item::Deltas(deltas) => vec![deltas],
             _ => Vec::new(),
         };
@@ -153,7 +153,7 @@ fn failed_list_is_requeued_object_by_object() {
     let queue = OrderedFifo::new(known(&[]) as KnownObjects, options);
     run(&queue, &[Replace(&[]), Replace(&[("a", 1), ("b", 1)]), Update("b", 2)]);
     assert_eq!(queue.try_pop(&mut |popped| assert!(matches!(popped.item, Item::Mark(_)))), Ok(true));
-    let mut fail = |popped: Popped| match popped.item {
+    let mut fail = |popped: PoppedItem| match popped.item {
         Item::ReplacedAll(all) => all,
         other => panic!("{other:?}"),
     };

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use crate::object::{DeletedObject, Ingest, Key, KeyGetter, KeyLister, Object, Origin, TypeMeta};
-use crate::queue::{Change, Delta, Item, Popped, Queue};
+use crate::queue::{Change, Delta, Item, PoppedItem, Queue};
 
 /// Returns an object with version `state`.
 pub(in crate::queue) fn object(name: &str, state: u32) -> Arc<Object> {
@@ -77,11 +77,11 @@ pub(in crate::queue) fn text(delta: &Delta) -> String {
 /// Pops until an item has deltas, and returns them as text with the flag `is_in_initial_list`.
 pub(in crate::queue) fn pop_one(queue: &dyn Queue) -> Option<(String, bool)> {
     loop {
-        let mut popped: Option<Popped> = None;
+        let mut popped: Option<PoppedItem> = None;
         if !queue.try_pop(&mut |next| popped = Some(next)).unwrap_or(false) {
             return None;
         }
-        let Some(Popped { item, is_in_initial_list, .. }) = popped else { continue };
+        let Some(PoppedItem { item, is_in_initial_list, .. }) = popped else { continue };
         if let Some(text) = item_text(&item) {
             return Some((text, is_in_initial_list));
         }

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use super::cases::{Known, item_text, known, object};
 use crate::object::{DeletedObject, Object, Origin, meta_namespace_key};
 use crate::queue::{
-    Change, DeltaFifo, DeltaFifoOptions, Item, KnownObjects, OrderedFifo, Popped, Queue, QueueOptions,
+    Change, DeltaFifo, DeltaFifoOptions, Item, KnownObjects, OrderedFifo, PoppedItem, Queue, QueueOptions,
     key_of, pop,
 };
 
@@ -136,7 +136,7 @@ impl Simulation {
     fn pop(&mut self) -> bool {
         let Self { queue, store, replayed, .. } = self;
         let state = |object: &Object| object.resource_version().to_string().parse().expect("a number");
-        let process = &mut |popped: Popped| {
+        let process = &mut |popped: PoppedItem| {
             let deltas = match popped.item {
                 Item::Deltas(deltas) => vec![deltas],
                 Item::ReplacedAll(all) => all,
@@ -385,7 +385,7 @@ proptest! {
             let mut text = None;
             let mut more = true;
             while more && text.is_none() {
-                let process = &mut |popped: Popped| {
+                let process = &mut |popped: PoppedItem| {
                     text = item_text(&popped.item);
                     let all = match popped.item {
                         Item::Deltas(deltas) => vec![deltas],
@@ -449,7 +449,7 @@ proptest! {
         let queued = Mutex::new(BTreeMap::<String, Vec<u32>>::new());
         let reported = AtomicU32::new(0);
         let pop = || {
-            let process = &mut |popped: Popped| {
+            let process = &mut |popped: PoppedItem| {
                 if let Item::Deltas(deltas) = &popped.item {
                     let name = deltas[0].object().expect("a state").name().to_owned();
                     let mut queued = queued.lock().expect("no panic");

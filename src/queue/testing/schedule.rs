@@ -272,7 +272,7 @@ mod tests {
 
     /// Pops until the queue is closed and empty; requeues the first `failures` deltas.
     async fn consume(queue: Arc<dyn Queue>, seen: NewestVersions, mut failures: usize, in_order: bool) {
-        let mut process = |popped: crate::queue::Popped| {
+        let mut process = |popped: crate::queue::PoppedItem| {
             let Item::Deltas(deltas) = popped.item else { return Vec::new() };
             if failures > 0 {
                 failures -= 1;

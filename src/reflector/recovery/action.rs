@@ -186,9 +186,9 @@ mod tests {
             (Error::Decode(text()), [RelistLater, FallBack, WatchAnyway, RelistLater, RelistLater]),
             (Error::NotStored(text()), [RelistLater, RelistLater, WatchAnyway, RelistLater, RelistLater]),
         ];
-        for (error, wanted) in table {
+        for (error, expected) in table {
             let found = [List, WatchList, Check, Open, Watch].map(|phase| recovery_action(phase, &error));
-            assert_eq!(found, wanted, "{error:?}");
+            assert_eq!(found, expected, "{error:?}");
         }
     }
 }

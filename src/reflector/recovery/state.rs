@@ -36,7 +36,7 @@ pub(in crate::reflector) struct RecoveryState {
     pub(in crate::reflector) early_watches: u32,
 }
 
-/// What is known about the history of the source: a server that was restored from a backup assigns its versions again.
+/// The known relation of the source to the stored state: a server that was restored from a backup assigns its versions again.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::reflector) enum SourceState {
     /// It has the history of the stored state.
@@ -62,7 +62,7 @@ pub(in crate::reflector) struct Loss {
 /// The properties that a source has shown.
 #[derive(Default)]
 pub(in crate::reflector) struct SourceTraits {
-    /// It splits a list at any version into pages, so it does not answer from memory.
+    /// It splits a list at any version into pages, so it does not serve lists from memory.
     pub(in crate::reflector) paginated: bool,
     /// It does not support the initial state in a watch.
     pub(in crate::reflector) no_watch_list: bool,

@@ -64,8 +64,8 @@ pub(in crate::reflector) async fn list<L: ListerWatcher, S: ReflectorStore>(
 
 /// Returns the page size for a list at this version; 0 is no limit.
 ///
-/// A Kubernetes server answers a list at "0" or at a version from memory, where a limit is ignored or hinders it. Pages at a
-/// version are requested only from a source that has shown that it does not answer from memory.
+/// A Kubernetes server serves a list at "0" or at a version from memory, where a limit is ignored or hinders it. Pages at a
+/// version are requested only from a source that has shown that it does not serve lists from memory.
 pub(in crate::reflector) fn page_size(
     options: &ReflectorOptions,
     paginated: bool,

@@ -1,6 +1,6 @@
 //! The check of the source's latest version before a watch continues after a disconnect.
 //!
-//! A Kubernetes server answers a watch from a version that it has not reached with silence, and sends events once it has passed
+//! A Kubernetes server is silent on a watch from a version that it has not reached, and sends events once it has passed
 //! that version. So a watch of a server that was restored from a backup, or of another server in its place, would miss all
 //! differences without an error, as client-go's does.
 

@@ -11,7 +11,7 @@ use kdelta::informer::{
 };
 use kdelta::object::{Key, KeyError, Object, Origin, meta_namespace_key};
 use kdelta::queue::{
-    DeltaFifo, DeltaFifoOptions, Fifo, Item, KnownObjects, OrderedFifo, Popped, Queue, QueueOptions,
+    DeltaFifo, DeltaFifoOptions, Fifo, Item, KnownObjects, OrderedFifo, PoppedItem, Queue, QueueOptions,
 };
 use kdelta::reflector::{Reflector, ReflectorOptions};
 use kdelta::store::{Cache, Store, index_funcs};
@@ -20,7 +20,7 @@ use kdelta::testing::pod;
 use super::{Recorder, advance, source_of, source_state, state, until};
 
 /// Returns the newest delta of a pop as text.
-fn text(popped: &Popped) -> String {
+fn text(popped: &PoppedItem) -> String {
     let Item::Deltas(deltas) = &popped.item else { return "no delta".into() };
     let newest = deltas.newest().expect("a delta");
     let object = newest.object().map_or_else(String::new, |object| state(object));
@@ -43,7 +43,7 @@ async fn controller_processes_every_queue_type() {
         let lines = Arc::new(Mutex::new(Vec::new()));
         let process = Box::new({
             let lines = Arc::clone(&lines);
-            move |popped: &Popped| {
+            move |popped: &PoppedItem| {
                 lines.lock().expect("lines").push(text(popped));
                 Ok(())
             }
@@ -89,7 +89,7 @@ async fn list_with_a_key_error_is_retried() {
     ];
     for queue in queues {
         let source = source_of(&["a", "odd"]);
-        let process = Box::new(|_: &Popped| Ok(()));
+        let process = Box::new(|_: &PoppedItem| Ok(()));
         let controller = Controller::new(Config::new(queue, source.clone(), process));
         let stop = CancellationToken::new();
         let run = tokio::spawn(controller.run(stop.clone()));
@@ -113,7 +113,7 @@ async fn failed_delta_is_requeued_behind_the_others() {
             let mut failures = 2;
             let process = Box::new({
                 let lines = Arc::clone(&lines);
-                move |popped: &Popped| {
+                move |popped: &PoppedItem| {
                     let Item::Deltas(deltas) = &popped.item else { return Ok(()) };
                     let name = deltas[0].object().expect("an object").name().to_owned();
                     let fails = name == "a" && failures > 0;
@@ -139,7 +139,7 @@ async fn failing_object_is_retried_with_backoff() {
         let calls = Arc::new(Mutex::new(0));
         let process = Box::new({
             let calls = Arc::clone(&calls);
-            move |popped: &Popped| {
+            move |popped: &PoppedItem| {
                 let is_object = matches!(popped.item, Item::Deltas(_));
                 *calls.lock().expect("no panic") += u32::from(is_object);
                 if is_object { Err("never".into()) } else { Ok(()) }
@@ -176,7 +176,7 @@ async fn newer_delta_replaces_a_failed_one() {
         let lines = Arc::new(Mutex::new(lines));
         let process = Box::new({
             let lines = Arc::clone(&lines);
-            move |popped: &Popped| {
+            move |popped: &PoppedItem| {
                 lines.lock().expect("lines").push(text(popped));
                 Err("always".into())
             }
