@@ -43,3 +43,13 @@ pub(super) fn names(objects: &[Arc<Object>]) -> Vec<&str> {
     names.sort_unstable();
     names
 }
+
+/// Returns a pod with the name `p` and a number, and with a text for each value. Index functions refuse value 0.
+pub(super) fn numbered_pod(name: u8, values: &[u8]) -> Arc<Object> {
+    let texts = ["bad", "v1", "v2", "v3", "v4"];
+    let values: Vec<_> = values.iter().map(|value| texts[usize::from(*value)]).collect();
+    from_json(&serde_json::json!({
+        "metadata": {"name": format!("p{name}"), "resourceVersion": "1", "labels": {"first": values.first()}},
+        "spec": {"values": values, "template": "large enough that it pays to compress it ".repeat(20)},
+    }))
+}

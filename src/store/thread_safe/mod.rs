@@ -292,4 +292,6 @@ impl ThreadSafeStore {
 }
 
 #[cfg(test)]
+mod model_tests;
+#[cfg(test)]
 mod tests;

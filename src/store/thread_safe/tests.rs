@@ -1,14 +1,12 @@
 //! Tests of the store.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
-
-use proptest::prelude::*;
 
 use super::*;
 use crate::object::TypeMeta;
 use crate::store::IndexFunc;
-use crate::store::fixtures::{by_values, from_json, names, pod, values_of};
+use crate::store::fixtures::{by_values, names, numbered_pod, pod, values_of};
 
 fn store() -> ThreadSafeStore {
     ThreadSafeStore::new([("values".to_owned(), by_values())].into())
@@ -242,11 +240,13 @@ fn index_functions_read_a_body_once_before_compression() {
     });
     let indexers = [("counted".to_owned(), func.clone()), ("again".to_owned(), func)].into();
     let store = ThreadSafeStore::new(indexers).with_compressor(Arc::default());
-    let object = random_pod(1, &[1, 2]);
+    let object = numbered_pod(1, &[1, 2]);
     store.add("p1".into(), Arc::clone(&object)).expect("added");
     let stored = store.get("p1").expect("stored");
     assert!(stored.is_compressed() && !object.is_compressed());
-    store.replace(vec![("p1".into(), stored), ("p2".into(), random_pod(2, &[3]))], &"2".into()).expect("ok");
+    store
+        .replace(vec![("p1".into(), stored), ("p2".into(), numbered_pod(2, &[3]))], &"2".into())
+        .expect("ok");
     assert_eq!((runs.load(Ordering::Relaxed), store.index_errors("counted")), (4, 0));
     // For an index that is added later, each body is decompressed once for all functions.
     let late = || {
@@ -260,9 +260,9 @@ fn index_functions_read_a_body_once_before_compression() {
 #[test]
 fn memory_of_bodies_is_exact() {
     let store = store().with_compressor(Arc::default());
-    let text: usize = (0..50).map(|name| random_pod(name, &[1]).json_len()).sum();
+    let text: usize = (0..50).map(|name| numbered_pod(name, &[1]).json_len()).sum();
     for name in 0..50 {
-        let object = random_pod(name, &[1]);
+        let object = numbered_pod(name, &[1]);
         store.add(Arc::clone(object.key()), object).expect("added");
     }
     let memory = store.memory();
@@ -367,155 +367,4 @@ fn replace_is_atomic_for_readers() {
             assert_eq!(store.list().len(), 20);
         }
     });
-}
-
-#[test]
-fn store_releases_its_tables_when_most_objects_are_deleted() {
-    let store = store();
-    let mut model = BTreeMap::<Key, Arc<Object>>::new();
-    let add_all = |model: &mut BTreeMap<Key, Arc<Object>>| {
-        for number in 0..5000_u32 {
-            let name = format!("p{number}");
-            let object = pod(&name, "1", &format!("v{},own{number}", number % 7));
-            model.insert(Arc::clone(object.key()), Arc::clone(&object));
-            store.add(Arc::clone(object.key()), object).expect("added");
-        }
-    };
-    add_all(&mut model);
-    let tables = || {
-        let memory = store.memory();
-        memory.slot_bytes + memory.index_bytes
-    };
-    let full = tables();
-    for number in (0..5000_u32).rev().filter(|number| number % 97 != 0) {
-        let key = format!("p{number}");
-        model.remove(&*key);
-        store.delete(&key);
-    }
-    check(&store, &model).expect("the indices are renumbered with the objects");
-    assert!(tables() * 4 < full, "{} of {full} bytes are left", tables());
-    add_all(&mut model);
-    check(&store, &model).expect("the store grows again");
-    for key in model.keys() {
-        store.delete(key);
-    }
-    check(&store, &BTreeMap::new()).expect("the store is empty");
-    assert!(tables() * 4 < full, "{} of {full} bytes are left", tables());
-}
-
-#[derive(Debug, Clone)]
-enum Step {
-    Put(u8, Vec<u8>),
-    PutAgain(u8),
-    Delete(u8),
-    Replace(Vec<(u8, Vec<u8>)>, bool),
-    AddIndexer(u8),
-}
-
-fn steps() -> impl Strategy<Value = Vec<Step>> {
-    let name = 0..6u8;
-    let values = || proptest::collection::vec(0..5u8, 0..4);
-    let step = prop_oneof![
-        4 => (name.clone(), values()).prop_map(|(name, values)| Step::Put(name, values)),
-        1 => name.clone().prop_map(Step::PutAgain),
-        2 => name.clone().prop_map(Step::Delete),
-        1 => (proptest::collection::vec((name, values()), 0..8), any::<bool>())
-            .prop_map(|(items, keep)| Step::Replace(items, keep)),
-        1 => (0..3u8).prop_map(Step::AddIndexer),
-    ];
-    proptest::collection::vec(step, 0..40)
-}
-
-/// Index functions refuse value 0.
-fn random_pod(name: u8, values: &[u8]) -> Arc<Object> {
-    let texts = ["bad", "v1", "v2", "v3", "v4"];
-    let values: Vec<_> = values.iter().map(|value| texts[usize::from(*value)]).collect();
-    from_json(&serde_json::json!({
-        "metadata": {"name": format!("p{name}"), "resourceVersion": "1", "labels": {"first": values.first()}},
-        "spec": {"values": values, "template": "large enough that it pays to compress it ".repeat(20)},
-    }))
-}
-
-/// Computes the expected index from scratch: the keys of each value, and the number of refused objects.
-fn recomputed(model: &BTreeMap<Key, Arc<Object>>) -> (BTreeMap<String, BTreeSet<Key>>, usize) {
-    let (mut index, mut refused) = (BTreeMap::<String, BTreeSet<Key>>::new(), 0);
-    for (key, object) in model {
-        let values = values_of(object);
-        if values.iter().any(|value| value == "bad") {
-            refused += 1;
-            continue;
-        }
-        for value in values {
-            index.entry(value).or_default().insert(Arc::clone(key));
-        }
-    }
-    (index, refused)
-}
-
-fn check(store: &ThreadSafeStore, model: &BTreeMap<Key, Arc<Object>>) -> Result<(), TestCaseError> {
-    let mut stored = store.list_keys();
-    stored.sort_unstable();
-    prop_assert_eq!(stored, model.keys().cloned().collect::<Vec<_>>());
-    prop_assert_eq!(store.list().len(), model.len());
-    for (key, object) in model {
-        let stored = store.get(key).expect("stored");
-        prop_assert_eq!(stored.is_compressed(), store.compressor.is_some());
-        prop_assert!(stored.is_compressed() || Arc::ptr_eq(&stored, object));
-        prop_assert_eq!(stored.json(), object.json());
-    }
-    let (index, refused) = recomputed(model);
-    let copies = store.indices();
-    prop_assert_eq!(copies.keys().cloned().collect::<Vec<_>>(), store.indexers());
-    for name in store.indexers() {
-        prop_assert_eq!(&copies[&name], &index);
-        let counts: Vec<_> = index.iter().map(|(value, keys)| (value.clone(), keys.len())).collect();
-        prop_assert_eq!(store.index_counts(&name).expect("an index"), counts);
-        prop_assert_eq!(store.index_errors(&name), refused);
-        for (value, keys) in &index {
-            let keys: Vec<Key> = keys.iter().cloned().collect();
-            prop_assert_eq!(store.index_keys(&name, value).expect("an index"), keys);
-        }
-    }
-    Ok(())
-}
-
-proptest! {
-    #[test]
-    fn indices_always_match_the_objects(steps in steps(), compresses: bool) {
-        let store = if compresses { store().with_compressor(Arc::default()) } else { store() };
-        let mut model = BTreeMap::<Key, Arc<Object>>::new();
-        for step in steps {
-            match step {
-                Step::Put(name, values) => {
-                    let object = random_pod(name, &values);
-                    model.insert(Arc::clone(object.key()), Arc::clone(&object));
-                    store.add(Arc::clone(object.key()), object).expect("added");
-                }
-                Step::PutAgain(name) => {
-                    if let Some(object) = store.get(&format!("p{name}")) {
-                        store.update(Arc::clone(object.key()), object).expect("updated");
-                    }
-                }
-                Step::Delete(name) => {
-                    let key = format!("p{name}");
-                    model.remove(&*key);
-                    store.delete(&key);
-                }
-                Step::Replace(items, keep) => {
-                    let mut objects = if keep { store.list() } else { Vec::new() };
-                    objects.extend(items.iter().map(|(name, values)| random_pod(*name, values)));
-                    let items: Vec<_> =
-                        objects.into_iter().map(|object| (Arc::clone(object.key()), object)).collect();
-                    model = items.iter().cloned().collect();
-                    store.replace(items, &"2".into()).expect("replaced");
-                }
-                Step::AddIndexer(number) => {
-                    let name = format!("more{number}");
-                    let known = store.indexers().contains(&name);
-                    prop_assert_eq!(store.add_indexers([(name, by_values())].into()).is_err(), known);
-                }
-            }
-            check(&store, &model)?;
-        }
-    }
 }
