@@ -378,8 +378,8 @@ mod tests {
         let page = format!("{}t0k3n-of-status", "x".repeat(507));
         for (code, body) in [(403, json), (403, &page), (500, "<p>t0k3n-of-status</p>")] {
             let error = of_response(code, None, body.as_bytes(), &redaction);
-            let Status { reason, message, json } = error.status().expect("a Status");
-            let shown = format!("{reason} {message} {json} {error}");
+            let Status { reason, message, name, json, .. } = error.status().expect("a Status");
+            let shown = format!("{reason} {message} {name} {json} {error}");
             assert!(message.contains("***") && !shown.contains("t0k3"), "{shown}");
         }
     }

@@ -92,6 +92,8 @@ impl Redaction {
     pub(crate) fn error(&self, error: Error) -> Error {
         let text = |text: String| self.owned(text);
         let status = |status: Status| Status {
+            code: status.code,
+            name: self.owned(status.name),
             reason: self.owned(status.reason),
             message: self.owned(status.message),
             json: self.json(status.json),

@@ -99,7 +99,8 @@ impl Error {
     /// Creates the error for a version that the source has not reached, in a server's words.
     pub(crate) fn too_large(version: &ResourceVersion, latest: &ResourceVersion) -> Self {
         let message = format!("Too large resource version: {version}, current: {latest}");
-        Self::TooLargeResourceVersion(Status { reason: "Timeout".into(), message, json: String::new() })
+        let reason = "Timeout".to_owned();
+        Self::TooLargeResourceVersion(Status { code: Some(504), reason, message, ..Status::default() })
     }
 
     /// Returns the delay that the server requested, limited to five minutes.
@@ -116,10 +117,16 @@ impl Error {
 /// A server's error response (`meta/v1` Status), or its substitute when a proxy responded.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Status {
+    /// The HTTP status code; `None` if no server responded, because the client rejected the request itself or has no
+    /// credentials for it.
+    pub code: Option<u16>,
     /// The machine-readable reason: `Forbidden`, `Expired`, …; empty if absent.
     pub reason: String,
     /// The human-readable message.
     pub message: String,
+    /// The name of the object that the request is about (`details.name`); empty if absent. A server that does not serve
+    /// a type names no object.
+    pub name: String,
     /// The whole Status as compact JSON, for callers that forward it.
     pub json: String,
 }

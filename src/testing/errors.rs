@@ -14,5 +14,5 @@ pub(super) fn invalid(message: &str) -> Error {
 pub(super) fn status(reason: &str, message: &str) -> Status {
     let json =
         serde_json::json!({"kind": "Status", "status": "Failure", "reason": reason, "message": message});
-    Status { reason: reason.into(), message: message.into(), json: json.to_string() }
+    Status { reason: reason.into(), message: message.into(), json: json.to_string(), ..Status::default() }
 }

@@ -218,7 +218,8 @@ fn version_of(event: &WatchEvent) -> &ResourceVersion {
 
 fn without_version() -> Error {
     let message = "an event has no resourceVersion: continuing without one could lose events".to_owned();
-    Error::Internal(Status { reason: "InternalError".to_owned(), message, json: String::new() })
+    let reason = "InternalError".to_owned();
+    Error::Internal(Status { code: Some(500), reason, message, ..Status::default() })
 }
 
 #[cfg(test)]

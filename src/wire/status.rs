@@ -55,6 +55,7 @@ struct WireStatus {
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 struct Details {
+    name: Option<String>,
     causes: Option<Vec<Cause>>,
     retry_after_seconds: Option<i64>,
 }
@@ -80,6 +81,24 @@ enum Meaning {
     NotFound,
     NotSupported,
     Invalid,
+}
+
+impl Meaning {
+    /// Returns the code of a Status in a watch that has none, as servers set it for this meaning.
+    fn code(self) -> u16 {
+        match self {
+            Self::Expired => 410,
+            Self::TooLarge => 504,
+            Self::TooMany => 429,
+            Self::Unavailable => 503,
+            Self::Internal => 500,
+            Self::Unauthorized => 401,
+            Self::Forbidden => 403,
+            Self::NotFound => 404,
+            Self::NotSupported => 405,
+            Self::Invalid => 400,
+        }
+    }
 }
 
 impl WireStatus {
@@ -116,9 +135,12 @@ impl WireStatus {
         let code = self.code.filter(|code| *code != 0).unwrap_or(http_code);
         let retry_after = retry_after.or_else(|| self.retry_after());
         let meaning = self.meaning(code, retry_after);
+        let code = if code == 0 { meaning.code() } else { code };
         let reason = self.reason.filter(|reason| !reason.is_empty());
         let message = self.message.filter(|message| !message.is_empty());
         let status = Status {
+            code: Some(code),
+            name: self.details.and_then(|details| details.name).unwrap_or_default(),
             reason: reason.unwrap_or_else(|| reason_of(code).to_owned()),
             message: message.unwrap_or_else(|| message_of(code, "unknown")),
             json: self.json,
@@ -377,6 +399,22 @@ mod tests {
                 assert_eq!((status.message.as_str(), status.json.as_str()), ("said so", json.as_str()));
             }
         }
+    }
+
+    #[test]
+    fn status_keeps_its_code_and_the_name_of_its_object() {
+        for code in [400, 406, 408, 409, 410, 413, 415, 422, 502, 503, 504] {
+            let substitute = from_response(code, None, b"<html>");
+            assert_eq!(substitute.status().and_then(|status| status.code), Some(code));
+            // The code of the Status counts, since a proxy may change that of the response.
+            let json = status("Unheard", code, r#","details":{"name":"web","kind":"pods"}"#);
+            let error = from_response(500, None, json.as_bytes());
+            let status = error.status().expect("a Status");
+            assert_eq!((status.code, status.name.as_str()), (Some(code), "web"));
+        }
+        // A watch has no response code.
+        let error = from_status_json(br#"{"kind":"Status","reason":"Gone"}"#);
+        assert_eq!(error.status().and_then(|status| status.code), Some(410));
     }
 
     #[test]

@@ -187,7 +187,7 @@ fn listwatch_message(error: &listwatch::Error) -> (String, Option<&'static str>)
     let text = match (error.status(), error) {
         // Unavailable credentials, and requests rejected before sending, such as an invalid name, are the program's own
         // errors.
-        (Some(status), Error::Unauthorized(_) | Error::Invalid(_)) if status.reason.is_empty() => {
+        (Some(status), Error::Unauthorized(_) | Error::Invalid(_)) if status.code.is_none() => {
             with_prefix(&status.message)
         }
         (Some(status), Error::Unauthorized(_)) => {
@@ -203,7 +203,7 @@ fn listwatch_message(error: &listwatch::Error) -> (String, Option<&'static str>)
         Error::Forbidden(_) => {
             Some("`kubectl auth can-i --list` shows your permissions; -n selects a namespace")
         }
-        Error::NotFound(status) if is_pattern(&status.message) => {
+        Error::NotFound(status) if status.name.contains(['*', '?']) => {
             Some("names can't be patterns: select objects with -l, --field-selector or --by")
         }
         Error::Refused(_) => Some("check the address in --server or in the context of the kubeconfig"),
@@ -213,11 +213,6 @@ fn listwatch_message(error: &listwatch::Error) -> (String, Option<&'static str>)
         _ => None,
     };
     (text, hint)
-}
-
-/// Whether the missing object has a pattern as its name: `pods "web-*" not found`.
-fn is_pattern(message: &str) -> bool {
-    message.split('"').nth(1).is_some_and(|name| name.contains(['*', '?']))
 }
 
 /// Adds `error: ` unless the text has it or is one of kubectl's texts without it.
@@ -273,7 +268,7 @@ mod tests {
     use super::*;
 
     fn status(reason: &str, message: &str) -> Status {
-        Status { reason: reason.into(), message: message.into(), json: String::new() }
+        Status { code: Some(500), reason: reason.into(), message: message.into(), ..Status::default() }
     }
 
     fn message(error: impl Into<anyhow::Error>) -> String {
@@ -305,7 +300,10 @@ mod tests {
         );
         assert_eq!(message(Error::Internal(status("", "boom"))), "Error from server: boom");
         assert_eq!(
-            message(Error::Invalid(status("", "invalid resource name \"..\": [may not be '..']"))),
+            message(Error::Invalid(Status {
+                message: "invalid resource name \"..\": [may not be '..']".into(),
+                ..Status::default()
+            })),
             "error: invalid resource name \"..\": [may not be '..']"
         );
         assert_eq!(
@@ -317,7 +315,8 @@ mod tests {
     #[test]
     fn pattern_as_name_gets_a_hint() {
         for (name, has_hint) in [("web-*", true), ("web-?", true), ("web", false)] {
-            let error = Error::NotFound(status("NotFound", &format!("pods \"{name}\" not found")));
+            let status = status("NotFound", &format!("pods \"{name}\" not found"));
+            let error = Error::NotFound(Status { name: name.into(), ..status });
             let hint = Report::of(&error.into(), "kdelta").hint;
             assert_eq!(
                 hint.is_some_and(|hint| hint.starts_with("names can't be patterns: ")),

@@ -277,8 +277,7 @@ pub(super) fn is_missing(error: &Error) -> bool {
     matches!(error, Error::NotFound(_)) && !is_unserved(error)
 }
 
-/// Whether the error means that the type is not served.
+/// Whether the error means that the type is not served: it names no object.
 fn is_unserved(error: &Error) -> bool {
-    let words = "the server could not find the requested resource";
-    matches!(error, Error::NotFound(status) if status.message.ends_with(words))
+    matches!(error, Error::NotFound(status) if status.name.is_empty())
 }

@@ -139,11 +139,11 @@ impl JsonLines {
                 self.field("seconds", format!("{:.3}", lasted.as_secs_f64()).as_bytes());
                 self.bookmark(&mark.resource, to);
             }
-            MarkKind::Error { status, .. } if !status.json.is_empty() => {
+            MarkKind::Error(status) if !status.json.is_empty() => {
                 self.field("object", status.json.as_bytes());
             }
-            MarkKind::Error { status, code } => {
-                self.field("object", substitute_status(mark, status, *code).to_string().as_bytes());
+            MarkKind::Error(status) => {
+                self.field("object", substitute_status(mark, status).to_string().as_bytes());
             }
         }
         self.end(out)
@@ -230,11 +230,11 @@ impl JsonLines {
 }
 
 /// Returns the Status that a server would have sent. The kind in its details is the name of the resource.
-fn substitute_status(mark: &Mark, status: &Status, code: Option<u16>) -> Value {
+fn substitute_status(mark: &Mark, status: &Status) -> Value {
     let mut json = json!({
         "apiVersion": "v1", "kind": "Status", "status": "Failure", "reason": status.reason, "message": status.message,
     });
-    if let Some(code) = code {
+    if let Some(code) = status.code {
         json["code"] = code.into();
     }
     if let Some(name) = &mark.name {
@@ -437,8 +437,7 @@ mod tests {
             lines.change(&change, Some(&version), &mut out).expect("fine");
         }
         let gap = MarkKind::Gap { from: "20".into(), to: "31".into(), lasted: Duration::from_millis(2500) };
-        let status = Status { message: "gone".into(), ..Status::default() };
-        let error = MarkKind::Error { status, code: Some(410) };
+        let error = MarkKind::Error(Status { code: Some(410), message: "gone".into(), ..Status::default() });
         for kind in [MarkKind::Synced { version: "20".into() }, gap, error] {
             lines.mark(&mark(kind), None, &mut out).expect("fine");
         }
@@ -532,8 +531,14 @@ mod tests {
     fn error_line_has_original_status() {
         let error_line = |name: Option<&str>, json: &str, code| {
             let mut out = Vec::new();
-            let status = Status { reason: "Expired".into(), message: "too old".into(), json: json.into() };
-            let mark = Mark { name: name.map(Arc::from), ..mark(MarkKind::Error { status, code }) };
+            let status = Status {
+                code,
+                reason: "Expired".into(),
+                message: "too old".into(),
+                json: json.into(),
+                ..Status::default()
+            };
+            let mark = Mark { name: name.map(Arc::from), ..mark(MarkKind::Error(status)) };
             JsonLines::default().mark(&mark, None, &mut out).expect("fine");
             String::from_utf8(out).expect("text").split_once("\"namespace\":\"\",").expect("it").1.to_owned()
         };

@@ -39,7 +39,13 @@ impl Part {
     pub(crate) fn not_found(&self) -> Option<Error> {
         let name = self.name.as_ref()?;
         let message = format!("{} {name:?} not found", self.resource.group_resource());
-        Some(Error::NotFound(Status { reason: "NotFound".into(), message, json: String::new() }))
+        Some(Error::NotFound(Status {
+            code: Some(404),
+            reason: "NotFound".into(),
+            message,
+            name: name.to_string(),
+            ..Status::default()
+        }))
     }
 
     /// Returns the error for a named object that exists in no matching namespace; `None` if the selection has no
@@ -182,7 +188,7 @@ pub(crate) mod tests {
         let status = |reason: &str| Status {
             reason: reason.into(),
             message: "it is wrong".into(),
-            json: String::new(),
+            ..Status::default()
         };
         let bad = || Error::Invalid(status("BadRequest"));
         let message = |part: Part, selection: Selection, error| {

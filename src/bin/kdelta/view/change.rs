@@ -76,13 +76,8 @@ pub(crate) enum MarkKind {
         /// The time from the loss to the new list.
         lasted: Duration,
     },
-    /// This part of the watch has ended.
-    Error {
-        /// The server's status, or one made from the error.
-        status: Status,
-        /// The HTTP status code of the error, if there is one.
-        code: Option<u16>,
-    },
+    /// This part of the watch has ended: the server's status, or one made from the error.
+    Error(Status),
 }
 
 impl MarkKind {
@@ -91,7 +86,7 @@ impl MarkKind {
         match self {
             Self::Synced { .. } => "SYNCED",
             Self::Gap { .. } => "GAP",
-            Self::Error { .. } => "ERROR",
+            Self::Error(_) => "ERROR",
         }
     }
 }

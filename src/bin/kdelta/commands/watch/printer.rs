@@ -250,27 +250,7 @@ fn mark(part: &Part, received: Timestamp, kind: MarkKind) -> Mark {
 /// Returns the error mark with the server's status, or one made of the error text.
 fn error_of(error: &Error) -> MarkKind {
     let without_status = || Status { message: error.to_string(), ..Status::default() };
-    let status = error.status().cloned().unwrap_or_else(without_status);
-    // Errors without a reason, such as failed credentials, were not returned by a server.
-    let code = code_of(error).filter(|_| !status.reason.is_empty());
-    MarkKind::Error { status, code }
-}
-
-/// Returns the HTTP status that stands for the error.
-fn code_of(error: &Error) -> Option<u16> {
-    Some(match error {
-        Error::Expired(_) => 410,
-        Error::TooLargeResourceVersion(_) => 504,
-        Error::TooManyRequests { .. } => 429,
-        Error::Unavailable { .. } => 503,
-        Error::Internal(_) => 500,
-        Error::Unauthorized(_) => 401,
-        Error::Forbidden(_) => 403,
-        Error::NotFound(_) => 404,
-        Error::NotSupported(_) => 405,
-        Error::Invalid(_) => 400,
-        _ => return None,
-    })
+    MarkKind::Error(error.status().cloned().unwrap_or_else(without_status))
 }
 
 /// Returns a change of a part's object without an old state.

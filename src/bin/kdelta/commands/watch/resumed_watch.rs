@@ -136,6 +136,7 @@ mod tests {
             reason: reason.into(),
             message: message.into(),
             json: "{}".into(),
+            ..Status::default()
         };
         let old = Error::Expired(status("Expired", "too old resource version: 7 (99)"));
         let early =
