@@ -76,6 +76,7 @@ fn is_about_the_server(error: &Error) -> bool {
         error,
         Error::Refused(_)
             | Error::Tls(_)
+            | Error::TlsAlert(_)
             | Error::Transport(_)
             | Error::Timeout(_)
             | Error::Unauthorized(_)

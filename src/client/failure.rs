@@ -62,6 +62,7 @@ pub(crate) fn before_answer(error: Cause<'_>, authority: &str, proxy: Option<&st
             "The connection to the server {authority} was refused - did you specify the right host or port?"
         )),
         FailureKind::Tls => Error::Tls(unable),
+        FailureKind::TlsAlert => Error::TlsAlert(unable),
         FailureKind::Timeout => {
             let by = proxy.map(|proxy| format!(" by way of the proxy {proxy}")).unwrap_or_default();
             Error::Timeout(format!(
@@ -70,11 +71,6 @@ pub(crate) fn before_answer(error: Cause<'_>, authority: &str, proxy: Option<&st
         }
         FailureKind::Other => Error::Transport(unable),
     }
-}
-
-/// Returns whether the peer ended TLS, rather than this side for lack of trust.
-pub(crate) fn is_remote_alert(error: &Error) -> bool {
-    matches!(error, Error::Tls(said) if said.contains(REMOTE_ALERT))
 }
 
 /// Returns whether the error is the TLS alert of the peer itself.
@@ -132,14 +128,10 @@ pub(crate) fn while_reading(error: Cause<'_>, authority: &str, silent: Duration)
         ));
     }
     let chain = Chain::of(error);
-    // HTTP/2 reports a connection that it closed after an unanswered ping in the same way as one that was ended.
-    let why = &match chain.sentence.strip_suffix("stream closed because of a broken pipe") {
-        Some(before) => format!("{before}{}", nothing_heard(silent)),
-        None => chain.sentence,
-    };
+    let why = &if is_unanswered_ping(error) { nothing_heard(silent) } else { chain.sentence };
     match chain.kind {
         FailureKind::Timeout => Error::Timeout(format!("the server {authority} stopped responding: {why}")),
-        FailureKind::Refused | FailureKind::Tls | FailureKind::Other => {
+        FailureKind::Refused | FailureKind::Tls | FailureKind::TlsAlert | FailureKind::Other => {
             Error::Transport(format!("the connection to the server {authority} broke: {why}"))
         }
     }
@@ -159,6 +151,7 @@ fn nothing_heard(silent: Duration) -> String {
 enum FailureKind {
     Refused,
     Tls,
+    TlsAlert,
     Timeout,
     Other,
 }
@@ -203,8 +196,11 @@ fn walk<'a>(error: Cause<'a>, visit: &mut dyn FnMut(Cause<'a>)) {
 }
 
 fn kind_of(cause: Cause<'_>) -> Option<FailureKind> {
-    if cause.is::<rustls::Error>() || alert(&cause.to_string()).is_some() {
-        return Some(FailureKind::Tls);
+    match cause.downcast_ref::<rustls::Error>() {
+        Some(rustls::Error::AlertReceived(_)) => return Some(FailureKind::TlsAlert),
+        Some(_) => return Some(FailureKind::Tls),
+        None if alert(&cause.to_string()).is_some() => return Some(FailureKind::TlsAlert),
+        None => {}
     }
     let timed_out = cause.downcast_ref::<hyper::Error>().is_some_and(hyper::Error::is_timeout)
         || cause.is::<tokio::time::error::Elapsed>()
@@ -235,6 +231,17 @@ fn words_of(cause: Cause<'_>) -> Option<String> {
         Some(other) => format!("tls: {other}"),
         None => plain_words(cause.to_string()),
     })
+}
+
+/// Returns whether HTTP/2 ended its streams with the connection, after an unanswered ping or because the connection was
+/// ended: both are a broken pipe without an error of the system.
+fn is_unanswered_ping(error: Cause<'_>) -> bool {
+    let mut found = false;
+    walk(error, &mut |cause| {
+        let io = cause.downcast_ref::<h2::Error>().and_then(h2::Error::get_io);
+        found |= io.is_some_and(|io| io.kind() == io::ErrorKind::BrokenPipe && io.raw_os_error().is_none());
+    });
+    found
 }
 
 /// Returns the alert that ended TLS, as rustls names it. HTTP/2 keeps only the text of such an error.
@@ -328,7 +335,9 @@ fn certificate_words(why: &rustls::CertificateError) -> String {
             }
         }
         // The server shows the certificate of an untrusted authority as its own.
-        other if other.to_string().contains("CaUsedAsEndEntity") => {
+        rustls::CertificateError::Other(rustls::OtherError(other))
+            if matches!(other.downcast_ref(), Some(webpki::Error::CaUsedAsEndEntity)) =>
+        {
             "certificate signed by unknown authority".to_owned()
         }
         other => other.to_string(),
@@ -379,7 +388,7 @@ mod tests {
         for (code, body) in [(403, json), (403, &page), (500, "<p>t0k3n-of-status</p>")] {
             let error = of_response(code, None, body.as_bytes(), &redaction);
             let Status { reason, message, name, json, .. } = error.status().expect("a Status");
-            let shown = format!("{reason} {message} {name} {json} {error}");
+            let shown = format!("{reason} {message} {name:?} {json} {error}");
             assert!(message.contains("***") && !shown.contains("t0k3"), "{shown}");
         }
     }

@@ -93,7 +93,7 @@ impl Redaction {
         let text = |text: String| self.owned(text);
         let status = |status: Status| Status {
             code: status.code,
-            name: self.owned(status.name),
+            name: status.name.map(|name| self.owned(name.into()).into()),
             reason: self.owned(status.reason),
             message: self.owned(status.message),
             json: self.json(status.json),
@@ -113,8 +113,10 @@ impl Redaction {
             Error::NotFound(said) => Error::NotFound(status(said)),
             Error::NotSupported(said) => Error::NotSupported(status(said)),
             Error::Invalid(said) => Error::Invalid(status(said)),
+            Error::UnsupportedFieldSelector(said) => Error::UnsupportedFieldSelector(status(said)),
             Error::Refused(said) => Error::Refused(text(said)),
             Error::Tls(said) => Error::Tls(text(said)),
+            Error::TlsAlert(said) => Error::TlsAlert(text(said)),
             Error::Transport(said) => Error::Transport(text(said)),
             Error::Timeout(said) => Error::Timeout(text(said)),
             Error::Decode(said) => Error::Decode(text(said)),

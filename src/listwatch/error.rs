@@ -52,12 +52,18 @@ pub enum Error {
     /// The request is invalid and will remain so: a selector, an option, a representation.
     #[error("{0}")]
     Invalid(Status),
+    /// The server does not support the field selector for this resource: request without it, and select afterwards.
+    #[error("{0}")]
+    UnsupportedFieldSelector(Status),
     /// The connection was refused: retry later.
     #[error("{0}")]
     Refused(String),
-    /// The TLS handshake failed: one side's certificate was not accepted.
+    /// The client ended TLS: it does not trust the server's certificate, or the server does not speak TLS.
     #[error("{0}")]
     Tls(String),
+    /// The server ended TLS: it did not accept the client's certificate, or requires one.
+    #[error("{0}")]
+    TlsAlert(String),
     /// The connection broke, or failed for another reason.
     #[error("{0}")]
     Transport(String),
@@ -86,9 +92,11 @@ impl Error {
             | Self::Forbidden(status)
             | Self::NotFound(status)
             | Self::NotSupported(status)
-            | Self::Invalid(status) => Some(status),
+            | Self::Invalid(status)
+            | Self::UnsupportedFieldSelector(status) => Some(status),
             Self::Refused(_)
             | Self::Tls(_)
+            | Self::TlsAlert(_)
             | Self::Transport(_)
             | Self::Timeout(_)
             | Self::Decode(_)
@@ -124,9 +132,9 @@ pub struct Status {
     pub reason: String,
     /// The human-readable message.
     pub message: String,
-    /// The name of the object that the request is about (`details.name`); empty if absent. A server that does not serve
+    /// The name of the object that the request is about (`details.name`), if there is one. A server that does not serve
     /// a type names no object.
-    pub name: String,
+    pub name: Option<Box<str>>,
     /// The whole Status as compact JSON, for callers that forward it.
     pub json: String,
 }

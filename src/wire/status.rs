@@ -17,6 +17,8 @@ const MAX_BODY_CHARS: usize = 512;
 const TOO_LARGE_CAUSE: &str = "ResourceVersionTooLarge";
 /// The same in servers up to 1.18, which state it in the message only.
 const TOO_LARGE_MESSAGE: &str = "Too large resource version";
+/// The messages about a field selector: of most resources, and of those that select by name and namespace only.
+const UNSUPPORTED_FIELD_SELECTOR: [&str; 2] = ["field label not supported", "is not a known field selector"];
 
 /// Returns the error of a response with another code than 2xx whose body is a Status, `None` when it is none.
 ///
@@ -55,7 +57,7 @@ struct WireStatus {
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 struct Details {
-    name: Option<String>,
+    name: Option<Box<str>>,
     causes: Option<Vec<Cause>>,
     retry_after_seconds: Option<i64>,
 }
@@ -81,6 +83,7 @@ enum Meaning {
     NotFound,
     NotSupported,
     Invalid,
+    UnsupportedFieldSelector,
 }
 
 impl Meaning {
@@ -96,7 +99,7 @@ impl Meaning {
             Self::Forbidden => 403,
             Self::NotFound => 404,
             Self::NotSupported => 405,
-            Self::Invalid => 400,
+            Self::Invalid | Self::UnsupportedFieldSelector => 400,
         }
     }
 }
@@ -140,7 +143,7 @@ impl WireStatus {
         let message = self.message.filter(|message| !message.is_empty());
         let status = Status {
             code: Some(code),
-            name: self.details.and_then(|details| details.name).unwrap_or_default(),
+            name: self.details.and_then(|details| details.name).filter(|name| !name.is_empty()),
             reason: reason.unwrap_or_else(|| reason_of(code).to_owned()),
             message: message.unwrap_or_else(|| message_of(code, "unknown")),
             json: self.json,
@@ -156,6 +159,7 @@ impl WireStatus {
             Meaning::NotFound => Error::NotFound(status),
             Meaning::NotSupported => Error::NotSupported(status),
             Meaning::Invalid => Error::Invalid(status),
+            Meaning::UnsupportedFieldSelector => Error::UnsupportedFieldSelector(status),
         }
     }
 
@@ -166,9 +170,17 @@ impl WireStatus {
         match meaning_of_reason(reason).unwrap_or_else(|| meaning_of_code(code)) {
             _ if code == 429 => Meaning::TooMany,
             Meaning::Unavailable if self.is_too_large() => Meaning::TooLarge,
+            Meaning::Invalid if self.refuses_field_selector() => Meaning::UnsupportedFieldSelector,
             Meaning::Internal if retry_after.is_some() => Meaning::Unavailable,
             meaning => meaning,
         }
+    }
+
+    /// Returns whether the server does not support the field selector for the resource: a `BadRequest` that only its
+    /// message tells apart from others (the field label conversions of `apimachinery` and of each API group).
+    fn refuses_field_selector(&self) -> bool {
+        let message = self.message.as_deref().unwrap_or_default();
+        UNSUPPORTED_FIELD_SELECTOR.iter().any(|text| message.contains(text))
     }
 
     fn is_too_large(&self) -> bool {
@@ -364,6 +376,7 @@ mod tests {
             Error::NotFound(_) => "NotFound",
             Error::NotSupported(_) => "NotSupported",
             Error::Invalid(_) => "Invalid",
+            Error::UnsupportedFieldSelector(_) => "UnsupportedFieldSelector",
             Error::Decode(_) => "Decode",
             _ => "other",
         }
@@ -410,11 +423,24 @@ mod tests {
             let json = status("Unheard", code, r#","details":{"name":"web","kind":"pods"}"#);
             let error = from_response(500, None, json.as_bytes());
             let status = error.status().expect("a Status");
-            assert_eq!((status.code, status.name.as_str()), (Some(code), "web"));
+            assert_eq!((status.code, status.name.as_deref()), (Some(code), Some("web")));
         }
         // A watch has no response code.
         let error = from_status_json(br#"{"kind":"Status","reason":"Gone"}"#);
         assert_eq!(error.status().and_then(|status| status.code), Some(410));
+    }
+
+    #[test]
+    fn unsupported_field_selector_differs_from_other_bad_requests() {
+        for (message, expected) in [
+            ("Unable to find: field label not supported: spec.x", "UnsupportedFieldSelector"),
+            (r#"\"x\" is not a known field selector: only \"metadata.name\""#, "UnsupportedFieldSelector"),
+            ("unable to parse requirement", "Invalid"),
+        ] {
+            let json =
+                format!(r#"{{"kind":"Status","message":"{message}","reason":"BadRequest","code":400}}"#);
+            assert_eq!(variant(&from_response(400, None, json.as_bytes())), expected, "{message}");
+        }
     }
 
     #[test]

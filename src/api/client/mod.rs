@@ -118,7 +118,7 @@ impl Client {
     ///
     /// # Errors
     /// The server's refusal or the network's failure, by meaning. Credentials that can't be obtained are
-    /// [`listwatch::Error::Unauthorized`] with an empty reason.
+    /// [`listwatch::Error::Unauthorized`] without a code.
     pub async fn send(&self, request: &Request) -> Result<Response, listwatch::Error> {
         let credentials = Arc::clone(&self.inner.credentials);
         let auth = self
@@ -130,7 +130,7 @@ impl Client {
         let refused = match Box::pin(self.attempt(&auth, request)).await {
             Err(error @ listwatch::Error::Unauthorized(_)) => error,
             // The refusal of a server that requires a valid client certificate.
-            Err(error) if auth.identity().is_some() && failure::is_remote_alert(&error) => error,
+            Err(error @ listwatch::Error::TlsAlert(_)) if auth.identity().is_some() => error,
             other => return other,
         };
         // The time for renewing the credentials does not count against the server's.

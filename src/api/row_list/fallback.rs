@@ -9,6 +9,7 @@ pub(super) fn is_fallback_error(error: &Error) -> bool {
         Error::Expired(_)
             | Error::TooLargeResourceVersion(_)
             | Error::Invalid(_)
+            | Error::UnsupportedFieldSelector(_)
             | Error::NotSupported(_)
             | Error::Internal(_)
             | Error::Decode(_)

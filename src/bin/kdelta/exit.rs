@@ -183,7 +183,7 @@ fn server_error(error: &anyhow::Error) -> Option<&listwatch::Error> {
 
 /// Returns the message for an error of a list or watch, and a hint.
 fn listwatch_message(error: &listwatch::Error) -> (String, Option<&'static str>) {
-    use listwatch::Error;
+    use listwatch::{Error, Status};
     let text = match (error.status(), error) {
         // Unavailable credentials, and requests rejected before sending, such as an invalid name, are the program's own
         // errors.
@@ -203,10 +203,11 @@ fn listwatch_message(error: &listwatch::Error) -> (String, Option<&'static str>)
         Error::Forbidden(_) => {
             Some("`kubectl auth can-i --list` shows your permissions; -n selects a namespace")
         }
-        Error::NotFound(status) if status.name.contains(['*', '?']) => {
+        Error::NotFound(Status { name: Some(name), .. }) if name.contains(['*', '?']) => {
             Some("names can't be patterns: select objects with -l, --field-selector or --by")
         }
         Error::Refused(_) => Some("check the address in --server or in the context of the kubeconfig"),
+        Error::TlsAlert(_) => Some("check the client certificate of the user in the kubeconfig"),
         Error::Tls(_) => {
             Some("set the authority that signed the server's certificate with --certificate-authority")
         }
@@ -316,7 +317,7 @@ mod tests {
     fn pattern_as_name_gets_a_hint() {
         for (name, has_hint) in [("web-*", true), ("web-?", true), ("web", false)] {
             let status = status("NotFound", &format!("pods \"{name}\" not found"));
-            let error = Error::NotFound(Status { name: name.into(), ..status });
+            let error = Error::NotFound(Status { name: Some(name.into()), ..status });
             let hint = Report::of(&error.into(), "kdelta").hint;
             assert_eq!(
                 hint.is_some_and(|hint| hint.starts_with("names can't be patterns: ")),

@@ -90,6 +90,7 @@ pub(in crate::reflector) fn recovery_action(phase: Phase, error: &Error) -> Reco
         | Error::Unavailable { .. }
         | Error::Refused(_)
         | Error::Tls(_)
+        | Error::TlsAlert(_)
         | Error::Transport(_)
         | Error::Unauthorized(_) => [RelistLater, RelistLater, RewatchLater, RewatchLater, RewatchLater],
         // Of an established watch: the connection is broken, but the server is fine.
@@ -103,7 +104,9 @@ pub(in crate::reflector) fn recovery_action(phase: Phase, error: &Error) -> Reco
             [RelistLater, FallBack, WatchAnyway, RelistLater, RelistLater]
         }
         // In a list request, only another version can help.
-        Error::Invalid(_) => [RelistAtAnyVersion, FallBackPermanently, WatchAnyway, RelistLater, RelistLater],
+        Error::Invalid(_) | Error::UnsupportedFieldSelector(_) => {
+            [RelistAtAnyVersion, FallBackPermanently, WatchAnyway, RelistLater, RelistLater]
+        }
         Error::NotSupported(_) => [GiveUp, FallBackPermanently, WatchAnyway, GiveUp, GiveUp],
     };
     match phase {
@@ -124,6 +127,7 @@ pub(in crate::reflector) fn is_disconnected(error: &Error) -> bool {
         | Error::Unavailable { .. }
         | Error::Refused(_)
         | Error::Tls(_)
+        | Error::TlsAlert(_)
         | Error::Transport(_)
         | Error::Timeout(_) => true,
         Error::Expired(_)
@@ -134,6 +138,7 @@ pub(in crate::reflector) fn is_disconnected(error: &Error) -> bool {
         | Error::NotFound(_)
         | Error::NotSupported(_)
         | Error::Invalid(_)
+        | Error::UnsupportedFieldSelector(_)
         | Error::Decode(_)
         | Error::NotStored(_) => false,
     }
@@ -179,8 +184,13 @@ mod tests {
                 Error::Invalid(status()),
                 [RelistAtAnyVersion, FallBackPermanently, WatchAnyway, RelistLater, RelistLater],
             ),
+            (
+                Error::UnsupportedFieldSelector(status()),
+                [RelistAtAnyVersion, FallBackPermanently, WatchAnyway, RelistLater, RelistLater],
+            ),
             (Error::Refused(text()), [RelistLater, RelistLater, RewatchLater, RewatchLater, RewatchLater]),
             (Error::Tls(text()), [RelistLater, RelistLater, RewatchLater, RewatchLater, RewatchLater]),
+            (Error::TlsAlert(text()), [RelistLater, RelistLater, RewatchLater, RewatchLater, RewatchLater]),
             (Error::Transport(text()), [RelistLater, RelistLater, RewatchLater, RewatchLater, RewatchLater]),
             (Error::Timeout(text()), [RelistLater, RelistLater, RewatchLater, RewatchLater, Rewatch]),
             (Error::Decode(text()), [RelistLater, FallBack, WatchAnyway, RelistLater, RelistLater]),

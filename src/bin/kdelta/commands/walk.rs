@@ -279,5 +279,5 @@ pub(super) fn is_missing(error: &Error) -> bool {
 
 /// Whether the error means that the type is not served: it names no object.
 fn is_unserved(error: &Error) -> bool {
-    matches!(error, Error::NotFound(status) if status.name.is_empty())
+    matches!(error, Error::NotFound(status) if status.name.is_none())
 }

@@ -43,7 +43,7 @@ impl Part {
             code: Some(404),
             reason: "NotFound".into(),
             message,
-            name: name.to_string(),
+            name: Some((**name).into()),
             ..Status::default()
         }))
     }
@@ -94,6 +94,7 @@ impl Part {
         match error {
             _ if self.name.is_some() => error,
             Error::Invalid(status) if status.reason == "BadRequest" => Error::Invalid(with_context(status)),
+            Error::UnsupportedFieldSelector(status) => Error::UnsupportedFieldSelector(with_context(status)),
             Error::NotFound(status) if status.reason == "NotFound" => Error::NotFound(with_context(status)),
             error => error,
         }

@@ -173,6 +173,7 @@ pub(crate) fn is_unreachable(error: &Error) -> bool {
         error,
         Error::Refused(_)
             | Error::Tls(_)
+            | Error::TlsAlert(_)
             | Error::Transport(_)
             | Error::Timeout(_)
             | Error::Unavailable { .. }

@@ -304,7 +304,11 @@ fn permanent_only(give_up: GiveUp) -> GiveUp {
     Arc::new(move |error| {
         let stays = matches!(
             error,
-            Error::Forbidden(_) | Error::NotFound(_) | Error::NotSupported(_) | Error::Invalid(_)
+            Error::Forbidden(_)
+                | Error::NotFound(_)
+                | Error::NotSupported(_)
+                | Error::Invalid(_)
+                | Error::UnsupportedFieldSelector(_)
         );
         stays && give_up(error)
     })

@@ -177,11 +177,13 @@ impl PartSource {
         Arc::new(move |error| match error {
             Error::Refused(_) => !(retries_refused && answered.load(Ordering::Relaxed)),
             Error::Tls(_)
+            | Error::TlsAlert(_)
             | Error::Unauthorized(_)
             | Error::Forbidden(_)
             | Error::NotFound(_)
             | Error::NotSupported(_)
-            | Error::Invalid(_) => true,
+            | Error::Invalid(_)
+            | Error::UnsupportedFieldSelector(_) => true,
             Error::Transport(_) | Error::Timeout(_) => !answered.load(Ordering::Relaxed),
             _ => false,
         })
@@ -219,10 +221,7 @@ impl PartSource {
 
     /// Whether this error is the first refusal of the field selector, so that the request is repeated without it.
     fn falls_back(&self, error: &Error) -> bool {
-        // Servers use one of two messages, depending on the resource.
-        let refusals = ["field label not supported", "is not a known field selector"];
-        let is_refusal = |message: &str| refusals.iter().any(|refusal| message.contains(refusal));
-        let unsupported = matches!(error, Error::Invalid(status) if is_refusal(&status.message));
+        let unsupported = matches!(error, Error::UnsupportedFieldSelector(_));
         let first =
             unsupported && self.fallback.is_some() && !self.is_selector_refused.swap(true, Ordering::Relaxed);
         if first {
