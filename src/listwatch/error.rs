@@ -125,7 +125,7 @@ impl Error {
 /// A server's error response (`meta/v1` Status), or its substitute when a proxy responded.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Status {
-    /// The HTTP status code; `None` if no server responded, because the client rejected the request itself or has no
+    /// The HTTP status code; `None` if no server sent it, because the client rejected the request itself or has no
     /// credentials for it.
     pub code: Option<u16>,
     /// The machine-readable reason: `Forbidden`, `Expired`, …; empty if absent.

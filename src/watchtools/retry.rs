@@ -219,7 +219,7 @@ fn version_of(event: &WatchEvent) -> &ResourceVersion {
 fn without_version() -> Error {
     let message = "an event has no resourceVersion: continuing without one could lose events".to_owned();
     let reason = "InternalError".to_owned();
-    Error::Internal(Status { code: Some(500), reason, message, ..Status::default() })
+    Error::Internal(Status { reason, message, ..Status::default() })
 }
 
 #[cfg(test)]

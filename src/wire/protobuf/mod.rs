@@ -53,12 +53,12 @@ fn varint(input: &mut &[u8]) -> Option<u64> {
 
 /// The value of a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Value<'a> {
+pub(crate) enum Value<'a> {
     Number(u64),
     /// A string, bytes, or a message.
     Bytes(&'a [u8]),
     /// Four or eight bytes, which no known field has.
-    Fixed,
+    Fixed(&'a [u8]),
 }
 
 impl<'a> Value<'a> {
@@ -93,20 +93,20 @@ impl<'a> Value<'a> {
     }
 }
 
-/// The fields of a message in their order.
-struct Fields<'a>(&'a [u8]);
+/// The fields of a message in their order, each with its number.
+pub(crate) struct Fields<'a>(pub(crate) &'a [u8]);
 
 impl<'a> Fields<'a> {
     fn field(&mut self) -> Option<(u64, Value<'a>)> {
         let tag = varint(&mut self.0)?;
         let value = match tag & 7 {
             0 => Value::Number(varint(&mut self.0)?),
-            1 => self.cut(8).map(|_| Value::Fixed)?,
+            1 => Value::Fixed(self.cut(8)?),
             2 => {
                 let length = varint(&mut self.0)?;
                 Value::Bytes(self.cut(usize::try_from(length).ok()?)?)
             }
-            5 => self.cut(4).map(|_| Value::Fixed)?,
+            5 => Value::Fixed(self.cut(4)?),
             // Groups were deprecated before Kubernetes existed.
             _ => return None,
         };

@@ -12,10 +12,8 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value, json};
 
+use crate::wire::protobuf::{Fields, MAGIC, Value as Wire};
 use fields::{Field, Type};
-
-/// The prefix of a protobuf request body.
-const MAGIC: &[u8] = b"k8s\0";
 
 /// Decodes the object in a body to JSON.
 ///
@@ -40,67 +38,28 @@ pub(super) fn decode(body: &[u8]) -> Result<Value, String> {
     Ok(object)
 }
 
-/// A field on the wire.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Wire<'a> {
-    Number(u64),
-    Bytes(&'a [u8]),
-}
-
-impl Wire<'_> {
-    /// Returns whether the field is empty at every level, of which there are at most [`MAX_EMPTY_LEVELS`].
-    fn is_nothing(self) -> bool {
-        self.is_nothing_within(MAX_EMPTY_LEVELS)
-    }
-
-    fn is_nothing_within(self, levels: usize) -> bool {
-        match self {
-            Self::Number(number) => number == 0,
-            Self::Bytes(b"") => true,
-            Self::Bytes(bytes) => levels.checked_sub(1).is_some_and(|levels| {
-                parts(bytes)
-                    .is_ok_and(|parts| parts.into_iter().all(|(_, wire)| wire.is_nothing_within(levels)))
-            }),
-        }
-    }
-}
-
 /// The maximum depth of an unknown field that counts as empty: it is read recursively, and a client chooses its depth.
 const MAX_EMPTY_LEVELS: usize = 32;
 
-const BROKEN: &str = "the message breaks off";
-
-/// Splits a message into its fields.
-fn parts(mut bytes: &[u8]) -> Result<Vec<(u64, Wire<'_>)>, String> {
-    let mut parts = Vec::new();
-    while !bytes.is_empty() {
-        let tag = varint(&mut bytes)?;
-        let wire = match tag & 7 {
-            0 => Wire::Number(varint(&mut bytes)?),
-            2 => {
-                let length = usize::try_from(varint(&mut bytes)?).map_err(|_| BROKEN)?;
-                let (value, rest) = bytes.split_at_checked(length).ok_or(BROKEN)?;
-                bytes = rest;
-                Wire::Bytes(value)
-            }
-            other => return Err(format!("a field of wire type {other}")),
-        };
-        parts.push((tag >> 3, wire));
-    }
-    Ok(parts)
+/// Returns whether a field is empty at every level, of which there are at most [`MAX_EMPTY_LEVELS`].
+fn is_empty(value: Wire<'_>) -> bool {
+    is_empty_within(value, MAX_EMPTY_LEVELS)
 }
 
-fn varint(bytes: &mut &[u8]) -> Result<u64, String> {
-    let mut value = 0;
-    for shift in (0..64).step_by(7) {
-        let (&byte, rest) = bytes.split_first().ok_or(BROKEN)?;
-        *bytes = rest;
-        value |= u64::from(byte & 0x7f) << shift;
-        if byte < 0x80 {
-            return Ok(value);
-        }
+fn is_empty_within(value: Wire<'_>, levels: usize) -> bool {
+    match value {
+        Wire::Number(number) => number == 0,
+        Wire::Bytes(b"") => true,
+        Wire::Bytes(bytes) => levels.checked_sub(1).is_some_and(|levels| {
+            Fields(bytes).all(|field| field.is_ok_and(|(_, value)| is_empty_within(value, levels)))
+        }),
+        Wire::Fixed(bytes) => bytes.iter().all(|byte| *byte == 0),
     }
-    Err("a number without end".to_owned())
+}
+
+/// Splits a message into its fields.
+fn parts(message: &[u8]) -> Result<Vec<(u64, Wire<'_>)>, String> {
+    Fields(message).collect::<Result<_, _>>().map_err(|error| error.to_string())
 }
 
 /// Decodes the fields of a message into an object.
@@ -114,10 +73,10 @@ fn message(
         match fields.iter().find(|(own, ..)| own == number) {
             Some((_, name, Type::Inline(fields))) => match wire {
                 Wire::Bytes(bytes) => message(object, fields, name, &self::parts(bytes)?)?,
-                Wire::Number(_) => return Err(format!("{name} is not of its type")),
+                Wire::Number(_) | Wire::Fixed(_) => return Err(format!("{name} is not of its type")),
             },
             Some((_, name, field_type)) => field(&mut object[*name], *field_type, name, *wire)?,
-            None if wire.is_nothing() => {}
+            None if is_empty(*wire) => {}
             None => {
                 return Err(format!(
                     "the demo does not read field {number} of {kind} in protobuf: send JSON"
@@ -159,7 +118,7 @@ fn field(target: &mut Value, field_type: Type, name: &str, wire: Wire<'_>) -> Re
         }
         // These are included even if empty.
         (Type::Message(_), wire)
-            if ["resources", "strategy", "updateStrategy"].contains(&name) && wire.is_nothing() => {}
+            if ["resources", "strategy", "updateStrategy"].contains(&name) && is_empty(wire) => {}
         (Type::Message(fields), Wire::Bytes(bytes)) => {
             if target.is_null() {
                 *target = Map::new().into();
@@ -264,7 +223,7 @@ mod tests {
 
     fn body(kind: &str, raw: &[u8]) -> Vec<u8> {
         let type_meta = [bytes(1, b"v1"), bytes(2, kind.as_bytes())].concat();
-        [MAGIC, &bytes(1, &type_meta), &bytes(2, raw), &bytes(3, b"")].concat()
+        [&MAGIC[..], &bytes(1, &type_meta), &bytes(2, raw), &bytes(3, b"")].concat()
     }
 
     /// A field 15 that holds a field 15, and so on. Written from its end, since each length precedes its content.
@@ -287,12 +246,20 @@ mod tests {
 
     #[test]
     fn deeply_nested_unknown_field_is_no_empty_field() {
-        assert!(Wire::Bytes(&nested(MAX_EMPTY_LEVELS)).is_nothing());
-        assert!(!Wire::Bytes(&nested(MAX_EMPTY_LEVELS + 1)).is_nothing());
+        assert!(is_empty(Wire::Bytes(&nested(MAX_EMPTY_LEVELS))));
+        assert!(!is_empty(Wire::Bytes(&nested(MAX_EMPTY_LEVELS + 1))));
         // Deep enough to exhaust the stack of a thread, were it read to its end.
         let raw = nested(30_000);
-        assert!(!Wire::Bytes(&raw).is_nothing());
-        assert!(decode(&[MAGIC, &raw[..]].concat()).is_err());
+        assert!(!is_empty(Wire::Bytes(&raw)));
+        assert!(decode(&[&MAGIC[..], &raw[..]].concat()).is_err());
+    }
+
+    #[test]
+    fn number_of_more_than_64_bits_is_an_error() {
+        let number = [&[8][..], &[0xff; 9], &[2]].concat();
+        assert!(parts(&number).is_err());
+        let largest = [&[8][..], &[0xff; 9], &[1]].concat();
+        assert_eq!(parts(&largest), Ok(vec![(1, Wire::Number(u64::MAX))]));
     }
 
     #[test]
