@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use kdelta::listwatch::Error;
 
+use super::failure_action::FailureAction;
 use super::forbidden;
 use super::format::Extent;
 use super::reporter::Reporter;
@@ -139,19 +140,22 @@ impl<'a> Walk<'a> {
     /// # Errors
     /// As [`Walk::start`].
     pub(super) async fn failed(&mut self, planned: PlannedPart, error: anyhow::Error) -> anyhow::Result<()> {
-        let PlannedPart { part, open_type, open_namespace } = planned;
-        let may_be_stale = error.downcast_ref().is_some_and(is_unserved);
-        if may_be_stale && self.revalidated.insert(Subject::of(&part)) && self.targets.revalidate(&part).await
+        let action = error.downcast_ref().map_or(FailureAction::Report, |e| FailureAction::of(&planned, e));
+        let PlannedPart { part, open_namespace, .. } = planned;
+        if action == FailureAction::Resolve
+            && self.revalidated.insert(Subject::of(&part))
+            && self.targets.revalidate(&part).await
         {
             return self.replan(&part).await;
         }
         self.failed_count += 1;
-        let is_missing = part.name.is_some() && error.downcast_ref().is_some_and(is_missing);
-        if is_missing && open_namespace {
+        if action == FailureAction::ReportMissing && open_namespace {
             self.absent.insert(part);
             return Ok(());
         }
-        let Some(refusal @ Error::Forbidden(_)) = error.downcast_ref::<Error>().cloned() else {
+        let (FailureAction::SplitByNamespace { or_leave_out }, Some(refusal)) =
+            (action, error.downcast_ref::<Error>().cloned())
+        else {
             self.failures.push((part, error));
             return Ok(());
         };
@@ -160,7 +164,7 @@ impl<'a> Walk<'a> {
             self.refusal.get_or_insert((part, refusal));
             return self.settle().await;
         }
-        if open_type || open_namespace {
+        if or_leave_out {
             self.refusal.get_or_insert((part.clone(), refusal));
             self.forbidden.push(part);
         } else {
@@ -270,14 +274,4 @@ impl<'a> Walk<'a> {
         }
         Ok(())
     }
-}
-
-/// Whether the object is missing, but not its type.
-pub(super) fn is_missing(error: &Error) -> bool {
-    matches!(error, Error::NotFound(_)) && !is_unserved(error)
-}
-
-/// Whether the error means that the type is not served: it names no object.
-fn is_unserved(error: &Error) -> bool {
-    matches!(error, Error::NotFound(status) if status.name.is_none())
 }

@@ -16,11 +16,12 @@ use kdelta::store::{Indexer, StoreError};
 
 use self::sink::{ListingPrinter, ListingSink};
 use super::empty_result;
+use super::failure_action::is_missing;
 use super::needs;
 use super::reporter::Reporter;
 use super::stats::Stats;
 use super::synced::{show_count, synced_indexer};
-use super::walk::{Walk, is_missing};
+use super::walk::Walk;
 use crate::exit::{ExitCode, Usage};
 use crate::output::Count;
 use crate::session::{Filter, Part, PartSource, PlannedPart, Session, indexers, reflector_options};

@@ -15,11 +15,11 @@ use super::part_event::{PartEvent, PartEventKind};
 use super::parts::{Parts, Stage};
 use super::printer::DeltaPrinter;
 use super::unavailable_parts::RetrySchedule;
+use crate::commands::failure_action::FailureAction;
 use crate::commands::forbidden;
 use crate::commands::reporter::Reporter;
-use crate::commands::walk::is_missing;
 use crate::exit::ExitCode;
-use crate::session::{Interrupt, TargetFailure, is_unreachable};
+use crate::session::{Interrupt, TargetFailure};
 use crate::settings::{Format, Watch};
 
 /// The maximum number of events between two flushes.
@@ -252,12 +252,12 @@ impl<'a, W: Write> WatchLoop<'a, W> {
     fn fail(&mut self, number: usize, received: Timestamp, error: Error) -> anyhow::Result<()> {
         let Some(state) = self.parts.states.get_mut(&number) else { return Ok(()) };
         let (planned, synced) = (state.planned.clone(), matches!(state.stage, Stage::Synced));
-        let is_forbidden = matches!(error, Error::Forbidden(_));
+        let action = FailureAction::of(&planned, &error);
+        let is_forbidden = matches!(action, FailureAction::SplitByNamespace { .. });
+        let may_be_left_out = action == FailureAction::SplitByNamespace { or_leave_out: true };
         let is_resumed = self.watch.flow.from.is_some();
-        let is_open = planned.open_type || planned.open_namespace;
-        // With several clusters the others continue, and this one may return.
-        let may_come =
-            if is_forbidden { is_open } else { !planned.part.prefix.is_empty() && is_unreachable(&error) };
+        let is_one_of_several = !planned.part.prefix.is_empty();
+        let may_come = may_be_left_out || (action == FailureAction::WaitForCluster && is_one_of_several);
         if may_come && state.is_retry {
             self.parts.mark_unavailable(number, error);
             return Ok(());
@@ -270,7 +270,7 @@ impl<'a, W: Write> WatchLoop<'a, W> {
             return self.reconcile_parts();
         }
         // As in `get` with a single context.
-        if planned.part.name.is_some() && planned.part.prefix.is_empty() && is_missing(&error) {
+        if action == FailureAction::ReportMissing && !is_one_of_several {
             self.has_missing_name = true;
         } else {
             self.partial = true;
@@ -284,7 +284,7 @@ impl<'a, W: Write> WatchLoop<'a, W> {
             self.printer.ended(number, received, &error)?;
             self.parts.mark_failed(number);
         }
-        if is_forbidden && is_open {
+        if may_be_left_out {
             self.failures.add_forbidden(planned.part, error);
         } else {
             let error = planned.part.with_request_context(&self.watch.selection, error);
