@@ -46,7 +46,7 @@ use expected_type::ExpectedType;
 use recovery::backoff::Backoff;
 use recovery::state::LastVersion;
 use run_context::RunContext;
-use state_machine::Machine;
+use state_machine::StateMachine;
 use steps::list::{MAX_READ_AHEAD, Pages, page_size};
 
 /// Lists and watches a source, and writes its objects to a store (client-go: `Reflector`).
@@ -143,8 +143,8 @@ impl<L: ListerWatcher, S: ReflectorStore> Reflector<L, S> {
         }
     }
 
-    fn into_machine(self) -> Machine<L, S> {
-        Machine::new(RunContext::new(self.source, self.store, self.options, self.last))
+    fn into_machine(self) -> StateMachine<L, S> {
+        StateMachine::new(RunContext::new(self.source, self.store, self.options, self.last))
     }
 
     /// Lists once into the store, without a retry after most errors, by the rules of the first list of a run: [`ReflectorStore::list_begin`], each item,

@@ -11,7 +11,7 @@ use super::recovery::state::{Loss, SourceState};
 use super::reflector_store::ReflectorStore;
 use super::run_context::RunContext;
 use super::steps::list::list;
-use super::steps::live_watch::{End, Live, follow, open};
+use super::steps::live_watch::{LiveWatch, WatchEnd, follow, open};
 use super::steps::version_check::{check, check_and_open};
 use super::steps::watch_list::{InitialFailure, watch_list};
 use crate::listwatch::{Error, ListerWatcher};
@@ -48,7 +48,7 @@ pub(super) enum State<W> {
     /// Reads a watch. Its clean end leads to [`State::Opening`], through [`State::Waiting`] if the watch was short. An error
     /// leads to the same state as in [`State::Opening`], except that a longer watch that only became silent is opened again at
     /// once.
-    Watching(Live<W>),
+    Watching(LiveWatch<W>),
     /// Waits for a back-off.
     Waiting {
         /// The wait.
@@ -66,11 +66,11 @@ pub(super) enum Next {
 }
 
 /// The state machine of one run. It alone calls the steps and chooses the next one.
-pub(super) struct Machine<L, S> {
+pub(super) struct StateMachine<L, S> {
     context: RunContext<L, S>,
 }
 
-impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
+impl<L: ListerWatcher, S: ReflectorStore> StateMachine<L, S> {
     pub(super) fn new(context: RunContext<L, S>) -> Self {
         Self { context }
     }
@@ -187,7 +187,7 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
         Ok(self.relist(None))
     }
 
-    fn opened(&mut self, live: Result<Live<L::Watch>, Error>) -> Result<State<L::Watch>, Error> {
+    fn opened(&mut self, live: Result<LiveWatch<L::Watch>, Error>) -> Result<State<L::Watch>, Error> {
         match live {
             Ok(live) => {
                 // A reflector that lists nothing has synced once its watch is established.
@@ -200,22 +200,22 @@ impl<L: ListerWatcher, S: ReflectorStore> Machine<L, S> {
     }
 
     /// Handles the end of a watch. The next request waits if the watch was short, however it ended.
-    fn ended(&mut self, end: End, lived: Duration) -> Result<State<L::Watch>, Error> {
+    fn ended(&mut self, end: WatchEnd, lived: Duration) -> Result<State<L::Watch>, Error> {
         self.context.backoffs.watch_ended(lived);
         let is_settled = lived >= SETTLED;
         if is_settled {
             self.context.recovery.early_watches = 0;
         }
         match end {
-            End::Clean { early } => {
+            WatchEnd::Clean { early } => {
                 self.context.recovery.short_watches = 0;
                 if early {
                     self.context.recovery.source_state = SourceState::Disconnected;
                 }
                 Ok(if is_settled { State::Opening } else { self.rewatch_later(None) })
             }
-            End::WithoutEvent => self.ended_without_event(),
-            End::Broken { error } => self.watch_broke(error, is_settled),
+            WatchEnd::WithoutEvent => self.ended_without_event(),
+            WatchEnd::Broken { error } => self.watch_broke(error, is_settled),
         }
     }
 

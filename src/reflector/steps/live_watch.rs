@@ -27,7 +27,7 @@ const BOOKMARK_SILENCE: Duration = Duration::from_mins(3);
 const BOOKMARK_INTERVAL: Duration = Duration::from_secs(100);
 
 /// An established watch.
-pub(in crate::reflector) struct Live<W> {
+pub(in crate::reflector) struct LiveWatch<W> {
     pub(in crate::reflector) stream: W,
     /// When it was requested, without the time that the source spent waiting for something else.
     pub(in crate::reflector) opened: Instant,
@@ -44,7 +44,7 @@ pub(in crate::reflector) struct Live<W> {
     pub(in crate::reflector) bookmarked: Option<Instant>,
 }
 
-impl<W> Live<W> {
+impl<W> LiveWatch<W> {
     /// Creates a watch that was requested with these options.
     pub(in crate::reflector) fn new(stream: W, options: WatchOptions, opened: Instant) -> Self {
         Self {
@@ -86,7 +86,7 @@ impl Silence {
 }
 
 /// The end of a watch.
-pub(in crate::reflector) enum End {
+pub(in crate::reflector) enum WatchEnd {
     /// The source ended it.
     Clean {
         /// Whether it ended well before its timeout, as when a server shuts down. Another server may take its place.
@@ -104,7 +104,7 @@ pub(in crate::reflector) enum End {
 /// Starts a watch from the last version.
 pub(in crate::reflector) async fn open<L: ListerWatcher, S: ReflectorStore>(
     context: &RunContext<L, S>,
-) -> Result<Live<L::Watch>, Error> {
+) -> Result<LiveWatch<L::Watch>, Error> {
     let options = WatchOptions {
         resource_version: context.last.get(),
         allow_bookmarks: true,
@@ -122,7 +122,7 @@ pub(in crate::reflector) async fn start_watch<L: ListerWatcher, S: ReflectorStor
     context: &RunContext<L, S>,
     options: WatchOptions,
     limit: Duration,
-) -> Result<Option<Live<L::Watch>>, Error> {
+) -> Result<Option<LiveWatch<L::Watch>>, Error> {
     let (requested_at, before) = (context.options.clock.now(), context.source.external_wait());
     let response =
         within_of_source(&*context.options.clock, &context.source, limit, context.source.watch(&options))
@@ -131,14 +131,14 @@ pub(in crate::reflector) async fn start_watch<L: ListerWatcher, S: ReflectorStor
     // A log-in may take longer than the watch, whose time the source counts from the request.
     let external_wait = context.source.external_wait().saturating_sub(before);
     let opened = (requested_at + external_wait).min(context.options.clock.now());
-    Ok(Some(Live::new(stream, options, opened)))
+    Ok(Some(LiveWatch::new(stream, options, opened)))
 }
 
 /// Writes the events of a watch to the store until it ends.
 pub(in crate::reflector) async fn follow<L: ListerWatcher, S: ReflectorStore>(
     context: &mut RunContext<L, S>,
-    live: &mut Live<L::Watch>,
-) -> End {
+    live: &mut LiveWatch<L::Watch>,
+) -> WatchEnd {
     let clock = context.options.clock.clone();
     let began = clock.now();
     let mut silence = Silence::default();
@@ -163,13 +163,13 @@ pub(in crate::reflector) async fn follow<L: ListerWatcher, S: ReflectorStore>(
                 silence.lasted = silence.lasted.saturating_add(wake);
                 if silence.left().is_zero() {
                     let error = silent("the watch", silence.limit);
-                    return End::Broken { error };
+                    return WatchEnd::Broken { error };
                 }
             }
             Some(Some(Ok(event))) => {
                 silence = Silence::default();
                 if let Err(error) = apply(context, live, event) {
-                    return End::Broken { error };
+                    return WatchEnd::Broken { error };
                 }
                 recovered(context, live, now);
             }
@@ -179,9 +179,9 @@ pub(in crate::reflector) async fn follow<L: ListerWatcher, S: ReflectorStore>(
                 let stood = clock.now().saturating_duration_since(live.opened);
                 let at_once = !live.delivered && stood < MIN_WATCH_LIFETIME;
                 return match end {
-                    Some(Err(error)) => End::Broken { error },
-                    _ if at_once => End::WithoutEvent,
-                    _ => End::Clean { early: live.left(clock.now()) > EARLY_END_MARGIN },
+                    Some(Err(error)) => WatchEnd::Broken { error },
+                    _ if at_once => WatchEnd::WithoutEvent,
+                    _ => WatchEnd::Clean { early: live.left(clock.now()) > EARLY_END_MARGIN },
                 };
             }
         }
@@ -191,7 +191,7 @@ pub(in crate::reflector) async fn follow<L: ListerWatcher, S: ReflectorStore>(
 /// Returns the longest allowed silence of the watch from now on.
 fn silence_limit<L: ListerWatcher, S: ReflectorStore>(
     context: &RunContext<L, S>,
-    live: &Live<L::Watch>,
+    live: &LiveWatch<L::Watch>,
     now: Instant,
 ) -> Duration {
     let silence_limit = live.silence_limit(now, context.options.idle_margin);
@@ -201,7 +201,7 @@ fn silence_limit<L: ListerWatcher, S: ReflectorStore>(
 /// Writes one event to the store.
 fn apply<L: ListerWatcher, S: ReflectorStore>(
     context: &mut RunContext<L, S>,
-    live: &mut Live<L::Watch>,
+    live: &mut LiveWatch<L::Watch>,
     event: WatchEvent,
 ) -> Result<(), Error> {
     let (object, write, is_live): (_, fn(&S, _, _) -> _, _) = match event {
@@ -247,7 +247,7 @@ fn watch_delivered<L: ListerWatcher, S: ReflectorStore>(context: &mut RunContext
 /// Reports once that a lost watch is established again.
 fn recovered<L: ListerWatcher, S: ReflectorStore>(
     context: &mut RunContext<L, S>,
-    live: &Live<L::Watch>,
+    live: &LiveWatch<L::Watch>,
     now: Instant,
 ) {
     if let Some(loss) = context.recovery.loss.take() {

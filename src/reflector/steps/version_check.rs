@@ -6,7 +6,7 @@
 
 use std::pin::pin;
 
-use super::live_watch::{Live, open};
+use super::live_watch::{LiveWatch, open};
 use super::source_deadline::{silent, within_of_source};
 use crate::listwatch::{Error, ListerWatcher};
 use crate::object::ResourceVersion;
@@ -28,7 +28,7 @@ pub(in crate::reflector) async fn check<L: ListerWatcher, S: ReflectorStore>(
 
 /// The source's latest version, and the watch that was opened meanwhile; no watch if the version rules out that it continues.
 pub(in crate::reflector) type CheckedWatch<W> =
-    (Result<ResourceVersion, Error>, Option<Result<Live<W>, Error>>);
+    (Result<ResourceVersion, Error>, Option<Result<LiveWatch<W>, Error>>);
 
 /// Opens a watch after the source ended the previous one cleanly, but early. The watch and the latest version are requested at
 /// the same time, so that events do not wait for two responses in turn; the watch is read once the version is known. After a

@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::task::coop::consume_budget;
 
 use super::flush::{FlushOnDrop, within_of_list};
-use super::live_watch::{Live, start_watch};
+use super::live_watch::{LiveWatch, start_watch};
 use super::whole_state::{WholeState, complete};
 use crate::listwatch::{Error, ListerWatcher, ResourceVersionMatch, WatchEvent, WatchOptions, WatchStream};
 use crate::object::{Key, Object, Origin, ResourceVersion};
@@ -35,7 +35,7 @@ pub(in crate::reflector) enum InitialFailure {
 /// Receives the initial state in a watch, and returns the watch.
 pub(in crate::reflector) async fn watch_list<L: ListerWatcher, S: ReflectorStore>(
     context: &mut RunContext<L, S>,
-) -> Result<Live<L::Watch>, InitialFailure> {
+) -> Result<LiveWatch<L::Watch>, InitialFailure> {
     let requested_at = context.options.clock.now();
     let options = WatchOptions {
         resource_version: context.version_to_request(Phase::WatchList),
@@ -60,7 +60,7 @@ pub(in crate::reflector) async fn watch_list<L: ListerWatcher, S: ReflectorStore
 /// Collects events up to the bookmark that ends the initial state.
 async fn receive_initial<L: ListerWatcher, S: ReflectorStore>(
     context: &RunContext<L, S>,
-    live: &mut Live<L::Watch>,
+    live: &mut LiveWatch<L::Watch>,
     origin: Origin,
 ) -> Result<WholeState, InitialFailure> {
     let _flush = FlushOnDrop(&*context.store);
