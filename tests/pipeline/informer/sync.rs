@@ -68,7 +68,8 @@ async fn watch_that_delivers_the_initial_state_is_closed_at_its_bookmark() {
         advance(1).await;
         assert!(!running.is_finished(), "{kind:?}: before the bookmark");
         source.end_initial_events();
-        assert!(running.await.expect("no panic").expect("no error"));
+        let ended = tokio::time::timeout(Duration::from_mins(1), running).await.expect("an end");
+        assert!(ended.expect("no panic").expect("no error"));
         source.add(pod("late"));
         assert_eq!(stored(&informer), ["a@2", "b@3"], "{kind:?}");
         assert_eq!(source.open_watches(), 0, "{kind:?}");
