@@ -161,11 +161,19 @@ impl ConfigOptions {
     /// plugin.
     #[must_use]
     pub fn from_env() -> Self {
-        let text = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+        Self::from_variables(|name| std::env::var_os(name))
+    }
+
+    /// Reads the variables of [`ConfigOptions::from_env`] with `variable`. An empty variable counts as not set, and one
+    /// that is not UTF-8 too, unless it holds paths.
+    #[must_use]
+    pub fn from_variables(variable: impl Fn(&str) -> Option<OsString>) -> Self {
+        let set = |name: &str| variable(name).filter(|value| !value.is_empty());
+        let text = |name: &str| set(name).and_then(|value| value.into_string().ok());
         let either = |name: &str| text(name).or_else(|| text(&name.to_lowercase()));
         Self {
-            kubeconfig_env: std::env::var_os("KUBECONFIG").filter(|value| !value.is_empty()),
-            home: home(),
+            kubeconfig_env: set("KUBECONFIG"),
+            home: home(set, cfg!(windows)),
             default_server: text("KUBERNETES_MASTER"),
             http1_only: text("DISABLE_HTTP2").is_some(),
             proxies: EnvironmentProxies {
@@ -198,15 +206,12 @@ pub(crate) fn search_path() -> (Option<OsString>, Vec<OsString>) {
     (path, std::iter::once("").chain(endings).map(OsString::from).collect())
 }
 
-#[cfg(not(windows))]
-fn home() -> Option<PathBuf> {
-    std::env::var_os("HOME").filter(|value| !value.is_empty()).map(PathBuf::from)
-}
-
-/// Returns the home as kubectl does: the first of three folders with a kubeconfig, else the first that is set.
-#[cfg(windows)]
-fn home() -> Option<PathBuf> {
-    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+/// Returns the home as kubectl does: on Windows the first of three folders with a kubeconfig, else the first that is
+/// set (client-go's `homedir`).
+fn home(set: impl Fn(&str) -> Option<OsString>, is_windows: bool) -> Option<PathBuf> {
+    if !is_windows {
+        return set("HOME").map(PathBuf::from);
+    }
     let drive = set("HOMEDRIVE").zip(set("HOMEPATH")).map(|(mut drive, path)| {
         drive.push(path);
         drive
@@ -215,4 +220,44 @@ fn home() -> Option<PathBuf> {
         [set("HOME"), drive, set("USERPROFILE")].into_iter().flatten().map(PathBuf::from).collect();
     let with_config = places.iter().find(|home| home.join(".kube").join("config").exists());
     with_config.or(places.first()).cloned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn variables(pairs: &[(&str, &str)]) -> impl Fn(&str) -> Option<OsString> {
+        move |name| pairs.iter().find(|(key, _)| *key == name).map(|(_, value)| OsString::from(value))
+    }
+
+    #[test]
+    fn empty_variables_are_not_set() {
+        let options = ConfigOptions::from_variables(variables(&[
+            ("KUBECONFIG", ""),
+            ("HOME", ""),
+            ("DISABLE_HTTP2", ""),
+            ("https_proxy", "http://p:1"),
+        ]));
+        assert_eq!((options.kubeconfig_env, options.home, options.http1_only), (None, None, false));
+        assert_eq!(options.proxies.https.expect("a proxy").expose(), "http://p:1");
+    }
+
+    #[test]
+    fn home_on_windows_is_the_first_place_with_a_kubeconfig() {
+        let [with_config, without] = [(); 2].map(|()| tempfile::tempdir().expect("a folder"));
+        std::fs::create_dir(with_config.path().join(".kube")).expect("a folder");
+        std::fs::write(with_config.path().join(".kube").join("config"), "").expect("a file");
+        let [with_config, without] = [&with_config, &without].map(|dir| dir.path().to_str().expect("UTF-8"));
+        for (pairs, expected) in [
+            (&[("USERPROFILE", with_config)][..], Some(with_config)),
+            (&[("HOME", without), ("USERPROFILE", with_config)], Some(with_config)),
+            (&[("HOME", without), ("USERPROFILE", "/none")], Some(without)),
+            (&[("HOMEDRIVE", without), ("HOMEPATH", "/x")], Some(&*format!("{without}/x"))),
+            (&[("HOMEPATH", "/x")], None),
+        ] {
+            assert_eq!(home(variables(pairs), true), expected.map(PathBuf::from), "{pairs:?}");
+        }
+        let elsewhere = [("USERPROFILE", with_config)];
+        assert_eq!(home(variables(&elsewhere), false), None);
+    }
 }

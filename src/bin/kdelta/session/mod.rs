@@ -2,7 +2,7 @@
 //! informers.
 
 mod cluster;
-mod connect;
+mod contexts;
 mod credential_plugins;
 pub(crate) mod demo;
 mod first_page;
@@ -91,8 +91,7 @@ impl Session {
             let mutation_detector = settings.mutation_detector;
             return Ok(Self { clusters, unusable: Vec::new(), mutation_detector, _demo: Some(demo) });
         }
-        let options = connect::options(connection, settings.terminal.stdin);
-        let all = connect::each_context(connection, &options)?;
+        let all = contexts::each_context(connection)?;
         let has_several = all.len() > 1;
         let mut opened = Self {
             clusters: Vec::new(),

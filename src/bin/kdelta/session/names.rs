@@ -11,7 +11,7 @@ use tokio::time::timeout;
 use super::cluster::namespaces;
 use super::plan::PlannedPart;
 use super::suggest::nearest;
-use super::{Cluster, Session, connect};
+use super::{Cluster, Session};
 use crate::settings::Connection;
 
 /// The time limit for finding a hint.
@@ -22,7 +22,7 @@ const HINT_TIMEOUT: Duration = Duration::from_secs(1);
 /// # Errors
 /// A file can't be read.
 pub(crate) fn kubeconfig_names(connection: &Connection) -> Result<Contexts, Error> {
-    Contexts::load(&connect::options(connection, false))
+    Contexts::load(&connection.options)
 }
 
 /// Returns the kubeconfig names most similar to the one that the error reports missing; empty for other errors.

@@ -3,35 +3,20 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use kdelta::kubeconfig::Secret;
+use kdelta::kubeconfig::{ConfigOptions, Secret};
 
 use super::environment::Environment;
 use super::{Pattern, UsageError, duration};
 use crate::args::ConnectionArgs;
 
-/// The connection settings of the flags. Missing values come from the kubeconfig.
+/// The connection settings: the environment's, overridden by the flags. Missing values come from the kubeconfig.
 #[derive(Debug, Clone)]
 pub(crate) struct Connection {
-    pub(crate) kubeconfig: Option<PathBuf>,
+    /// The options of every context, without its name.
+    pub(crate) options: ConfigOptions,
     pub(crate) contexts: Contexts,
-    pub(crate) cluster: Option<String>,
-    pub(crate) user: Option<String>,
-    pub(crate) server: Option<String>,
-    pub(crate) token: Option<Secret>,
-    pub(crate) token_file: Option<PathBuf>,
-    pub(crate) username: Option<String>,
-    pub(crate) password: Option<Secret>,
-    pub(crate) impersonate: Impersonate,
-    pub(crate) certificate_authority: Option<PathBuf>,
-    pub(crate) client_certificate: Option<PathBuf>,
-    pub(crate) client_key: Option<PathBuf>,
-    pub(crate) tls_server_name: Option<String>,
-    pub(crate) insecure_skip_tls_verify: bool,
     /// The time limit of requests other than watches; `None` is unlimited.
     pub(crate) request_timeout: Option<Duration>,
-    pub(crate) disable_compression: bool,
-    /// Whether to keep refresh tokens unused, as in a completion that is abandoned after a second.
-    pub(crate) spare_refresh_tokens: bool,
     /// The discovery cache of kdelta alone; `None` without a home directory.
     pub(crate) cache_dir: Option<PathBuf>,
 }
@@ -68,15 +53,6 @@ impl Contexts {
     }
 }
 
-/// The impersonated user. Whether uid, groups and extra are valid without a user depends on the kubeconfig.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Impersonate {
-    pub(crate) user: Option<String>,
-    pub(crate) uid: Option<String>,
-    pub(crate) groups: Vec<String>,
-    pub(crate) extra: Vec<(String, String)>,
-}
-
 impl Connection {
     pub(super) fn read(args: &ConnectionArgs, environment: &Environment) -> Result<Self, UsageError> {
         let contexts = Contexts::read(args.all_contexts, args.context.as_ref())?;
@@ -86,30 +62,31 @@ impl Connection {
                 return Err(UsageError::SeveralContexts(flag));
             }
         }
+        let extra = args.as_user_extra.iter().map(|text| user_extra(text)).collect::<Result<_, _>>()?;
+        let config = environment.config.clone();
+        let options = config
+            .kubeconfig(args.kubeconfig.clone().filter(|path| !path.as_os_str().is_empty()))
+            .cluster(given(args.cluster.as_ref()))
+            .user(given(args.user.as_ref()))
+            .server(given(args.server.as_ref()))
+            .token(secret(args.token.as_ref()))
+            .token_file(args.token_file.clone())
+            .username(given(args.username.as_ref()))
+            .password(secret(args.password.as_ref()))
+            .as_user(given(args.as_user.as_ref()))
+            .as_uid(given(args.as_uid.as_ref()))
+            .as_groups(args.as_group.clone())
+            .as_extra(extra)
+            .certificate_authority(args.certificate_authority.clone())
+            .client_certificate(args.client_certificate.clone())
+            .client_key(args.client_key.clone())
+            .tls_server_name(given(args.tls_server_name.as_ref()))
+            .insecure_skip_tls_verify(args.insecure_skip_tls_verify)
+            .disable_compression(args.disable_compression);
         Ok(Self {
-            kubeconfig: args.kubeconfig.clone().filter(|path| !path.as_os_str().is_empty()),
+            options,
             contexts,
-            cluster: given(args.cluster.as_ref()),
-            user: given(args.user.as_ref()),
-            server: given(args.server.as_ref()),
-            token: secret(args.token.as_ref()),
-            token_file: args.token_file.clone(),
-            username: given(args.username.as_ref()),
-            password: secret(args.password.as_ref()),
-            impersonate: Impersonate {
-                user: given(args.as_user.as_ref()),
-                uid: given(args.as_uid.as_ref()),
-                groups: args.as_group.clone(),
-                extra: args.as_user_extra.iter().map(|text| user_extra(text)).collect::<Result<_, _>>()?,
-            },
-            certificate_authority: args.certificate_authority.clone(),
-            client_certificate: args.client_certificate.clone(),
-            client_key: args.client_key.clone(),
-            tls_server_name: given(args.tls_server_name.as_ref()),
-            insecure_skip_tls_verify: args.insecure_skip_tls_verify,
             request_timeout: request_timeout(&args.request_timeout)?,
-            disable_compression: args.disable_compression,
-            spare_refresh_tokens: false,
             cache_dir: cache_dir(args.cache_dir.as_deref(), environment),
         })
     }
@@ -151,7 +128,9 @@ fn cache_dir(flag: Option<&Path>, environment: &Environment) -> Option<PathBuf> 
         return Some(dir.clone());
     }
     let kubectl = environment.kube_cache_dir.clone();
-    kubectl.or_else(|| Some(environment.home.as_ref()?.join(".kube").join("cache"))).map(|dir| dir.join(OWN))
+    kubectl
+        .or_else(|| Some(environment.config.home.as_ref()?.join(".kube").join("cache")))
+        .map(|dir| dir.join(OWN))
 }
 
 #[cfg(test)]
@@ -170,7 +149,8 @@ mod tests {
 
     #[test]
     fn cache_is_separate_from_kubectls() {
-        let mut environment = Environment { home: Some("/h".into()), ..Environment::default() };
+        let config = ConfigOptions::default().home(Some("/h".into()));
+        let mut environment = Environment { config, ..Environment::default() };
         assert_eq!(cache_dir(None, &environment), Some("/h/.kube/cache/kdelta".into()));
         environment.kube_cache_dir = Some("/k".into());
         assert_eq!(cache_dir(None, &environment), Some("/k/kdelta".into()));

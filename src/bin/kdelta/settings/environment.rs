@@ -4,6 +4,8 @@ use std::ffi::OsString;
 use std::io::IsTerminal;
 use std::path::PathBuf;
 
+use kdelta::kubeconfig::ConfigOptions;
+
 /// The variables that the program and its library read, with their purpose, as printed by the help and the manual.
 pub(crate) const VARIABLES: &[(&str, &str)] = &[
     ("KUBECONFIG", "list of kubeconfig files, in the format of PATH; default ~/.kube/config"),
@@ -39,10 +41,10 @@ pub(crate) const VARIABLES: &[(&str, &str)] = &[
     ("CLICOLOR_FORCE", "any value but 0: colour even in files and pipes; overrides the other variables"),
     ("FORCE_COLOR", "same as CLICOLOR_FORCE"),
     ("COLUMNS", "width of the help"),
-    ("USERPROFILE", "home directory if HOME is not set"),
+    ("USERPROFILE", "home directory on Windows if HOME is not set"),
 ];
 
-/// The environment of the program. The library's `api` reads kubeconfig and proxy variables itself.
+/// The environment of the program.
 #[derive(Debug, Clone, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(crate) struct Environment {
@@ -50,8 +52,8 @@ pub(crate) struct Environment {
     pub(crate) kdelta_cache_dir: Option<PathBuf>,
     /// `$KUBECACHEDIR`.
     pub(crate) kube_cache_dir: Option<PathBuf>,
-    /// The home directory.
-    pub(crate) home: Option<PathBuf>,
+    /// The variables of the configuration, and whether stdin is a terminal.
+    pub(crate) config: ConfigOptions,
     /// Whether `$NO_COLOR` is set and not empty.
     pub(crate) no_color: bool,
     /// Whether `$TERM` is `dumb`.
@@ -68,8 +70,6 @@ pub(crate) struct Environment {
     pub(crate) watch_list_client: Option<String>,
     /// Whether `$KUBE_CACHE_MUTATION_DETECTOR` is true in one of Go's spellings.
     pub(crate) mutation_detector: bool,
-    /// Whether stdin is a terminal.
-    pub(crate) stdin_is_terminal: bool,
     /// Whether stdout is a terminal.
     pub(crate) stdout_is_terminal: bool,
     /// Whether stderr is a terminal.
@@ -79,12 +79,11 @@ pub(crate) struct Environment {
 impl Environment {
     /// Reads the environment of this process.
     pub(crate) fn read() -> Self {
-        Self {
-            stdin_is_terminal: std::io::stdin().is_terminal(),
-            stdout_is_terminal: std::io::stdout().is_terminal(),
-            stderr_is_terminal: std::io::stderr().is_terminal(),
-            ..Self::from_variables(|name| std::env::var_os(name))
-        }
+        let mut environment = Self::from_variables(|name| std::env::var_os(name));
+        environment.config.stdin_is_terminal = std::io::stdin().is_terminal();
+        environment.stdout_is_terminal = std::io::stdout().is_terminal();
+        environment.stderr_is_terminal = std::io::stderr().is_terminal();
+        environment
     }
 
     /// Reads the environment with `variable`. An empty variable counts as not set.
@@ -94,7 +93,7 @@ impl Environment {
         Self {
             kdelta_cache_dir: set("KDELTA_CACHE_DIR").map(PathBuf::from),
             kube_cache_dir: set("KUBECACHEDIR").map(PathBuf::from),
-            home: set("HOME").or_else(|| set("USERPROFILE")).map(PathBuf::from),
+            config: ConfigOptions::from_variables(&variable),
             no_color: set("NO_COLOR").is_some(),
             dumb_terminal: set("TERM").is_some_and(|term| term == "dumb"),
             clicolor_off: set("CLICOLOR").is_some_and(|value| value == "0"),
@@ -106,7 +105,6 @@ impl Environment {
             mutation_detector: set("KUBE_CACHE_MUTATION_DETECTOR").is_some_and(|value| {
                 ["1", "t", "true"].iter().any(|truth| value.eq_ignore_ascii_case(truth))
             }),
-            stdin_is_terminal: false,
             stdout_is_terminal: false,
             stderr_is_terminal: false,
         }
@@ -141,7 +139,7 @@ mod tests {
         ]);
         assert!(environment.no_color && environment.force_color);
         assert!(environment.dumb_terminal && environment.clicolor_off);
-        assert_eq!(environment.home, Some("/h".into()));
+        assert_eq!(environment.config.home, Some("/h".into()));
     }
 
     #[test]

@@ -47,11 +47,9 @@ pub(crate) struct Settings {
     pub(crate) task: Task,
 }
 
-/// The standard streams.
+/// The standard streams for output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Terminal {
-    /// Whether the user can be prompted.
-    pub(crate) stdin: bool,
     pub(crate) stdout: OutputStream,
     pub(crate) stderr: OutputStream,
 }
@@ -79,7 +77,6 @@ impl Settings {
             demo: Demo::read(cli, environment)?,
             connection,
             terminal: Terminal {
-                stdin: environment.stdin_is_terminal,
                 stdout: stream(environment.stdout_is_terminal),
                 stderr: stream(environment.stderr_is_terminal),
             },

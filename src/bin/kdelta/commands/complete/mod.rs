@@ -96,8 +96,8 @@ fn settings(line: &TypedLine<'_>, app: &Command, environment: &Environment) -> O
     let matches = app.clone().try_get_matches_from(words).ok()?;
     let cli = Cli::from_arg_matches(&matches).ok()?;
     let mut settings = Settings::read(&cli, environment).ok()?;
-    settings.terminal.stdin = false;
-    settings.connection.spare_refresh_tokens = true;
+    settings.connection.options.stdin_is_terminal = false;
+    settings.connection.options.spare_refresh_tokens = true;
     Some(settings)
 }
 
@@ -189,8 +189,9 @@ mod tests {
         };
         let settings = read("-n a get --context c --color red pods --as me --count x ").expect("settings");
         assert_eq!(settings.connection.contexts, Contexts::Named("c".into()));
-        assert_eq!(settings.connection.impersonate.user.as_deref(), Some("me"));
-        assert!(!settings.terminal.stdin && settings.connection.spare_refresh_tokens);
+        assert_eq!(settings.connection.options.as_user.as_deref(), Some("me"));
+        let options = settings.connection.options;
+        assert!(!options.stdin_is_terminal && options.spare_refresh_tokens);
         assert!(read("get --demo pods ").expect("settings").demo.is_some());
         assert!(read("get --speed 7 pods ").is_none(), "a mistake");
     }

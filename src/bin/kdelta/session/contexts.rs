@@ -1,4 +1,4 @@
-//! Conversion of the connection settings to the library's configuration options.
+//! The selected contexts, each with its configuration options.
 
 use kdelta::kubeconfig::Contexts as Known;
 use kdelta::kubeconfig::{ConfigOptions, Error};
@@ -9,10 +9,8 @@ use crate::settings::{Connection, Contexts, Pattern};
 ///
 /// # Errors
 /// The kubeconfig can't be read, or a context does not exist.
-pub(super) fn each_context(
-    connection: &Connection,
-    options: &ConfigOptions,
-) -> anyhow::Result<Vec<ConfigOptions>> {
+pub(super) fn each_context(connection: &Connection) -> anyhow::Result<Vec<ConfigOptions>> {
+    let options = &connection.options;
     let with = |name: String| options.clone().context(Some(name));
     let names = match &connection.contexts {
         Contexts::Current => return Ok(vec![options.clone()]),
@@ -47,52 +45,6 @@ fn matching(text: &str, patterns: &[Pattern], known: &[String]) -> anyhow::Resul
         }
     }
     Ok(names)
-}
-
-/// Returns the environment's kubeconfig options, overridden by the flags.
-pub(super) fn options(connection: &Connection, stdin_is_terminal: bool) -> ConfigOptions {
-    let Connection {
-        kubeconfig,
-        contexts: _,
-        cluster,
-        user,
-        server,
-        token,
-        token_file,
-        username,
-        password,
-        impersonate,
-        certificate_authority,
-        client_certificate,
-        client_key,
-        tls_server_name,
-        insecure_skip_tls_verify,
-        disable_compression,
-        spare_refresh_tokens,
-        request_timeout: _,
-        cache_dir: _,
-    } = connection.clone();
-    ConfigOptions::from_env()
-        .kubeconfig(kubeconfig)
-        .cluster(cluster)
-        .user(user)
-        .server(server)
-        .token(token)
-        .token_file(token_file)
-        .username(username)
-        .password(password)
-        .as_user(impersonate.user)
-        .as_uid(impersonate.uid)
-        .as_groups(impersonate.groups)
-        .as_extra(impersonate.extra)
-        .certificate_authority(certificate_authority)
-        .client_certificate(client_certificate)
-        .client_key(client_key)
-        .tls_server_name(tls_server_name)
-        .insecure_skip_tls_verify(insecure_skip_tls_verify)
-        .disable_compression(disable_compression)
-        .spare_refresh_tokens(spare_refresh_tokens)
-        .stdin_is_terminal(stdin_is_terminal)
 }
 
 #[cfg(test)]
