@@ -75,6 +75,14 @@ pub(crate) struct LineArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Watch")]
 pub(crate) struct FlowArgs {
+    /// Watch without printing the initial state
+    #[arg(long)]
+    pub(crate) watch_only: bool,
+
+    /// Accepted for compatibility with kubectl: a watch always prints the type of each change
+    #[arg(long)]
+    pub(crate) output_watch_events: bool,
+
     /// Resume after this version, the `resume` of a JSON line, without an initial state; for one type in one namespace
     /// or in all
     #[arg(long, value_name = "VERSION", allow_hyphen_values = true)]

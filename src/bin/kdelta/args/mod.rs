@@ -20,7 +20,9 @@ pub(crate) use outcome::OutcomeArgs;
 pub(crate) use select::{ByArgs, ListModeArg, PrintArgs, SelectArgs};
 pub(crate) use shell::{CompletionsArgs, ManArgs, Shell};
 pub(crate) use spelling::{accept_kubectl_spelling, wrong_switch};
-pub(crate) use tasks::{ApiResourcesArgs, GetArgs, IndexArgs, ResourceColumn, UntilArgs, WatchArgs};
+pub(crate) use tasks::{
+    ApiResourcesArgs, GetArgs, IndexArgs, ObjectArgs, ResourceColumn, UntilArgs, WatchArgs,
+};
 
 use clap::{Parser, Subcommand};
 
@@ -139,10 +141,10 @@ mod tests {
     #[test]
     fn short_flags_match_kubectl() {
         let args = get("get po -Aw -l app=web -L tier,zone -L rack -owide");
-        assert!(args.select.all_namespaces && args.watch);
-        assert_eq!(args.select.selector.as_deref(), Some("app=web"));
-        assert_eq!(args.print.label_columns, ["tier", "zone", "rack"]);
-        assert_eq!(args.print.output.as_deref(), Some("wide"));
+        assert!(args.objects.select.all_namespaces && args.watch);
+        assert_eq!(args.objects.select.selector.as_deref(), Some("app=web"));
+        assert_eq!(args.objects.print.label_columns, ["tier", "zone", "rack"]);
+        assert_eq!(args.objects.print.output.as_deref(), Some("wide"));
         assert_eq!(
             parse("-s http://x get po").expect("a server").connection.server.as_deref(),
             Some("http://x")
@@ -153,7 +155,7 @@ mod tests {
     fn switch_accepts_kubectl_values() {
         assert!(get("get po --watch=true").watch);
         assert!(!get("get po --watch=false").watch);
-        assert!(get("get po -A=true").select.all_namespaces);
+        assert!(get("get po -A=true").objects.select.all_namespaces);
         assert!(get("get po -A=1 --watch=T").watch && !get("get po -w=F").watch);
         assert!(parse("get po --watch=maybe").is_err());
     }
@@ -181,7 +183,7 @@ mod tests {
             .expect("fine");
         assert_eq!(cli.connection.as_group, ["a", "b"]);
         let Command::Get(args) = cli.command else { panic!("get") };
-        assert_eq!(args.index.by, ["namespace=x", "label:app=y"]);
+        assert_eq!(args.objects.index.by, ["namespace=x", "label:app=y"]);
     }
 
     #[test]
@@ -189,7 +191,7 @@ mod tests {
         for line in ["-n a get po -n b", "get po -n a -n b", "get -n a po --namespace=b"] {
             assert_eq!(parse(line).expect(line).connection.namespace.as_deref(), Some("b"), "{line}");
         }
-        assert!(get("get po -A -A -o json -o yaml").select.all_namespaces);
+        assert!(get("get po -A -A -o json -o yaml").objects.select.all_namespaces);
         assert!(parse("--token a get po --token b").is_ok());
     }
 

@@ -26,31 +26,30 @@ Examples:
 )]
 pub(crate) struct WatchArgs {
     #[command(flatten)]
+    pub(crate) objects: ObjectArgs,
+}
+
+/// The arguments that `watch` and `get` share: the objects, how they are printed, and how they are watched.
+#[derive(Debug, Args)]
+pub(crate) struct ObjectArgs {
+    #[command(flatten)]
     pub(crate) select: SelectArgs,
 
     #[command(flatten)]
     pub(crate) index: ByArgs,
 
-    /// Wait for missing names instead of failing
+    /// Do not fail if a name does not exist; a watch waits for it
     #[arg(long, help_heading = "Selection")]
     pub(crate) ignore_not_found: bool,
 
     #[command(flatten)]
     pub(crate) print: PrintArgs,
 
-    /// Do not print the initial state
-    #[arg(long, help_heading = "Output")]
-    pub(crate) watch_only: bool,
-
-    /// Accepted for compatibility with kubectl: `watch` always prints the type of each change
-    #[arg(long, help_heading = "Output")]
-    pub(crate) output_watch_events: bool,
+    #[command(flatten)]
+    pub(crate) flow: FlowArgs,
 
     #[command(flatten)]
     pub(crate) lines: LineArgs,
-
-    #[command(flatten)]
-    pub(crate) flow: FlowArgs,
 
     #[command(flatten)]
     pub(crate) until: UntilArgs,
@@ -85,41 +84,13 @@ Examples:
   kdelta get deploy web -o yaml
 "
 )]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag that kubectl has")]
 pub(crate) struct GetArgs {
     #[command(flatten)]
-    pub(crate) select: SelectArgs,
-
-    #[command(flatten)]
-    pub(crate) index: ByArgs,
-
-    /// Do not fail if a name does not exist
-    #[arg(long, help_heading = "Selection")]
-    pub(crate) ignore_not_found: bool,
-
-    #[command(flatten)]
-    pub(crate) print: PrintArgs,
+    pub(crate) objects: ObjectArgs,
 
     /// Continue watching: the same as `kdelta watch`
-    #[arg(short, long, help_heading = "Watch")]
+    #[arg(short, long, help_heading = "Watch", display_order = 0)]
     pub(crate) watch: bool,
-
-    /// Watch without printing the initial state
-    #[arg(long, help_heading = "Watch")]
-    pub(crate) watch_only: bool,
-
-    /// Print the type of each change; needs --watch or --watch-only
-    #[arg(long, help_heading = "Watch")]
-    pub(crate) output_watch_events: bool,
-
-    #[command(flatten)]
-    pub(crate) lines: LineArgs,
-
-    #[command(flatten)]
-    pub(crate) flow: FlowArgs,
-
-    #[command(flatten)]
-    pub(crate) until: UntilArgs,
 
     #[command(flatten)]
     pub(crate) outcome: OutcomeArgs,

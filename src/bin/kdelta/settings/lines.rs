@@ -5,6 +5,7 @@ use std::time::Duration;
 use super::print::Format;
 use super::selection::Selection;
 use super::until::Until;
+use super::usage::first_given;
 use super::{By, UsageError, duration};
 use crate::args::{FlowArgs, LineArgs, OnSlowArg};
 
@@ -64,7 +65,7 @@ impl Lines {
     /// Returns the first given flag, which needs a watch.
     pub(super) fn given(args: &LineArgs) -> Option<&'static str> {
         let LineArgs { changes, old, fields, ignore, only, show_all, show_secrets } = args;
-        first([
+        first_given([
             (*changes, "changes"),
             (*old, "old"),
             (!fields.is_empty(), "fields"),
@@ -99,7 +100,7 @@ impl Flow {
                 (resync.is_some(), "resync"),
                 (coalesce, "on-slow=coalesce"),
             ];
-            if let Some(flag) = first(about_state) {
+            if let Some(flag) = first_given(about_state) {
                 return Err(UsageError::NoInitialState(flag));
             }
         }
@@ -108,8 +109,8 @@ impl Flow {
 
     /// As [`Lines::given`].
     pub(super) fn given(args: &FlowArgs) -> Option<&'static str> {
-        let FlowArgs { resource_version, resync, on_slow } = args;
-        first([
+        let FlowArgs { resource_version, resync, on_slow, watch_only: _, output_watch_events: _ } = args;
+        first_given([
             (resource_version.is_some(), "resource-version"),
             (resync.is_some(), "resync"),
             (*on_slow != OnSlowArg::Block, "on-slow"),
@@ -121,10 +122,6 @@ impl Flow {
 /// form since Kubernetes 1.35 (KEP-5504), and used it before.
 fn is_version(text: &str) -> bool {
     !text.starts_with('0') && !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
-}
-
-fn first<const N: usize>(flags: [(bool, &'static str); N]) -> Option<&'static str> {
-    flags.into_iter().find(|(given, _)| *given).map(|(_, flag)| flag)
 }
 
 #[cfg(test)]

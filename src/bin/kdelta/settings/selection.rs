@@ -134,7 +134,7 @@ mod tests {
     fn read_in(line: &str, environment: &Environment) -> Result<Selection, UsageError> {
         let cli = Cli::try_parse_from(std::iter::once("kdelta").chain(line.split_whitespace())).expect(line);
         let Command::Get(args) = &cli.command else { panic!("{line}") };
-        Selection::read(&args.select, cli.connection.namespace.as_deref(), environment)
+        Selection::read(&args.objects.select, cli.connection.namespace.as_deref(), environment)
     }
 
     fn read(line: &str) -> Result<Selection, UsageError> {

@@ -9,8 +9,7 @@ use super::selection::Selection;
 use super::until::Until;
 use super::word_list::words;
 use crate::args::{
-    ApiResourcesArgs, Command, GetArgs, IndexArgs, OutcomeArgs, ResourceColumn, SelectArgs, Shell, UntilArgs,
-    WatchArgs,
+    ApiResourcesArgs, Command, GetArgs, IndexArgs, ObjectArgs, OutcomeArgs, ResourceColumn, SelectArgs, Shell,
 };
 
 /// The task to perform; `get -w` is a watch.
@@ -97,8 +96,8 @@ impl Task {
     ) -> Result<Self, UsageError> {
         let selection = |args: &SelectArgs| Selection::read(args, namespace, environment);
         match command {
-            Command::Watch(args) => watch(args, selection(&args.select)?),
-            Command::Get(args) => get(args, selection(&args.select)?),
+            Command::Watch(args) => watch(&args.objects, selection(&args.objects.select)?),
+            Command::Get(args) => get(args, selection(&args.objects.select)?),
             Command::Index(args) => index(args, selection(&args.select)?),
             Command::ApiResources(args) => api_resources(args),
             Command::Demo(_) => Ok(Self::Demo),
@@ -108,13 +107,13 @@ impl Task {
     }
 }
 
-fn watch(args: &WatchArgs, selection: Selection) -> Result<Task, UsageError> {
+fn watch(args: &ObjectArgs, selection: Selection) -> Result<Task, UsageError> {
     let (by, print, until) = (by(&args.index.by)?, Print::read(&args.print)?, Until::read(&args.until)?);
     let watch = Watch {
         flow: Flow::read(&args.flow, &selection, &by, until)?,
         selection,
         by,
-        initial: !args.watch_only,
+        initial: !args.flow.watch_only,
         lines: Lines::read(&args.lines, print.format)?,
         print,
         until,
@@ -124,44 +123,24 @@ fn watch(args: &WatchArgs, selection: Selection) -> Result<Task, UsageError> {
 }
 
 fn get(args: &GetArgs, selection: Selection) -> Result<Task, UsageError> {
-    let is_watch = args.watch || args.watch_only;
-    if !is_watch {
-        if args.output_watch_events {
-            return Err(UsageError::OutputWatchEvents);
-        }
-        let UntilArgs { count, duration, until_synced } = &args.until;
-        let until =
-            [(count.is_some(), "count"), (duration.is_some(), "duration"), (*until_synced, "until-synced")];
-        let until = until.into_iter().find(|(given, _)| *given).map(|(_, flag)| flag);
-        if let Some(flag) = until.or(Lines::given(&args.lines)).or(Flow::given(&args.flow)) {
-            return Err(UsageError::NeedsWatch(flag));
-        }
-    }
-    if is_watch && args.outcome.fail_if_empty {
-        return Err(UsageError::WatchIsNeverEmpty);
-    }
-    if is_watch && args.outcome.stats {
-        return Err(UsageError::StatsOfAWatch);
-    }
-    let (by, print) = (by(&args.index.by)?, Print::read(&args.print)?);
-    if is_watch {
-        let until = Until::read(&args.until)?;
-        let watch = Watch {
-            flow: Flow::read(&args.flow, &selection, &by, until)?,
-            selection,
-            by,
-            initial: !args.watch_only,
-            lines: Lines::read(&args.lines, print.format)?,
-            print,
-            until,
-            ignore_not_found: args.ignore_not_found,
+    let GetArgs { objects, watch: _, outcome: OutcomeArgs { fail_if_empty, stats } } = args;
+    let ObjectArgs { index, ignore_not_found, print, lines, flow, until, select: _ } = objects;
+    if args.watch || flow.watch_only {
+        return match () {
+            () if *fail_if_empty => Err(UsageError::WatchIsNeverEmpty),
+            () if *stats => Err(UsageError::StatsOfAWatch),
+            () => watch(objects, selection),
         };
-        watch.checked().map(Task::Watch)
-    } else {
-        let OutcomeArgs { fail_if_empty, stats } = args.outcome;
-        let ignore_not_found = args.ignore_not_found;
-        Ok(Task::Get(Get { selection, by, print, ignore_not_found, fail_if_empty, stats }))
     }
+    if flow.output_watch_events {
+        return Err(UsageError::OutputWatchEvents);
+    }
+    if let Some(flag) = Until::given(until).or(Lines::given(lines)).or(Flow::given(flow)) {
+        return Err(UsageError::NeedsWatch(flag));
+    }
+    let (by, print) = (by(&index.by)?, Print::read(print)?);
+    let (ignore_not_found, fail_if_empty, stats) = (*ignore_not_found, *fail_if_empty, *stats);
+    Ok(Task::Get(Get { selection, by, print, ignore_not_found, fail_if_empty, stats }))
 }
 
 impl Watch {

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::usage::first_given;
 use super::{UsageError, duration};
 use crate::args::UntilArgs;
 
@@ -18,5 +19,15 @@ impl Until {
     pub(super) fn read(args: &UntilArgs) -> Result<Self, UsageError> {
         let duration = args.duration.as_deref().map(duration::parse).transpose()?;
         Ok(Self { count: args.count, duration, synced: args.until_synced })
+    }
+
+    /// Returns the first given flag, which needs a watch.
+    pub(super) fn given(args: &UntilArgs) -> Option<&'static str> {
+        let UntilArgs { count, duration, until_synced } = args;
+        first_given([
+            (count.is_some(), "count"),
+            (duration.is_some(), "duration"),
+            (*until_synced, "until-synced"),
+        ])
     }
 }

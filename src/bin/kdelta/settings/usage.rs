@@ -91,3 +91,8 @@ pub(crate) enum UsageError {
     #[error("KDELTA_DEMO_SEED must be a whole number, not {0:?}")]
     DemoSeed(String),
 }
+
+/// Returns the first flag that was given.
+pub(super) fn first_given<const N: usize>(flags: [(bool, &'static str); N]) -> Option<&'static str> {
+    flags.into_iter().find(|(given, _)| *given).map(|(_, flag)| flag)
+}
