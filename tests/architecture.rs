@@ -25,7 +25,7 @@ const LIBRARY: &[(&str, &[&str])] = &[
     ("demo", &["listwatch", "object", "server", "wire"]),
     ("testing", &["clock", "listwatch", "object"]),
     ("informer", &["clock", "listwatch", "object", "queue", "reflector", "store"]),
-    ("watchtools", &["clock", "informer", "listwatch", "object"]),
+    ("watchtools", &["clock", "informer", "listwatch", "object", "store"]),
     ("workqueue", &["clock"]),
 ];
 

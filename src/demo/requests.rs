@@ -9,7 +9,7 @@ use super::cluster::Cluster;
 use super::write::{self, Deleted, PatchKind, Written};
 use super::{access_reviews, errors, kinds};
 use crate::server::api_error::ApiError;
-use crate::server::http::accept::{self, Representation};
+use crate::server::http::accept::{self, ResponseForm};
 use crate::server::http::request::ApiRequest;
 use crate::server::http::response::{self, Body};
 use crate::server::list;
@@ -62,7 +62,7 @@ fn old_autoscaler(
     let kind = cluster.store.kind(kinds::AUTOSCALERS);
     let target = Target { kind, ..old.clone() };
     let created = write::create(cluster, &target, object, &request.query)?;
-    Ok(object_response(cluster.clock.now(), &old.kind, Representation::Objects, &created.stored, 201))
+    Ok(object_response(cluster.clock.now(), &old.kind, ResponseForm::Objects, &created.stored, 201))
 }
 
 fn collection(

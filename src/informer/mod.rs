@@ -56,7 +56,6 @@ pub use shared::{SharedIndexInformer, SharedInformer};
 pub use single_handler::{Informer, new_informer};
 
 // Reexported for `watchtools`, which may depend on the informer, `listwatch` and `object`, but not on the store.
-pub(crate) use crate::store::Indexer;
 
 #[cfg(test)]
 mod testing;

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::selection::Selection;
 use crate::server::api_error::ApiError;
-use crate::server::http::accept::Representation;
+use crate::server::http::accept::ResponseForm;
 use crate::server::http::gzip::{self, Gzip};
 use crate::server::http::query::{ListOptions, RequestedVersion, VersionMatch};
 use crate::server::http::response::{self, Body, JSON, boxed};
@@ -151,7 +151,7 @@ fn expired(options: &ListOptions, after: Option<&ObjectKey>, _: Compacted) -> Ap
 pub(crate) fn list_response(
     source: Arc<dyn Source>,
     kind: Arc<Kind>,
-    representation: Representation,
+    representation: ResponseForm,
     page: Page,
     gzip: bool,
 ) -> Response<Body> {
@@ -265,7 +265,7 @@ mod tests {
             let page = page(&*source, id, &selection, &options).expect("a page");
             let count = page.items.len();
             let response =
-                list_response(Arc::clone(&source), Arc::clone(&kind), Representation::Objects, page, gzip);
+                list_response(Arc::clone(&source), Arc::clone(&kind), ResponseForm::Objects, page, gzip);
             let is_gzip = response.headers().get("content-encoding").is_some_and(|coding| coding == "gzip");
             assert_eq!(is_gzip, expected, "{labels} {gzip}");
             let Ok(body) = response.into_body().collect().await;

@@ -6,7 +6,7 @@ use http::{Method, Response};
 use jiff::Timestamp;
 
 use super::api_error::ApiError;
-use super::http::accept::{self, Representation};
+use super::http::accept::{self, ResponseForm};
 use super::http::query::ListOptions;
 use super::http::request::ApiRequest;
 use super::http::response::{self, Body, JSON};
@@ -75,7 +75,7 @@ pub(crate) fn found(source: &dyn Source, target: &Target) -> Result<Arc<StoredOb
 pub(crate) fn object_response(
     now: Timestamp,
     kind: &Arc<Kind>,
-    representation: Representation,
+    representation: ResponseForm,
     stored: &StoredObject,
     code: u16,
 ) -> Response<Body> {

@@ -12,7 +12,7 @@ use tokio::sync::watch;
 
 use super::selection::Selection;
 use crate::server::api_error::ApiError;
-use crate::server::http::accept::Representation;
+use crate::server::http::accept::ResponseForm;
 use crate::server::http::query::{ListOptions, RequestedVersion};
 use crate::server::http::response::{Body, boxed};
 use crate::server::representations::writer::Writer;
@@ -71,7 +71,7 @@ struct Watch {
 pub(crate) fn body(
     source: Arc<dyn Source>,
     (kind_id, kind): (KindId, Arc<Kind>),
-    representation: Representation,
+    representation: ResponseForm,
     selection: Selection,
     options: &ListOptions,
 ) -> Body {
@@ -90,7 +90,7 @@ impl Watch {
     fn new(
         source: Arc<dyn Source>,
         (kind_id, kind): (KindId, Arc<Kind>),
-        representation: Representation,
+        representation: ResponseForm,
         selection: Selection,
         options: &ListOptions,
     ) -> Self {
@@ -302,7 +302,7 @@ mod tests {
         let selection = Selection::read(&query, &kind, None).expect("selectors");
         let options = ListOptions::read(&query).expect("options");
         let source: Arc<dyn Source> = Arc::<MemorySource>::clone(source);
-        Watch::new(source, (kind_id, kind), Representation::Objects, selection, &options)
+        Watch::new(source, (kind_id, kind), ResponseForm::Objects, selection, &options)
     }
 
     async fn next(watch: &mut Watch) -> Option<Vec<(String, String)>> {

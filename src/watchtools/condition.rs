@@ -2,8 +2,8 @@
 
 use std::error::Error;
 
-use crate::informer::Indexer;
 use crate::listwatch::WatchEvent;
+use crate::store::Indexer;
 
 /// The error of a condition that can't be evaluated.
 pub type ConditionError = Box<dyn Error + Send + Sync>;

@@ -13,11 +13,8 @@ use tower::{BoxError, service_fn};
 
 use super::http_service::{Body, CONNECTION_WINDOW, Http, STREAM_WINDOW, protocols};
 use super::shared_dial::SharedDial;
-use super::tcp::{self, DialError};
+use super::tcp::{self, DialError, UnknownHost};
 use crate::kubeconfig::ConnectionOptions;
-
-/// The messages of a connector that could not reach the server.
-const UNDIALED: [&str; 2] = ["tcp connect error", "dns error"];
 
 /// Returns an HTTP client by reqwest, if it supports the options: it has no setting for another certificate name, and
 /// its errors do not tell whether a failure was the proxy's.
@@ -78,8 +75,14 @@ fn undialed(server: &Uri, error: reqwest::Error) -> BoxError {
     let error: BoxError = error.without_url().into();
     let is_undialed =
         std::iter::successors(Some(&*error as &(dyn std::error::Error + 'static)), |error| error.source())
-            .any(|cause| UNDIALED.contains(&cause.to_string().as_str()));
+            .any(is_dial_error);
     if is_undialed { DialError::new(server, error).into() } else { error }
+}
+
+/// Returns whether a cause means that no connection was opened, rather than that TLS failed on it. The error of
+/// hyper-util's TCP connector is private, so its text is its only mark.
+fn is_dial_error(cause: &(dyn std::error::Error + 'static)) -> bool {
+    cause.is::<UnknownHost>() || cause.to_string() == "tcp connect error"
 }
 
 /// The system's name resolution.

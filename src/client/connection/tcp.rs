@@ -64,10 +64,16 @@ impl UnknownHost {
     fn new(host: &str, error: &io::Error) -> Self {
         let message = error.to_string();
         let message = message.rsplit(": ").next().unwrap_or_default();
-        let unknown = ["Name or service not known", "nodename nor servname", "No such host is known"];
-        let why = if unknown.iter().any(|words| message.contains(words)) { "no such host" } else { message };
+        let why = if is_unknown_name(message) { "no such host" } else { message };
         Self { host: host.to_owned(), why: why.to_owned() }
     }
+}
+
+/// Returns whether the resolver does not know the name. The standard library keeps only the text of the C library's
+/// `gai_strerror`: of glibc, of BSD and macOS, and of Windows.
+fn is_unknown_name(message: &str) -> bool {
+    let texts = ["Name or service not known", "nodename nor servname", "No such host is known"];
+    texts.iter().any(|text| message.contains(text))
 }
 
 /// A failure to open a connection, in the words of Go's `net.OpError`.

@@ -2,10 +2,11 @@
 
 use super::query::Query;
 use crate::server::api_error::ApiError;
+use crate::wire::IncludeObject;
 
-/// The representation of the objects in a response.
+/// The form of the objects in a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Representation {
+pub(crate) enum ResponseForm {
     Objects,
     /// `PartialObjectMetadata`.
     Metadata,
@@ -13,24 +14,16 @@ pub(crate) enum Representation {
     Table(IncludeObject),
 }
 
-/// `includeObject`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum IncludeObject {
-    None,
-    Metadata,
-    Object,
-}
-
 /// Returns the first supported representation in the `Accept` header, or complete objects without the header.
 ///
 /// # Errors
 /// No representation in the header is supported, or `includeObject` is invalid.
-pub(crate) fn representation(accept: Option<&str>, query: &Query) -> Result<Representation, ApiError> {
+pub(crate) fn representation(accept: Option<&str>, query: &Query) -> Result<ResponseForm, ApiError> {
     let Some(accept) = accept.filter(|accept| !accept.trim().is_empty()) else {
-        return Ok(Representation::Objects);
+        return Ok(ResponseForm::Objects);
     };
     match accept.split(',').find_map(supported) {
-        Some(Representation::Table(_)) => Ok(Representation::Table(include(query.text("includeObject"))?)),
+        Some(ResponseForm::Table(_)) => Ok(ResponseForm::Table(include(query.text("includeObject"))?)),
         Some(representation) => Ok(representation),
         None => Err(ApiError::not_acceptable()),
     }
@@ -48,18 +41,16 @@ fn include(text: &str) -> Result<IncludeObject, ApiError> {
     }
 }
 
-fn supported(clause: &str) -> Option<Representation> {
+fn supported(clause: &str) -> Option<ResponseForm> {
     let (media_type, parameters) = clause.split_once(';').unwrap_or((clause, ""));
     if !["application/json", "application/*", "*/*"].contains(&media_type.trim()) {
         return None;
     }
     match (parameter(parameters, "as"), parameter(parameters, "v")) {
-        (None, _) => Some(Representation::Objects),
-        (Some("Table"), Some("v1" | "v1beta1") | None) => {
-            Some(Representation::Table(IncludeObject::Metadata))
-        }
+        (None, _) => Some(ResponseForm::Objects),
+        (Some("Table"), Some("v1" | "v1beta1") | None) => Some(ResponseForm::Table(IncludeObject::Metadata)),
         (Some("PartialObjectMetadata" | "PartialObjectMetadataList"), Some("v1") | None) => {
-            Some(Representation::Metadata)
+            Some(ResponseForm::Metadata)
         }
         _ => None,
     }
@@ -89,24 +80,24 @@ mod tests {
     fn first_supported_representation_is_selected() {
         let table = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json";
         for (accept, query, expected) in [
-            (None, "", Some(Representation::Objects)),
-            (Some("*/*"), "", Some(Representation::Objects)),
-            (Some("application/vnd.kubernetes.protobuf,application/json"), "", Some(Representation::Objects)),
+            (None, "", Some(ResponseForm::Objects)),
+            (Some("*/*"), "", Some(ResponseForm::Objects)),
+            (Some("application/vnd.kubernetes.protobuf,application/json"), "", Some(ResponseForm::Objects)),
             (Some("application/vnd.kubernetes.protobuf"), "", None),
             (
                 Some("application/json;as=Foo;v=v1;g=meta.k8s.io, application/json"),
                 "",
-                Some(Representation::Objects),
+                Some(ResponseForm::Objects),
             ),
             (
                 Some("application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"),
                 "",
-                Some(Representation::Metadata),
+                Some(ResponseForm::Metadata),
             ),
-            (Some(table), "", Some(Representation::Table(IncludeObject::Metadata))),
-            (Some(table), "includeObject=None", Some(Representation::Table(IncludeObject::None))),
+            (Some(table), "", Some(ResponseForm::Table(IncludeObject::Metadata))),
+            (Some(table), "includeObject=None", Some(ResponseForm::Table(IncludeObject::None))),
             (Some(table), "includeObject=Foo", None),
-            (Some("application/json"), "includeObject=Foo", Some(Representation::Objects)),
+            (Some("application/json"), "includeObject=Foo", Some(ResponseForm::Objects)),
         ] {
             assert_eq!(representation(accept, &Query::parse(query)).ok(), expected, "{accept:?} {query}");
         }

@@ -9,13 +9,14 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::columns::Columns;
-use crate::server::http::accept::{IncludeObject, Representation};
+use crate::server::http::accept::ResponseForm;
 use crate::server::source::{Conversion, Kind, StoredObject};
+use crate::wire::IncludeObject;
 
 /// A writer of objects of one resource in one representation.
 pub(crate) struct Writer {
     kind: Arc<Kind>,
-    representation: Representation,
+    representation: ResponseForm,
     columns: Columns,
     /// Whether the columns have been written: in a watch only the first event has them.
     has_written_columns: bool,
@@ -40,7 +41,7 @@ struct WithMetadata<'a> {
 const META: &str = "\"apiVersion\":\"meta.k8s.io/v1\"";
 
 impl Writer {
-    pub(crate) fn new(kind: Arc<Kind>, representation: Representation) -> Self {
+    pub(crate) fn new(kind: Arc<Kind>, representation: ResponseForm) -> Self {
         Self { columns: Columns::of(&kind), kind, representation, has_written_columns: false }
     }
 
@@ -49,7 +50,7 @@ impl Writer {
         let mut metadata = json!({"resourceVersion": meta.version.to_string()});
         // Lists of custom resources include an empty token; lists of built-in ones omit it.
         if !meta.continue_token.is_empty()
-            || (self.kind.is_custom() && self.representation == Representation::Objects)
+            || (self.kind.is_custom() && self.representation == ResponseForm::Objects)
         {
             metadata["continue"] = meta.continue_token.as_str().into();
         }
@@ -57,17 +58,17 @@ impl Writer {
             metadata["remainingItemCount"] = remaining.into();
         }
         match self.representation {
-            Representation::Objects => {
+            ResponseForm::Objects => {
                 let Kind { kind, .. } = &*self.kind;
                 let version = self.kind.api_version();
                 format!(
                     "{{\"kind\":\"{kind}List\",\"apiVersion\":\"{version}\",\"metadata\":{metadata},\"items\":["
                 )
             }
-            Representation::Metadata => {
+            ResponseForm::Metadata => {
                 format!("{{\"kind\":\"PartialObjectMetadataList\",{META},\"metadata\":{metadata},\"items\":[")
             }
-            Representation::Table(_) => format!(
+            ResponseForm::Table(_) => format!(
                 "{{\"kind\":\"Table\",{META},\"metadata\":{metadata},\"columnDefinitions\":{},\"rows\":[",
                 self.columns.definitions()
             ),
@@ -85,21 +86,21 @@ impl Writer {
     /// Writes an item of a list.
     pub(crate) fn item(&self, out: &mut Vec<u8>, object: &StoredObject, now: Timestamp) {
         match self.representation {
-            Representation::Objects => {
+            ResponseForm::Objects => {
                 out.push(b'{');
                 out.extend_from_slice(self.requested_version(object).item(&self.kind));
             }
-            Representation::Metadata => metadata(out, object),
-            Representation::Table(include) => self.row(out, object, include, now),
+            ResponseForm::Metadata => metadata(out, object),
+            ResponseForm::Table(include) => self.row(out, object, include, now),
         }
     }
 
     /// Writes a single object, as the response to a GET or within an event.
     pub(crate) fn one(&mut self, out: &mut Vec<u8>, object: &StoredObject, now: Timestamp) {
         match self.representation {
-            Representation::Objects => out.extend_from_slice(&self.requested_version(object).json),
-            Representation::Metadata => metadata(out, object),
-            Representation::Table(include) => {
+            ResponseForm::Objects => out.extend_from_slice(&self.requested_version(object).json),
+            ResponseForm::Metadata => metadata(out, object),
+            ResponseForm::Table(include) => {
                 self.table_head(out, object.version);
                 self.row(out, object, include, now);
                 out.extend_from_slice(b"]}");
@@ -125,14 +126,14 @@ impl Writer {
         let partial = format!("{{\"kind\":\"PartialObjectMetadata\",{META},\"metadata\":{metadata}}}");
         out.extend_from_slice(b"{\"type\":\"BOOKMARK\",\"object\":");
         match self.representation {
-            Representation::Objects => {
+            ResponseForm::Objects => {
                 let (kind, version) = (&self.kind.kind, self.kind.api_version());
                 let object =
                     format!("{{\"kind\":\"{kind}\",\"apiVersion\":\"{version}\",\"metadata\":{metadata}}}");
                 out.extend_from_slice(object.as_bytes());
             }
-            Representation::Metadata => out.extend_from_slice(partial.as_bytes()),
-            Representation::Table(include) => {
+            ResponseForm::Metadata => out.extend_from_slice(partial.as_bytes()),
+            ResponseForm::Table(include) => {
                 self.table_head(out, version);
                 let cells = Value::from(self.columns.empty_cells());
                 // A real server keeps the annotation even in representations without objects.
@@ -190,7 +191,7 @@ mod tests {
     use crate::server::memory_source::core;
 
     fn written(
-        representation: Representation,
+        representation: ResponseForm,
         write: impl Fn(&mut Writer, &mut Vec<u8>, &StoredObject),
     ) -> Value {
         let kind = Arc::new(core("secrets", "Secret"));
@@ -213,15 +214,15 @@ mod tests {
                 out.extend(b"]}");
             })
         };
-        let whole = list(Representation::Objects);
+        let whole = list(ResponseForm::Objects);
         assert_eq!(whole["items"][0]["type"], "Opaque");
         assert_eq!(whole["items"][0].get("kind"), None);
-        assert_eq!(list(Representation::Metadata)["items"][0]["kind"], "PartialObjectMetadata");
-        assert_eq!(list(Representation::Metadata)["items"][0].get("data"), None);
-        let table = list(Representation::Table(IncludeObject::None));
+        assert_eq!(list(ResponseForm::Metadata)["items"][0]["kind"], "PartialObjectMetadata");
+        assert_eq!(list(ResponseForm::Metadata)["items"][0].get("data"), None);
+        let table = list(ResponseForm::Table(IncludeObject::None));
         assert_eq!(table["rows"][0], json!({"cells": ["s", "Opaque", 1, "<unknown>"], "object": null}));
         assert_eq!(table["columnDefinitions"][1]["name"], "Type");
-        assert_eq!(list(Representation::Table(IncludeObject::Object))["rows"][0]["object"]["type"], "Opaque");
+        assert_eq!(list(ResponseForm::Table(IncludeObject::Object))["rows"][0]["object"]["type"], "Opaque");
     }
 
     #[test]
@@ -229,7 +230,7 @@ mod tests {
         const END: &str = "k8s.io/initial-events-end";
         let bookmark =
             |representation| written(representation, |writer, out, _| writer.bookmark(out, 9, true));
-        for representation in [Representation::Objects, Representation::Metadata] {
+        for representation in [ResponseForm::Objects, ResponseForm::Metadata] {
             assert_eq!(
                 bookmark(representation)["object"]["metadata"]["annotations"][END],
                 "true",
@@ -237,7 +238,7 @@ mod tests {
             );
         }
         for include in [IncludeObject::None, IncludeObject::Metadata, IncludeObject::Object] {
-            let table = bookmark(Representation::Table(include));
+            let table = bookmark(ResponseForm::Table(include));
             let row = &table["object"]["rows"][0];
             assert_eq!(row["object"]["metadata"]["annotations"][END], "true", "{include:?}");
             assert_eq!(table["object"]["metadata"]["resourceVersion"], "9");
