@@ -34,12 +34,12 @@ pub fn frames(body: &[u8]) {
     for frame in &whole {
         assert!(frame.len() <= LIMITS.frame, "a frame beyond the limit");
         let parsed = WatchFrame::parse(frame).ok();
-        if let Some(parsed) = parsed {
+        if let Some(parsed) = &parsed {
             let object: Option<Value> = serde_json::from_slice(parsed.object).ok();
             assert!(object.is_some(), "an object that is no JSON");
         }
-        if let (Some(quick), Some(parsed)) = (WatchFrame::quick(frame), parsed) {
-            assert_eq!(quick.frame_type, parsed.frame_type, "the quick way reads another type");
+        if let (Some(quick), Some(parsed)) = (WatchFrame::quick(frame), &parsed) {
+            assert_eq!(quick.event_type, parsed.event_type, "the quick way reads another type");
         }
     }
 }

@@ -12,7 +12,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::age::age;
-use super::frames::{FrameType, WatchFrame};
+use super::frames::WatchFrame;
 use super::malformed::malformed;
 use super::representation::{IncludeObject, Representation};
 use super::row_matcher::RowMatcher;
@@ -147,13 +147,8 @@ impl Decoder {
     /// Decodes a line of a watch that is, to its last byte, an event in the plain form that servers write. `None` if
     /// it is not or may not be: then decode it with [`Decoder::frame`].
     pub(crate) fn plain_frame(&mut self, line: &[u8]) -> Option<WatchEvent> {
-        let WatchFrame { frame_type, object: json } = WatchFrame::quick(line)?;
-        let event = match frame_type {
-            FrameType::Added => WatchEvent::Added,
-            FrameType::Modified => WatchEvent::Modified,
-            FrameType::Deleted => WatchEvent::Deleted,
-            FrameType::Bookmark | FrameType::Error => return None,
-        };
+        let WatchFrame { event_type, object: json } = WatchFrame::quick(line)?;
+        let event = event_of(&event_type)?;
         if !matches!(self.representation, Representation::Table(_)) {
             return self.plain_object(json).map(Arc::new).map(event);
         }
@@ -183,19 +178,14 @@ impl Decoder {
     }
 
     fn event(&mut self, frame: &WatchFrame<'_>) -> Result<WatchEvent, Error> {
-        let json = frame.object;
-        if frame.frame_type == FrameType::Error {
-            return Err(status::from_status_json(json));
+        match &*frame.event_type {
+            "ERROR" => Err(status::from_status_json(frame.object)),
+            "BOOKMARK" => self.bookmark(frame.object),
+            other => match event_of(other) {
+                Some(event) => self.one(frame.object).map(event),
+                None => Err(unknown_event_type()),
+            },
         }
-        if frame.frame_type == FrameType::Bookmark {
-            return self.bookmark(json);
-        }
-        let object = self.one(json)?;
-        Ok(match frame.frame_type {
-            FrameType::Added => WatchEvent::Added(object),
-            FrameType::Modified => WatchEvent::Modified(object),
-            _ => WatchEvent::Deleted(object),
-        })
     }
 
     /// Decodes a bookmark: an object of the requested kind with little more than a version. In a Table the annotation
@@ -233,19 +223,17 @@ impl Decoder {
     /// Decodes one frame of a watch in Protocol Buffers.
     pub(crate) fn protobuf_frame(&mut self, frame: &[u8]) -> Result<WatchEvent, Error> {
         let event = protobuf::event(frame)?;
-        Ok(match FrameType::named(event.event_type.as_bytes()) {
-            None => return Err(Error::Decode("malformed watch event: its type is none of the API's".into())),
-            Some(FrameType::Error) => {
-                return Err(status::from_status_json(&protobuf::status_json(event.object)?));
-            }
-            Some(FrameType::Bookmark) => {
+        match &*event.event_type {
+            "ERROR" => Err(status::from_status_json(&protobuf::status_json(event.object)?)),
+            "BOOKMARK" => {
                 let bookmark = protobuf::bookmark(event.object)?;
-                bookmarked(ResourceVersion::new(&bookmark.resource_version), bookmark.initial_events_end)?
+                bookmarked(ResourceVersion::new(&bookmark.resource_version), bookmark.initial_events_end)
             }
-            Some(FrameType::Added) => WatchEvent::Added(self.protobuf_object(&event)?),
-            Some(FrameType::Modified) => WatchEvent::Modified(self.protobuf_object(&event)?),
-            Some(FrameType::Deleted) => WatchEvent::Deleted(self.protobuf_object(&event)?),
-        })
+            other => match event_of(other) {
+                Some(event_of) => self.protobuf_object(&event).map(event_of),
+                None => Err(unknown_event_type()),
+            },
+        }
     }
 
     /// Decodes the object of an event with the type that its envelope names. Metadata has the type of the resource.
@@ -397,6 +385,21 @@ fn without_partial_type<'t>(
     let is_own = representation == Representation::Table(IncludeObject::Object)
         && memmem::find(&json[..json.len().min(PARTIAL_HEAD)], b"PartialObjectMetadata").is_none();
     is_own.then_some(json)
+}
+
+/// Returns the event of an object for its type on the wire; `None` if it is another event, or none of the API's.
+fn event_of(event_type: &str) -> Option<fn(Arc<Object>) -> WatchEvent> {
+    match event_type {
+        "ADDED" => Some(WatchEvent::Added),
+        "MODIFIED" => Some(WatchEvent::Modified),
+        "DELETED" => Some(WatchEvent::Deleted),
+        _ => None,
+    }
+}
+
+/// The error of an event of an unknown type: skipping it could lose data.
+fn unknown_event_type() -> Error {
+    Error::Decode("malformed watch event: its type is none of the API's".into())
 }
 
 fn bookmarked(version: ResourceVersion, initial_events_end: bool) -> Result<WatchEvent, Error> {

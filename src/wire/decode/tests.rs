@@ -34,8 +34,8 @@ fn table(columns: &str, cells: &str, object: &str, version: &str) -> String {
     )
 }
 
-fn frame(frame_type: &str, object: &str) -> String {
-    format!(r#"{{"type":"{frame_type}","object":{object}}}"#)
+fn frame(event_type: &str, object: &str) -> String {
+    format!(r#"{{"type":"{event_type}","object":{object}}}"#)
 }
 
 fn cells(object: &Object) -> Vec<&str> {
@@ -44,6 +44,14 @@ fn cells(object: &Object) -> Vec<&str> {
 
 fn text(object: &Object) -> String {
     String::from_utf8(object.json().into_owned()).expect("UTF-8")
+}
+
+#[test]
+fn event_of_an_unknown_type_is_an_error() {
+    for event_type in ["RENAMED", "added", ""] {
+        let event = decoder(Representation::Objects).frame(frame(event_type, PARTIAL).as_bytes());
+        assert!(matches!(event, Err(Error::Decode(_))), "{event_type}: {event:?}");
+    }
 }
 
 #[test]

@@ -20,8 +20,8 @@ mod watch;
 pub(crate) use list::Next;
 pub use list::{ListSplitter, Piece};
 pub(crate) use protobuf_list::{ProtobufListSplitter, ProtobufPiece, ProtobufWatchSplitter};
+pub(crate) use watch::WatchFrame;
 pub use watch::WatchSplitter;
-pub(crate) use watch::{FrameType, WatchFrame};
 
 use crate::listwatch::Error;
 
