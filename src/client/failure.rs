@@ -104,7 +104,7 @@ pub(crate) fn sentence(error: Cause<'_>) -> String {
 /// Returns the error of a refusal by a forwarding proxy itself.
 pub(crate) fn of_proxy(code: StatusCode, proxy: &str) -> Option<Error> {
     (code == StatusCode::PROXY_AUTHENTICATION_REQUIRED).then(|| {
-        Error::Transport(format!("Unable to connect to the server: the proxy {proxy} answered: {code}"))
+        Error::Transport(format!("Unable to connect to the server: the proxy {proxy} responded: {code}"))
     })
 }
 

@@ -40,7 +40,9 @@ impl ExpectedType {
 pub(super) fn refuse_table(object: &Object) -> Result<(), Error> {
     let type_meta = object.type_meta();
     if type_meta.kind == "Table" && type_meta.api_version.starts_with("meta.k8s.io/") {
-        return Err(Error::Decode(format!("{}, Kind=Table is no object to reflect", type_meta.api_version)));
+        let message =
+            format!("a reflector can't store a Table of {}: request objects", type_meta.api_version);
+        return Err(Error::Decode(message));
     }
     Ok(())
 }

@@ -32,7 +32,7 @@ pub(crate) struct ProxyError {
 
 /// A proxy's refusal to open a tunnel.
 #[derive(Debug, thiserror::Error)]
-#[error("the proxy {proxy} answered: {response}")]
+#[error("the proxy {proxy} responded: {response}")]
 struct TunnelRefused {
     proxy: String,
     response: StatusCode,

@@ -144,7 +144,9 @@ impl<'a, L: ListerWatcher, S: ReflectorStore> Pages<'a, L, S> {
                 return Ok(fetched);
             }
             if meta.continue_token == earlier_token {
-                return Err(Error::Decode("the list goes in a circle: a continue token came again".into()));
+                return Err(Error::Decode(
+                    "the server sent the same continue token twice in one list".into(),
+                ));
             }
             let is_empty = before == (fetched.items.len(), fetched.taken, self.source.objects_read());
             empty = if is_empty { empty + 1 } else { 0 };

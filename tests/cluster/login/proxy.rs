@@ -55,7 +55,7 @@ fn each_proxy_type_resolves_names_and_takes_a_password() {
             let why = match scheme {
                 "socks5" => format!("socks connect tcp {address}->{target}: {by_socks}"),
                 _ => format!(
-                    "proxyconnect tcp: the proxy {address} answered: 407 Proxy Authentication Required"
+                    "proxyconnect tcp: the proxy {address} responded: 407 Proxy Authentication Required"
                 ),
             };
             assert_eq!(error, format!("Unable to connect to the server: {why}\n"), "{scheme}");
@@ -79,7 +79,7 @@ fn proxy_failures_name_the_proxy() {
     let url = format!("http://{address}");
     // A privileged port without a listener.
     let nowhere = error_of(hidden(1, Some(&url)), "");
-    assert_eq!(nowhere, format!("proxyconnect tcp: the proxy {address} answered: 502 Bad Gateway"));
+    assert_eq!(nowhere, format!("proxyconnect tcp: the proxy {address} responded: 502 Bad Gateway"));
     let secure = error_of(hidden(port, Some(&format!("https://{address}"))), "");
     assert_eq!(secure, "proxyconnect tcp: tls: the server gave a plain HTTP response to an HTTPS client");
     proxy.cut();
@@ -174,7 +174,7 @@ fn http_proxy_forwards_plain_requests() {
     assert_eq!(
         error,
         format!(
-            "Unable to connect to the server: the proxy {address} answered: 407 Proxy Authentication Required\n"
+            "Unable to connect to the server: the proxy {address} responded: 407 Proxy Authentication Required\n"
         )
     );
 }

@@ -410,7 +410,10 @@ async fn table_event_is_an_error() {
     source.add(table);
     let run = start(&source, plain());
     until(|| !run.events.all().is_empty()).await;
-    assert_eq!(run.events.all()[0], "List lost: meta.k8s.io/v1, Kind=Table is no object to reflect");
+    assert_eq!(
+        run.events.all()[0],
+        "List lost: a reflector can't store a Table of meta.k8s.io/v1: request objects"
+    );
 }
 
 /// A random event of a source and its watches.

@@ -4,7 +4,7 @@ use kdelta::listwatch::Error;
 
 use crate::session::{PlannedPart, is_unreachable};
 
-/// What a command does about a part that failed.
+/// The reaction of a command to a part that failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FailureAction {
     /// The type is not served: it is resolved again, since discovery may be old.

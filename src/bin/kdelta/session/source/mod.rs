@@ -33,13 +33,13 @@ const OBJECT_LIMIT: Duration = Duration::from_secs(90);
 #[derive(Clone)]
 pub(super) struct Shared {
     /// Whether the server has ever accepted a list or watch. Also read to decide when to give up.
-    answered: Arc<AtomicBool>,
+    has_responded: Arc<AtomicBool>,
     permits: RequestPermits,
 }
 
 impl Shared {
     pub(super) fn new() -> Self {
-        Self { answered: Arc::default(), permits: RequestPermits::new() }
+        Self { has_responded: Arc::default(), permits: RequestPermits::new() }
     }
 }
 
@@ -76,7 +76,7 @@ impl PartSource {
         request_timeout: Option<Duration>,
     ) -> Self {
         Self {
-            tries: Arc::new(Tries::new(request_timeout, Arc::clone(&shared.answered))),
+            tries: Arc::new(Tries::new(request_timeout, Arc::clone(&shared.has_responded))),
             client,
             fallback,
             filter,
@@ -140,7 +140,7 @@ impl PartSource {
         let client = limited(&self.client, self.tries.due()?.or_else(get_deadline), None);
         let got = client.get_named(name).await;
         if self.client.has_response() {
-            self.shared.answered.store(true, Ordering::Relaxed);
+            self.shared.has_responded.store(true, Ordering::Relaxed);
         }
         got.map_err(|error| self.tries.failed(error))
     }
@@ -165,17 +165,17 @@ impl PartSource {
     }
 
     /// Returns whether an error before the first sync is final. Errors that the user must fix are final, and so are
-    /// connection errors of a server that has never answered. Connections refused by a server that did answer are
+    /// connection errors of a server that has never responded. Connections refused by a server that has are
     /// retried only with `retries_refused`: a watch survives a server restart, a one-shot command does not wait that
     /// long.
     pub(crate) fn gives_up(&self, retries_refused: bool) -> GiveUp {
-        let answered = Arc::clone(&self.shared.answered);
+        let has_responded = Arc::clone(&self.shared.has_responded);
         if self.is_one_shot {
             let tries = self.tries();
             return Arc::new(move |error| tries.end(error));
         }
         Arc::new(move |error| match error {
-            Error::Refused(_) => !(retries_refused && answered.load(Ordering::Relaxed)),
+            Error::Refused(_) => !(retries_refused && has_responded.load(Ordering::Relaxed)),
             Error::Tls(_)
             | Error::TlsAlert(_)
             | Error::Unauthorized(_)
@@ -184,7 +184,7 @@ impl PartSource {
             | Error::NotSupported(_)
             | Error::Invalid(_)
             | Error::UnsupportedFieldSelector(_) => true,
-            Error::Transport(_) | Error::Timeout(_) => !answered.load(Ordering::Relaxed),
+            Error::Transport(_) | Error::Timeout(_) => !has_responded.load(Ordering::Relaxed),
             _ => false,
         })
     }
@@ -209,7 +209,7 @@ impl PartSource {
         filter: Filter,
         permit: Option<OwnedSemaphorePermit>,
     ) -> FilteredStream<S> {
-        self.shared.answered.store(true, Ordering::Relaxed);
+        self.shared.has_responded.store(true, Ordering::Relaxed);
         let tries = self.is_one_shot.then(|| self.tries());
         FilteredStream { stream, filter, received_count: Arc::clone(&self.received_count), permit, tries }
     }
@@ -346,7 +346,7 @@ mod tests {
 
     use crate::settings::By;
 
-    fn source(answered: bool) -> PartSource {
+    fn source(has_responded: bool) -> PartSource {
         let client =
             Client::new(&Config::for_server("http://127.0.0.1:1").expect("a config")).expect("a client");
         let resource = ApiResource {
@@ -357,15 +357,15 @@ mod tests {
             namespaced: true,
         };
         let filter = Filter::by(&[]).expect("no filter");
-        let shared = Shared { answered: Arc::new(AtomicBool::new(answered)), ..Shared::new() };
+        let shared = Shared { has_responded: Arc::new(AtomicBool::new(has_responded)), ..Shared::new() };
         PartSource::new(ResourceClient::new(client, resource), None, filter, shared, None)
     }
 
     /// Returns whether the error ends a source with and without `retries_refused`, before and after the server has
-    /// answered.
+    /// responded.
     fn ends(error: &Error) -> [[bool; 2]; 2] {
-        [false, true].map(|answered| {
-            let source = source(answered);
+        [false, true].map(|has_responded| {
+            let source = source(has_responded);
             [true, false].map(|retries_refused| source.gives_up(retries_refused)(error))
         })
     }

@@ -27,7 +27,7 @@ const FIRST_WAIT: Duration = Duration::from_millis(800);
 pub(crate) struct Tries {
     timeout: Option<Duration>,
     /// Whether the server has ever accepted a list or a watch.
-    answered: Arc<AtomicBool>,
+    has_responded: Arc<AtomicBool>,
     /// A std mutex: held for a read or an update, by one request at a time.
     state: Mutex<State>,
 }
@@ -47,8 +47,8 @@ struct State {
 
 impl Tries {
     /// Creates a counter for requests that are each limited to `timeout`, retries included.
-    pub(super) fn new(timeout: Option<Duration>, answered: Arc<AtomicBool>) -> Self {
-        Self { timeout, answered, state: Mutex::default() }
+    pub(super) fn new(timeout: Option<Duration>, has_responded: Arc<AtomicBool>) -> Self {
+        Self { timeout, has_responded, state: Mutex::default() }
     }
 
     /// Begins another request: resets its time and its attempts.
@@ -131,7 +131,9 @@ impl Tries {
         let wait = match error {
             Error::Decode(_) if is_counted => state.wait_after_unreadable()?,
             // A server that was never reached is not waited for.
-            Error::Transport(_) if self.answered.load(Ordering::Relaxed) => state.wait_after_unreadable()?,
+            Error::Transport(_) if self.has_responded.load(Ordering::Relaxed) => {
+                state.wait_after_unreadable()?
+            }
             error => return Some(error.retry_after()?.max(FIRST_WAIT)),
         };
         // The reflector may wait for twice as long.
