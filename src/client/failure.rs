@@ -110,8 +110,8 @@ pub(crate) fn of_proxy(code: StatusCode, proxy: &str) -> Option<Error> {
 
 /// Returns the error of the response that a TLS server gives to a plain request (Go's `net/http`), if it is one.
 pub(crate) fn plain_to_tls(body: &[u8], authority: &str) -> Option<Error> {
-    let said = "Client sent an HTTP request to an HTTPS server";
-    body.starts_with(said.as_bytes()).then(|| {
+    let text = "Client sent an HTTP request to an HTTPS server";
+    body.starts_with(text.as_bytes()).then(|| {
         Error::Tls(format!(
             "Unable to connect to the server: {authority} speaks TLS: its URL begins with https://"
         ))
@@ -395,8 +395,8 @@ mod tests {
 
     #[test]
     fn abrupt_end_is_an_unexpected_eof() {
-        let said = "peer closed connection without sending TLS close_notify: https://docs.rs/rustls/x";
-        let words = ["error decoding response body", "error reading a body from connection", said];
+        let text = "peer closed connection without sending TLS close_notify: https://docs.rs/rustls/x";
+        let words = ["error decoding response body", "error reading a body from connection", text];
         let words = words.map(|word| plain_words(word.to_owned()));
         assert_eq!(join_words(&words), "unexpected EOF");
     }
@@ -421,22 +421,22 @@ mod tests {
 
     #[test]
     fn certificate_for_other_names_has_gos_message() {
-        let told = |expected: &'static str, presented: &[&str]| {
+        let words = |expected: &'static str, presented: &[&str]| {
             certificate_words(&rustls::CertificateError::NotValidForNameContext {
                 expected: ServerName::try_from(expected).unwrap(),
                 presented: presented.iter().map(|name| (*name).to_owned()).collect(),
             })
         };
         let both = ["DnsName(\"localhost\")", "IpAddress(127.0.0.1)"];
-        assert_eq!(told("10.0.0.1", &["IpAddress(0::1)"]), "certificate is valid for ::1, not 10.0.0.1");
-        assert_eq!(told("kubernetes", &both), "certificate is valid for localhost, not kubernetes");
-        assert_eq!(told("10.0.0.1", &both), "certificate is valid for 127.0.0.1, not 10.0.0.1");
+        assert_eq!(words("10.0.0.1", &["IpAddress(0::1)"]), "certificate is valid for ::1, not 10.0.0.1");
+        assert_eq!(words("kubernetes", &both), "certificate is valid for localhost, not kubernetes");
+        assert_eq!(words("10.0.0.1", &both), "certificate is valid for 127.0.0.1, not 10.0.0.1");
         assert_eq!(
-            told("10.0.0.1", &both[..1]),
+            words("10.0.0.1", &both[..1]),
             "cannot validate certificate for 10.0.0.1 because it doesn't contain any IP SANs"
         );
         assert_eq!(
-            told("kubernetes", &both[1..]),
+            words("kubernetes", &both[1..]),
             "certificate is not valid for any names, but wanted to match kubernetes"
         );
     }

@@ -61,8 +61,8 @@ async fn serve<A: Into<Vec<u8>>>(
                 return;
             }
             kept.lock().unwrap_or_else(PoisonError::into_inner).push(text.clone());
-            let answer = answer(&text).into();
-            if stream.write_all(&answer).await.is_err() {
+            let response = answer(&text).into();
+            if stream.write_all(&response).await.is_err() {
                 return;
             }
             head.clear();

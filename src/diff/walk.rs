@@ -203,9 +203,9 @@ mod tests {
             json!({"data": (0..5000).map(|n| (format!("k{n}"), json!(value))).collect::<serde_json::Map<_, _>>(), "x": value})
         };
         let (old, new) = (data(1), data(2));
-        let told = changes_of(&old, &new, &[]);
-        assert_eq!(told.len(), 2);
-        assert!(told[0].starts_with(r#"replace /data {"k0":1,"#), "{}", &told[0][..40]);
+        let found = changes_of(&old, &new, &[]);
+        assert_eq!(found.len(), 2);
+        assert!(found[0].starts_with(r#"replace /data {"k0":1,"#), "{}", &found[0][..40]);
         let deep = |leaf: &str| format!("{}{leaf}{}", "[".repeat(10_000), "]".repeat(10_000));
         let (old, new) = (deep("1"), deep("2"));
         assert_eq!(changes(&old, &new, &[]).len(), 1);

@@ -114,11 +114,11 @@ impl Error {
     /// Returns the delay that the server requested, limited to five minutes.
     #[must_use]
     pub fn retry_after(&self) -> Option<Duration> {
-        let asked = match self {
+        let requested = match self {
             Self::TooManyRequests { retry_after, .. } | Self::Unavailable { retry_after, .. } => *retry_after,
             _ => None,
         };
-        asked.map(|asked| asked.min(MAX_RETRY_AFTER))
+        requested.map(|requested| requested.min(MAX_RETRY_AFTER))
     }
 }
 
@@ -156,9 +156,9 @@ mod tests {
             |retry_after| Error::Unavailable { status: Status::default(), retry_after },
         ];
         for error in errors {
-            for (asked, waited) in [(7, 7), (300, 300), (301, 300), (u64::MAX, 300)] {
-                let asked = error(Some(Duration::from_secs(asked)));
-                assert_eq!(asked.retry_after(), Some(Duration::from_secs(waited)));
+            for (requested, bounded) in [(7, 7), (300, 300), (301, 300), (u64::MAX, 300)] {
+                let requested = error(Some(Duration::from_secs(requested)));
+                assert_eq!(requested.retry_after(), Some(Duration::from_secs(bounded)));
             }
             assert_eq!(error(None).retry_after(), None);
         }

@@ -145,8 +145,8 @@ mod tests {
     #[test]
     fn the_key_buffer_is_cleared_between_keys() {
         for (namespace, name) in [("a", "longer"), ("", "x"), ("b", "y"), ("", ""), ("a/b", "c")] {
-            let wanted = ObjectName { namespace: namespace.into(), name: name.into() };
-            assert_eq!(*join(namespace, name), *wanted.to_string());
+            let expected = ObjectName { namespace: namespace.into(), name: name.into() };
+            assert_eq!(*join(namespace, name), *expected.to_string());
         }
     }
 }

@@ -22,17 +22,20 @@ fn stats_of_an_index_and_of_a_plain_get() {
         ["index", "pods", "-A", "--by", "field:status.phase", "--demo", "--objects", "3000", "--stats"];
     let output = run(&index);
     // The demo changes by itself: objects may be added or removed before the end.
-    let objects = number(&output, "held:", "objects");
-    assert!(objects >= 3000 && number(&output, "came:", "objects") >= objects, "{output}");
-    let (text, held) = (number(&output, "held:", "bytes"), number(&output, "held:", "held"));
+    let objects = number(&output, "in memory:", "objects");
+    assert!(objects >= 3000 && number(&output, "received:", "objects") >= objects, "{output}");
+    let (text, held) = (number(&output, "in memory:", "bytes"), number(&output, "in memory:", "held"));
     assert!(text > objects * 500 && held < text / 4, "{output}");
-    assert!(number(&output, "came:", "bytes") > text);
+    assert!(number(&output, "received:", "bytes") > text);
 
     let output = run(&["get", "pods", "-A", "-o", "json", "--demo", "--objects", "3000", "--stats"]);
-    assert!(number(&output, "came:", "objects") >= 3000 && output.contains("the first after"), "{output}");
-    assert!(!output.contains("held:"), "nothing is kept: {output}");
+    assert!(
+        number(&output, "received:", "objects") >= 3000 && output.contains("the first after"),
+        "{output}"
+    );
+    assert!(!output.contains("in memory:"), "nothing is kept: {output}");
     assert_eq!(output.contains("peak memory:"), cfg!(target_os = "linux"), "{output}");
-    assert!(!run(&["get", "pods", "--demo"]).contains("came:"));
+    assert!(!run(&["get", "pods", "--demo"]).contains("received:"));
 }
 
 #[test]

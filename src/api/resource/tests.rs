@@ -37,8 +37,8 @@ fn client(url: &str) -> Client {
 fn chunked(chunks: &[&str], ended: bool) -> String {
     let head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n";
     let chunks = chunks.iter().map(|chunk| format!("{:x}\r\n{chunk}\r\n", chunk.len()));
-    let answer: String = std::iter::once(head.to_owned()).chain(chunks).collect();
-    if ended { answer + "0\r\n\r\n" } else { answer }
+    let response: String = std::iter::once(head.to_owned()).chain(chunks).collect();
+    if ended { response + "0\r\n\r\n" } else { response }
 }
 
 /// Returns the target and the Accept header of a request.
@@ -483,10 +483,10 @@ async fn objects_of_one_name_are_selected_by_name() {
         seen(&server).0,
         "/api/v1/nodes?fieldSelector=metadata.name%3Da%5C%2Cb%5C%3D%5C%5Cc%2Cspec.x%3Dy"
     );
-    let asked = server.requests().len();
+    let request_count = server.requests().len();
     for name in ["", "..", "a/b", "a%b"] {
         assert!(matches!(named(name).list(&ListOptions::default()).await, Err(Error::Invalid(_))));
         assert!(matches!(named(name).watch(&WatchOptions::default()).await, Err(Error::Invalid(_))));
     }
-    assert_eq!(server.requests().len(), asked);
+    assert_eq!(server.requests().len(), request_count);
 }

@@ -249,9 +249,9 @@ mod tests {
 
         /// Starts a request for a connection.
         async fn ask(&self) -> JoinHandle<Result> {
-            let asked = tokio::spawn(as_request(self.connect()));
+            let request = tokio::spawn(as_request(self.connect()));
             settled().await;
-            asked
+            request
         }
 
         /// Ends the only dial.

@@ -88,16 +88,16 @@ mod tests {
     async fn waiting_time_is_counted_once_for_concurrent_waiters() {
         let login_progress = LoginProgress::default();
         assert_eq!(login_progress.waited(), Duration::ZERO);
-        let begun = Instant::now();
+        let started = Instant::now();
         let both = [login_progress.wait(), login_progress.wait()];
         while login_progress.waited() < Duration::from_millis(2) {
             tokio::task::yield_now().await;
         }
-        assert!(login_progress.waited() <= begun.elapsed(), "not for each of them");
+        assert!(login_progress.waited() <= started.elapsed(), "not for each of them");
         drop(both);
         let waited = login_progress.waited();
-        let begun = Instant::now();
-        while begun.elapsed() < Duration::from_millis(2) {
+        let started = Instant::now();
+        while started.elapsed() < Duration::from_millis(2) {
             tokio::task::yield_now().await;
         }
         assert_eq!(login_progress.waited(), waited);

@@ -334,9 +334,9 @@ mod tests {
             time.set(second);
             let before = renewing.ended.load(Ordering::SeqCst);
             let shown = renewing.current(None).await.unwrap();
-            let asked =
+            let replacements =
                 watches.iter().map(|acceptance| renewing.replacement_for(shown.number, acceptance, None));
-            for other in futures_util::future::join_all(asked).await {
+            for other in futures_util::future::join_all(replacements).await {
                 let other = other.unwrap();
                 assert!(
                     other.is_none_or(|other| other.number > shown.number),

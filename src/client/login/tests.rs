@@ -167,10 +167,10 @@ async fn dropped_plugin_releases_the_terminal() {
         CredentialPlugins::default(),
     )
     .unwrap();
-    let begun = eventually("the plugin has begun", || (runs(&folder) > 0).then_some(()));
+    let started = eventually("the plugin has started", || (runs(&folder) > 0).then_some(()));
     tokio::select! {
         _ = credentials.current() => panic!("it sleeps"),
-        () = begun => {}
+        () = started => {}
     }
     assert_eq!(*heard.lock().unwrap(), ["TerminalTaken", "TerminalReleased"]);
 }
@@ -232,10 +232,10 @@ async fn login_continues_when_its_request_is_dropped() {
     let user = plugin(&folder, &(wait + &numbered("2999-01-01T00:00:00Z")));
     let client = crate::api::Client::new(&config(user)).unwrap();
     let request = crate::api::Request::new("/version");
-    let begun = eventually("the plugin has begun", || (runs(&folder) > 0).then_some(()));
+    let started = eventually("the plugin has started", || (runs(&folder) > 0).then_some(()));
     tokio::select! {
         _ = client.send(&request) => panic!("there is no token yet"),
-        () = begun => {}
+        () = started => {}
     }
     assert!(client.external_wait() > Duration::ZERO, "it is not the server that is waited for");
     fs::write(&go, "").unwrap();

@@ -14,8 +14,8 @@ pub(crate) fn masks<const N: usize>(
 ) -> [u64; N] {
     let mut masks = [0; N];
     for (number, bytes) in block.as_chunks::<16>().0.iter().enumerate() {
-        for (mask, (bytes, wanted)) in masks.iter_mut().zip(questions(u8x16::new(*bytes))) {
-            *mask |= u64::from(bytes.simd_eq(u8x16::splat(wanted)).to_bitmask()) << (16 * number);
+        for (mask, (bytes, expected)) in masks.iter_mut().zip(questions(u8x16::new(*bytes))) {
+            *mask |= u64::from(bytes.simd_eq(u8x16::splat(expected)).to_bitmask()) << (16 * number);
         }
     }
     masks
@@ -100,12 +100,12 @@ mod tests {
             let (mut strings, mut escapes) = (Strings::default(), false);
             for (one, other) in blocks {
                 let backslashes = if many { one | other } else { one & other };
-                let mut wanted = 0;
+                let mut expected = 0;
                 for at in 0..BLOCK {
-                    wanted |= u64::from(escapes) << at;
+                    expected |= u64::from(escapes) << at;
                     escapes = !escapes && backslashes >> at & 1 == 1;
                 }
-                prop_assert_eq!(strings.escaped(backslashes), wanted, "{:b}", backslashes);
+                prop_assert_eq!(strings.escaped(backslashes), expected, "{:b}", backslashes);
             }
         }
     }
@@ -113,10 +113,10 @@ mod tests {
     #[test]
     fn runs_of_backslashes_may_be_as_long_as_blocks() {
         let mut strings = Strings::default();
-        for (backslashes, wanted) in
+        for (backslashes, expected) in
             [(u64::MAX << 1, 0x5555_5555_5555_5554), (u64::MAX, 0x5555_5555_5555_5555), (1, 1), (0, 0)]
         {
-            assert_eq!(strings.escaped(backslashes), wanted);
+            assert_eq!(strings.escaped(backslashes), expected);
         }
     }
 }

@@ -79,8 +79,8 @@ mod tests {
             mostly_plain[at] = byte;
             for block in [any, mostly_plain] {
                 let is_special = |byte: &u8| matches!(byte, b'"' | b'\\' | ..0x20);
-                let wanted = (0..BLOCK).filter(|at| is_special(&block[*at])).fold(0, |bits, at| bits | 1 << at);
-                prop_assert_eq!(special(&block), wanted);
+                let expected = (0..BLOCK).filter(|at| is_special(&block[*at])).fold(0, |bits, at| bits | 1 << at);
+                prop_assert_eq!(special(&block), expected);
             }
         }
     }

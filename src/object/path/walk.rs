@@ -250,9 +250,9 @@ mod tests {
         #[test]
         fn evaluation_over_text_agrees_with_a_tree(json in json(), path in path(), pretty: bool) {
             let text = if pretty { serde_json::to_string_pretty(&json) } else { serde_json::to_string(&json) };
-            let mut wanted = Vec::new();
-            naive(&path.0, &json, &mut wanted);
-            prop_assert_eq!(path.values(text.expect("JSON").as_bytes()).expect("values"), wanted);
+            let mut expected = Vec::new();
+            naive(&path.0, &json, &mut expected);
+            prop_assert_eq!(path.values(text.expect("JSON").as_bytes()).expect("values"), expected);
         }
 
         #[test]
@@ -260,17 +260,17 @@ mod tests {
             let text = if pretty { serde_json::to_string_pretty(&json) } else { serde_json::to_string(&json) };
             let text = damaged(text.expect("JSON"), &damages);
             let text = text.trim_start().as_bytes();
-            let (mut quick, mut wanted, mut both) = (Vec::new(), Vec::new(), Vec::new());
+            let (mut quick, mut expected, mut both) = (Vec::new(), Vec::new(), Vec::new());
             let walked =
                 Quick::walk(&path.0, Text::Any(text), &mut |value| quick.push(value.to_owned())).is_some();
-            let result = thorough(&path.0, text, &mut |value| wanted.push(value.to_owned()));
-            prop_assert!(wanted.starts_with(&quick) || result.is_err());
+            let result = thorough(&path.0, text, &mut |value| expected.push(value.to_owned()));
+            prop_assert!(expected.starts_with(&quick) || result.is_err());
             if walked && result.is_ok() {
-                prop_assert_eq!(&quick, &wanted);
+                prop_assert_eq!(&quick, &expected);
             }
             if result.is_ok() {
                 path.values_with(text, |value| both.push(value.to_owned())).expect("values");
-                prop_assert_eq!(both, wanted);
+                prop_assert_eq!(both, expected);
             }
         }
 

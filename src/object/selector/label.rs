@@ -155,9 +155,9 @@ impl Test {
         match self {
             Self::Exists => true,
             Self::Absent => false,
-            Self::Is(_, wanted) => value == wanted,
+            Self::Is(_, expected) => value == expected,
             Self::IsNot(unwanted) => value != unwanted,
-            Self::In(values) => values.iter().any(|wanted| wanted == value),
+            Self::In(values) => values.iter().any(|expected| expected == value),
             Self::NotIn(values) => values.iter().all(|unwanted| unwanted != value),
             Self::Greater(bound) => value.parse().is_ok_and(|number: i64| number > *bound),
             Self::Less(bound) => value.parse().is_ok_and(|number: i64| number < *bound),
@@ -211,7 +211,7 @@ mod tests {
 
     #[test]
     fn a_selector_selects_what_kubectl_selects() {
-        for (selector, labels, wanted) in [
+        for (selector, labels, expected) in [
             ("", &[("x", "y")][..], true),
             ("x=y", &[("x", "y")], true),
             ("x==y,z=w", &[("x", "y"), ("z", "w")], true),
@@ -244,7 +244,7 @@ mod tests {
             ("x!=a,x!=b", &[("x", "b")], false),
         ] {
             let parsed = LabelSelector::parse(selector).expect(selector);
-            assert_eq!(parsed.matches(&object(labels)), wanted, "{selector} {labels:?}");
+            assert_eq!(parsed.matches(&object(labels)), expected, "{selector} {labels:?}");
         }
     }
 
@@ -307,10 +307,10 @@ mod tests {
                 requirement.test.allows_absent(),
                 |value| requirement.test.allows(value),
             );
-            let wanted = requirements.iter().all(one);
+            let expected = requirements.iter().all(one);
             let labels: Vec<_> = labels.iter().map(|(label, value)| (label.as_str(), value.as_str())).collect();
             let selector = LabelSelector { requirements, nothing: false };
-            prop_assert_eq!(selector.matches(&object(&labels)), wanted);
+            prop_assert_eq!(selector.matches(&object(&labels)), expected);
         }
     }
 }

@@ -298,7 +298,7 @@ impl Decoder {
         version: ResourceVersion,
     ) -> Result<Object, Error> {
         let type_meta = Arc::clone(&self.ingest.type_meta);
-        let said = || {
+        let cell_name = || {
             let name = row.name_cell(columns).filter(|name| !name.is_empty());
             name.ok_or_else(|| Error::Decode("malformed Table: no cell has the format name".into()))
         };
@@ -308,12 +308,12 @@ impl Decoder {
                 return Ok(object.with_resource_version(version));
             }
             Naming::Cell => {
-                let object = Object::named(type_meta, &self.namespace, &said()?);
+                let object = Object::named(type_meta, &self.namespace, &cell_name()?);
                 return Ok(object.with_resource_version(version));
             }
             Naming::Matcher(matcher) => matcher,
         };
-        let name = said()?;
+        let name = cell_name()?;
         let (namespace, version) = matcher
             .next(&name)
             .ok_or_else(|| Error::Decode("a row belongs to an object that is not in the list".into()))?;

@@ -56,13 +56,13 @@ fn event_of_an_unknown_type_is_an_error() {
 
 #[test]
 fn partial_metadata_has_the_kind_of_the_resource() {
-    let wanted = r#"{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"c1","namespace":"shop","resourceVersion":"209"}}"#;
+    let expected = r#"{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"c1","namespace":"shop","resourceVersion":"209"}}"#;
     let sorted = r#"{"apiVersion":"meta.k8s.io/v1","kind":"PartialObjectMetadata","metadata":{"name":"c1","namespace":"shop","resourceVersion":"209"}}"#;
     let bare = r#"{"metadata":{"name":"c1","namespace":"shop","resourceVersion":"209"}}"#;
     for representation in [Representation::Metadata, TABLE, Representation::Table(IncludeObject::Object)] {
         for given in [PARTIAL, sorted, bare, &sorted.replace(',', ",\n ")] {
             let object = decoder(representation).item(given.as_bytes()).expect("an object");
-            assert_eq!(text(&object), wanted, "{representation:?} {given}");
+            assert_eq!(text(&object), expected, "{representation:?} {given}");
             assert_eq!(object.type_meta().kind, "ConfigMap");
         }
     }
@@ -207,8 +207,8 @@ fn plain_lines_decode_like_frames() {
             let shorter = [&line[..at], &line[(at + 1).min(line.len())..]].concat();
             for line in damaged.iter().chain([&shorter, &line]) {
                 let Some(event) = decoder.plain_frame(line.as_bytes()) else { continue };
-                let wanted = decoder.frame(line.as_bytes()).expect(line);
-                assert_eq!(reported(&event), reported(&wanted), "{line}");
+                let expected = decoder.frame(line.as_bytes()).expect(line);
+                assert_eq!(reported(&event), reported(&expected), "{line}");
             }
         }
     }

@@ -425,8 +425,8 @@ mod tests {
                 body.remove(at);
             }
             let limits = Limits { frame: 300, ..Limits::default() };
-            let wanted = read(body.as_bytes(), &cuts, limits, false);
-            prop_assert_eq!(read(body.as_bytes(), &cuts, limits, true), wanted);
+            let expected = read(body.as_bytes(), &cuts, limits, false);
+            prop_assert_eq!(read(body.as_bytes(), &cuts, limits, true), expected);
             let whole = read(body.as_bytes(), &[], limits, true);
             prop_assert_eq!(whole, read(body.as_bytes(), &[], limits, false));
         }

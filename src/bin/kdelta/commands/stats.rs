@@ -43,7 +43,7 @@ impl Stats {
         let first = first.map(|first| first.saturating_duration_since(began));
         messages.notice(&received_line(objects, first, began.elapsed(), session.received()));
         if let Some(memory) = &self.memory {
-            messages.notice(&format!("held: {memory}"));
+            messages.notice(&format!("in memory: {memory}"));
         }
         if let Some(peak) = peak() {
             messages.notice(&format!("peak memory: {peak}"));
@@ -52,7 +52,7 @@ impl Stats {
 }
 
 fn received_line(objects: u64, first: Option<Duration>, all: Duration, bytes: u64) -> String {
-    let mut line = format!("came: {objects} objects in {:.3}s", all.as_secs_f64());
+    let mut line = format!("received: {objects} objects in {:.3}s", all.as_secs_f64());
     if let Some(first) = first {
         // Writing to a String can't fail.
         let _ = write!(line, ", the first after {:.3}s", first.as_secs_f64());
@@ -75,10 +75,10 @@ mod tests {
     #[test]
     fn received_line_omits_first_without_objects() {
         let second = Duration::from_secs(1);
-        assert_eq!(received_line(0, None, second, 312), "came: 0 objects in 1.000s; 312 bytes");
+        assert_eq!(received_line(0, None, second, 312), "received: 0 objects in 1.000s; 312 bytes");
         assert_eq!(
             received_line(20, Some(second / 8), second, 70_000),
-            "came: 20 objects in 1.000s, the first after 0.125s; 70000 bytes"
+            "received: 20 objects in 1.000s, the first after 0.125s; 70000 bytes"
         );
     }
 }

@@ -200,7 +200,7 @@ mod tests {
         let plugins = CredentialPlugins::default();
         tokio::select! {
             _ = run(command, Placement::OwnGroup, &plugins, &mut unheard) => panic!("it waits"),
-            text = eventually("it has begun", || std::fs::read_to_string(folder.join(file)).ok()) => text,
+            text = eventually("it has started", || std::fs::read_to_string(folder.join(file)).ok()) => text,
         }
     }
 
@@ -224,8 +224,8 @@ mod tests {
     async fn dropped_plugin_may_save_its_state() {
         let folder = tempfile::tempdir().unwrap();
         // It waits in a builtin: some shells lose a signal that arrives while they start a command.
-        let script = "trap 'echo kept > cache; exit' TERM\nsleep 600 &\n: > begun\nwait";
-        given_up_at(folder.path(), "begun", script).await;
+        let script = "trap 'echo kept > cache; exit' TERM\nsleep 600 &\n: > started\nwait";
+        given_up_at(folder.path(), "started", script).await;
         eventually("it is kept", || std::fs::read_to_string(folder.path().join("cache")).ok()).await;
     }
 
@@ -246,7 +246,7 @@ mod tests {
         let mut pids = Vec::new();
         for folder in &folders {
             let pid = || std::fs::read_to_string(folder.path().join("pid")).ok();
-            pids.push(eventually("it has begun", pid).await);
+            pids.push(eventually("it has started", pid).await);
         }
         let plugins = ended.clone();
         tokio::task::spawn_blocking(move || plugins.end_processes()).await.unwrap();
@@ -260,8 +260,8 @@ mod tests {
     async fn plugin_that_ignores_sigterm_is_killed_after_a_second() {
         let folder = tempfile::tempdir().unwrap();
         let script = "trap '' TERM; echo $$ > pid.new && mv pid.new pid; while :; do sleep 0.1; done";
-        let begun = std::time::Instant::now();
+        let started = std::time::Instant::now();
         ends(&given_up_at(folder.path(), "pid", script).await).await;
-        assert!(begun.elapsed() >= Duration::from_secs(1), "{:?}", begun.elapsed());
+        assert!(started.elapsed() >= Duration::from_secs(1), "{:?}", started.elapsed());
     }
 }

@@ -140,8 +140,8 @@ impl<W: Write + Send + 'static> ReflectorStore for ListingSink<W> {
     async fn ready(&self) {}
 
     fn list_begin(&self, _origin: Origin, _may_be_unrelated: bool) {
-        let begun = self.progress.lock().unwrap_or_else(PoisonError::into_inner).begin();
-        if let Err(failure) = begun {
+        let result = self.progress.lock().unwrap_or_else(PoisonError::into_inner).begin();
+        if let Err(failure) = result {
             self.printer.fail(failure);
         }
     }
