@@ -166,6 +166,8 @@ pub mod store;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 pub mod watchtools;
-#[cfg(feature = "api")]
+#[cfg(any(feature = "api", feature = "demo"))]
+// Without the client, the server uses only a part of it.
+#[cfg_attr(not(feature = "api"), allow(dead_code, unused_imports))]
 pub mod wire;
 pub mod workqueue;

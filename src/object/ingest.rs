@@ -54,13 +54,13 @@ impl Object {
 
     /// Parses the JSON that servers usually write, nested at most 66 deep. `None` means only that [`Object::from_json`]
     /// must decide.
-    #[cfg(feature = "api")]
+    #[cfg(any(feature = "api", feature = "demo"))]
     pub(crate) fn from_plain_json(json: &[u8], ingest: &Ingest) -> Option<Self> {
         read_plain(json, ingest)
     }
 
     /// Parses the object at the front of a text and returns its end, without a look at the bytes after it.
-    #[cfg(feature = "api")]
+    #[cfg(any(feature = "api", feature = "demo"))]
     pub(crate) fn from_plain_front(text: &[u8], ingest: &Ingest) -> Option<(Self, usize)> {
         read_front(text, ingest)
     }
@@ -266,14 +266,14 @@ fn read(json: &[u8], ingest: &Ingest) -> Result<Object, ObjectError> {
 }
 
 /// Implements [`Object::from_plain_json`].
-#[cfg(feature = "api")]
+#[cfg(any(feature = "api", feature = "demo"))]
 fn read_plain(json: &[u8], ingest: &Ingest) -> Option<Object> {
     let (object, end) = read_front(json, ingest)?;
     (end == json.len()).then_some(object)
 }
 
 /// Implements [`Object::from_plain_front`].
-#[cfg(feature = "api")]
+#[cfg(any(feature = "api", feature = "demo"))]
 fn read_front(text: &[u8], ingest: &Ingest) -> Option<(Object, usize)> {
     let (envelope, end) = parse_fast(text, ingest.keep_managed_fields)?;
     let json = &text[..end];

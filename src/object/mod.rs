@@ -23,7 +23,7 @@ pub use age::human_duration;
 pub use compression::{Compressor, Footprint};
 pub use error::ObjectError;
 pub use ingest::Ingest;
-#[cfg(feature = "api")]
+#[cfg(any(feature = "api", feature = "demo"))]
 pub(crate) use json::blocks;
 pub use key::{Key, KeyError, ObjectName, split_meta_namespace_key};
 pub use key_func::{

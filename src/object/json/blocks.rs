@@ -69,7 +69,7 @@ impl Strings {
 
     /// Pads fewer bytes than a block with spaces at the front, so that the next block follows them directly. If the
     /// first byte is escaped, its backslash is put before it again.
-    #[cfg(feature = "api")]
+    #[cfg(any(feature = "api", feature = "demo"))]
     pub(crate) fn short_block(&mut self, bytes: &[u8]) -> [u8; BLOCK] {
         let mut block = [b' '; BLOCK];
         let (before, end) = block.split_at_mut(BLOCK - bytes.len());
