@@ -1,10 +1,15 @@
 //! Connections through a proxy, to a server with another certificate name, or over the streams of a
-//! [`Connector`](crate::client::Connector), by hyper-util's client.
+//! [`Connector`], by hyper-util's client.
 //!
-//! reqwest carries the direct connections. It can't carry these, for three reasons:
+//! reqwest 0.13 carries the direct connections. It can't carry these, for three reasons:
 //! - the TLS server name is the host of the URL; there is no setting for another name;
-//! - an error does not tell whether the proxy or the server failed, which messages have to say as kubectl does;
-//! - a layer over its connector must return reqwest's own private stream, so connections can't be opened elsewhere.
+//! - an error does not tell whether the proxy or the server failed, which messages have to say as kubectl does; the
+//!   type of a tunnel's error is private, and without the status of the proxy's response;
+//! - a layer over its connector must return reqwest's own private stream. Its only other streams are Unix sockets and
+//!   Windows' named pipes, which other processes of the user can open.
+//!
+//! A [`Dialer`] also opens the connection on which [`Transport`](super::Transport) reads a delayed TLS alert, on every
+//! route: reqwest hands out no connection without HTTP.
 
 use std::sync::Arc;
 
