@@ -32,6 +32,7 @@
     feature = "demo",
     doc = "- [`demo`] is an API server with a simulated cluster, in memory or on loopback."
 )]
+#![cfg_attr(feature = "lines", doc = "- [`lines`] writes and reads the JSON lines of `kdelta watch`.")]
 #![cfg_attr(
     feature = "testing",
     doc = "- [`testing`] has a source with faults and a clock that tests advance."
@@ -104,13 +105,14 @@
 //!
 //! - `serde`: [`object::Object::parse`] decodes to any type that implements `Deserialize`. A few small types implement its
 //!   traits.
-//! - `serde_json`: [`object::ObjectError`] contains its error. `testing` takes objects as its `Value`.
+//! - `serde_json`: [`object::ObjectError`] contains its error. `testing` takes objects as its `Value`, and `lines` returns
+//!   them as its `RawValue`.
 //! - `futures_core::Stream`: an [`informer::Subscription`] is a stream of notifications.
 //! - `tokio_util::sync::CancellationToken`: stops what runs until it is stopped, such as an informer. All waiting needs
 //!   `tokio`.
 //! - `tokio::io::{AsyncRead, AsyncWrite}`: the streams of a connector of `client`. A `demo` opens a `DuplexStream`.
 //! - `bytes::Bytes`: the chunks of a response of `api`, without a copy.
-//! - `jiff::Timestamp`: the server's time in `api`, and the time in a `demo` at its start.
+//! - `jiff::Timestamp`: the server's time in `api`, the time in a `demo` at its start, and the times in `lines`.
 //! - `k8s_openapi::ListableResource`: [`object::ApiResource`] has `of::<K>()` for its types, behind a feature of that name.
 //!   The application enables the version of the types.
 //!
@@ -156,6 +158,8 @@ pub mod diff;
 pub mod informer;
 #[cfg(feature = "api")]
 pub mod kubeconfig;
+#[cfg(feature = "lines")]
+pub mod lines;
 pub mod listwatch;
 pub mod object;
 pub mod queue;

@@ -23,6 +23,7 @@ const LIBRARY: &[(&str, &[&str])] = &[
     ("api", &["client", "clock", "kubeconfig", "listwatch", "object", "wire"]),
     ("server", &["clock", "listwatch", "object", "store", "wire"]),
     ("demo", &["listwatch", "object", "server", "wire"]),
+    ("lines", &["diff", "listwatch", "object"]),
     ("testing", &["clock", "listwatch", "object"]),
     ("informer", &["clock", "listwatch", "object", "queue", "reflector", "store"]),
     ("watchtools", &["clock", "informer", "listwatch", "object", "store"]),

@@ -169,6 +169,22 @@ impl Object {
         self.body.json()
     }
 
+    /// Returns [`Object::json`], or JSON with the type and the names only if the object has no body.
+    #[must_use]
+    pub fn json_or_names(&self) -> Cow<'_, [u8]> {
+        let json = self.json();
+        if !json.is_empty() {
+            return json;
+        }
+        let TypeMeta { api_version, kind } = &**self.type_meta();
+        let mut metadata = serde_json::json!({"name": self.name()});
+        if !self.namespace().is_empty() {
+            metadata["namespace"] = self.namespace().into();
+        }
+        let names = serde_json::json!({"apiVersion": **api_version, "kind": **kind, "metadata": metadata});
+        Cow::Owned(names.to_string().into_bytes())
+    }
+
     /// Returns the length of [`Object::json`] without decompressing it.
     #[must_use]
     pub fn json_len(&self) -> usize {

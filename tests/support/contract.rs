@@ -3,6 +3,7 @@
 use std::sync::OnceLock;
 
 use jsonschema::Validator;
+use kdelta::lines::Line;
 use serde_json::Value;
 
 /// The part of the schema that applies to the lines of a call.
@@ -50,5 +51,11 @@ impl Contract {
             .map(|error| format!("{}: {error}", error.instance_path()))
             .collect();
         assert!(wrong.is_empty(), "{}\nin {line}", wrong.join("\n"));
+        let read = Line::read(line.as_bytes()).unwrap_or_else(|error| panic!("{line:?}: {error}"));
+        assert_eq!(
+            serde_json::to_string(&read).expect("JSON"),
+            line.trim_end(),
+            "it was read as another line"
+        );
     }
 }

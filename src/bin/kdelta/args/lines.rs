@@ -2,32 +2,7 @@
 
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
-
-/// The fields of a JSON line, in order.
-const FIELDS: [&str; 22] = [
-    "v",
-    "seq",
-    "ts",
-    "type",
-    "origin",
-    "resume",
-    "context",
-    "group",
-    "version",
-    "kind",
-    "resource",
-    "namespace",
-    "name",
-    "uid",
-    "from",
-    "to",
-    "seconds",
-    "resourceVersion",
-    "object",
-    "finalStateUnknown",
-    "old",
-    "changes",
-];
+use kdelta::lines::FIELDS;
 
 /// The flags for the contents of lines and for the updates that are printed.
 #[derive(Debug, Args)]

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use kdelta::lines::LineOptions;
 use kdelta::object::ApiResource;
 
-use crate::output::{LineOptions, Listing, RowOptions, WatchOutput};
+use crate::output::{Listing, RowOptions, WatchOutput};
 use crate::session::PlannedPart;
 use crate::settings::{self, Format, Lines, Namespaces, Print, Selection};
 use crate::view::{Details, Layout, NamespaceColumn};
@@ -75,12 +76,8 @@ impl Extent<'_> {
             }
             Format::Json => {
                 let Lines { fields, old, changes, .. } = lines.clone();
-                WatchOutput::json_lines(LineOptions {
-                    fields,
-                    old,
-                    changes,
-                    for_terminal: stdout.is_terminal,
-                })
+                let options = LineOptions::default().fields(fields).old(old).changes(changes);
+                WatchOutput::json_lines(options, stdout.is_terminal)
             }
             Format::Yaml => WatchOutput::yaml(stdout.is_terminal),
             Format::Name => WatchOutput::names(),

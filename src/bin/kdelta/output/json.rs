@@ -14,7 +14,7 @@ use crate::view::escape_json;
 /// `out` failed.
 pub(crate) fn document(object: &Object, for_terminal: bool, out: &mut impl Write) -> io::Result<()> {
     let mut text = Vec::new();
-    value(&tree::parse(&tree::json_of(object)), 0, &mut text);
+    value(&tree::parse(&object.json_or_names()), 0, &mut text);
     text.push(b'\n');
     write(&text, for_terminal, out)?;
     out.flush()
@@ -60,7 +60,7 @@ impl JsonList {
             b"{\n    \"apiVersion\": \"v1\",\n    \"items\": [\n        "
         });
         self.any = true;
-        value(&tree::parse(&tree::json_of(object)), 2, &mut self.text);
+        value(&tree::parse(&object.json_or_names()), 2, &mut self.text);
         write(&self.text, self.for_terminal, out)
     }
 

@@ -19,7 +19,6 @@ mod tree;
 mod yaml;
 
 pub(crate) use columns::{Column, columns};
-pub(crate) use json_lines::LineOptions;
 pub(crate) use listing::Listing;
 pub(crate) use messages::{Count, Messages};
 pub(crate) use stdout::{ReaderWatch, Stdout, named};

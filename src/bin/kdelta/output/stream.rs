@@ -2,13 +2,14 @@
 
 use std::io::{self, Write};
 
+use kdelta::lines::{Change, ChangeKind, LineOptions, Mark};
 use kdelta::object::ResourceVersion;
 
-use super::json_lines::{JsonLines, LineOptions};
+use super::json_lines::JsonLines;
 use super::name::Names;
 use super::table::{Extent, Table};
 use super::yaml::YamlDocuments;
-use crate::view::{Age, Cells, Change, ChangeKind, Details, Layout, Mark};
+use crate::view::{Age, Cells, Details, Layout};
 
 /// A stream of changes in one of the formats.
 pub(crate) enum WatchOutput {
@@ -46,9 +47,9 @@ impl WatchOutput {
         Self::Table(Box::new(Rows { table, options, compared: Default::default() }))
     }
 
-    /// Creates JSON lines.
-    pub(crate) fn json_lines(options: LineOptions) -> Self {
-        Self::JsonLines(JsonLines::new(options))
+    /// Creates JSON lines; `for_terminal` is whether a terminal displays them.
+    pub(crate) fn json_lines(options: LineOptions, for_terminal: bool) -> Self {
+        Self::JsonLines(JsonLines::new(options, for_terminal))
     }
 
     /// Creates YAML documents; `for_terminal` is whether a terminal displays them.

@@ -8,9 +8,10 @@ use std::collections::HashMap;
 use std::io::{self, Write};
 use std::sync::Arc;
 
+use kdelta::lines::ChangeKind;
 use kdelta::object::{ApiResource, Column};
 
-use crate::view::{Cells, ChangeKind, Layout, Line, NamespaceColumn, PLAIN, colour_of};
+use crate::view::{Cells, Layout, Line, NamespaceColumn, PLAIN, colour_of};
 
 const NARROWEST: usize = 6;
 const PADDING: usize = 3;

@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use kdelta::object::Object;
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
 /// A JSON value. Numbers have Go's types in an unstructured object: int64 if possible, otherwise float64.
@@ -24,29 +23,6 @@ pub(super) enum Tree<'a> {
 /// Parses the JSON of an object. Invalid JSON is kept as raw text and printed with its keys unsorted.
 pub(super) fn parse(json: &[u8]) -> Tree<'_> {
     serde_json::from_slice(json).unwrap_or(Tree::Raw(json))
-}
-
-/// Returns the JSON of an object, or only its names if it has no body.
-pub(super) fn json_of(object: &Object) -> Cow<'_, [u8]> {
-    let json = object.json();
-    if !json.is_empty() {
-        return json;
-    }
-    let mut text = Vec::new();
-    let quoted =
-        |text: &mut Vec<u8>, value: &str| text.extend(serde_json::Value::from(value).to_string().bytes());
-    text.extend(b"{\"apiVersion\":");
-    quoted(&mut text, &object.type_meta().api_version);
-    text.extend(b",\"kind\":");
-    quoted(&mut text, &object.type_meta().kind);
-    text.extend(b",\"metadata\":{\"name\":");
-    quoted(&mut text, object.name());
-    if !object.namespace().is_empty() {
-        text.extend(b",\"namespace\":");
-        quoted(&mut text, object.namespace());
-    }
-    text.extend(b"}}");
-    Cow::Owned(text)
 }
 
 impl<'de: 'a, 'a> Deserialize<'de> for Tree<'a> {

@@ -1,6 +1,6 @@
 //! The colours of lines.
 
-use super::change::ChangeKind;
+use kdelta::lines::ChangeKind;
 
 /// The escape sequences that the program itself writes; all others are escaped.
 pub(crate) const COLOURS: [&str; 4] = [GREEN, YELLOW, RED, PLAIN];

@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use kdelta::lines::ChangeKind;
 use kdelta::object::{ApiResource, Column, Object, human_duration};
 
 use super::age::Age;
-use super::change::ChangeKind;
 use super::escape::escape_cell;
 use super::meta;
 

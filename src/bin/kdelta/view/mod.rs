@@ -2,7 +2,6 @@
 //! from the rest of the program.
 
 mod age;
-mod change;
 mod colour;
 mod details;
 mod escape;
@@ -14,7 +13,6 @@ mod secret;
 mod visible_change;
 
 pub(crate) use age::Age;
-pub(crate) use change::{Change, ChangeKind, Mark, MarkKind};
 pub(crate) use colour::{COLOURS, PLAIN, colour_of};
 pub(crate) use details::Details;
 pub(crate) use escape::{Escaper, escape_cell, escape_json, escape_line, escape_message, is_unsafe};

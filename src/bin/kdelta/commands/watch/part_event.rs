@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use kdelta::informer::Notification;
+use kdelta::lines::ChangeKind;
 use kdelta::listwatch::Error;
 use kdelta::object::Object;
 use kdelta::queue::Mark;
 
 use super::weighted_channel::{TrySendError, WeightedSender};
-use crate::view::ChangeKind;
 
 /// An event of one part.
 pub(super) struct PartEvent {

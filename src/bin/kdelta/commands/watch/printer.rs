@@ -9,6 +9,7 @@ use std::sync::atomic::{self, AtomicBool};
 use jiff::Timestamp;
 use kdelta::diff::Scope;
 use kdelta::informer::Notification;
+use kdelta::lines::{Change, ChangeKind, Mark, MarkKind};
 use kdelta::listwatch::{Error, Status};
 use kdelta::object::{DeletedObject, Object, Origin, ResourceVersion};
 use kdelta::queue;
@@ -18,7 +19,6 @@ use super::part_event::ResumedEvent;
 use crate::commands::reporter::Reporter;
 use crate::output::WatchOutput;
 use crate::session::Part;
-use crate::view::{Change, ChangeKind, Mark, MarkKind};
 
 /// Options that select which deltas are printed.
 pub(super) struct DeltaSelection {
@@ -283,13 +283,15 @@ mod tests {
     use kdelta::object::{DeletedFinalStateUnknown, Ingest};
 
     use super::*;
-    use crate::output::{LineOptions, Messages};
+    use kdelta::lines::LineOptions;
+
+    use crate::output::Messages;
     use crate::session::part_fixtures::{resource, template};
 
     /// Returns a JSON-lines printer with one part, and its reporter.
     fn printer(initial: bool) -> (DeltaPrinter<Vec<u8>>, Reporter) {
         let reporter = Reporter::new(Arc::new(Messages::stderr(false, false)), false);
-        let stream = WatchOutput::json_lines(LineOptions::default());
+        let stream = WatchOutput::json_lines(LineOptions::default(), false);
         let selected = DeltaSelection { scope: Scope::default(), resumable: true };
         let mut printer = DeltaPrinter::new(stream, selected, &reporter, Vec::new());
         printer.add_part(0, &Part { resource: resource("pods"), ..template("shop") }, initial);

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use kdelta::lines::ChangeKind;
 use kdelta::listwatch::{Error, Status};
 use kdelta::object::{Key, Object, Origin, ResourceVersion};
 use kdelta::reflector::{MissedEvents, Reflector, ReflectorOptions, ReflectorStore};
@@ -10,7 +11,6 @@ use tokio_util::sync::CancellationToken;
 
 use super::part_event::{ChannelFull, EventSender, PartEvent, PartEventKind, ResumedEvent};
 use crate::session::PartSource;
-use crate::view::ChangeKind;
 
 /// Runs the watch until `stop`, or until the server can't continue.
 ///

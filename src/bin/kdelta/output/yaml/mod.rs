@@ -9,10 +9,10 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 
 use emitter::Emitter;
+use kdelta::lines::ChangeKind;
 use kdelta::object::Object;
 
 use super::tree::{self, Tree};
-use crate::view::ChangeKind;
 
 /// A sequence of objects, each in its own document, separated by `---`.
 #[derive(Default)]
@@ -34,7 +34,7 @@ impl YamlDocuments {
     /// # Errors
     /// `out` failed.
     pub(crate) fn document(&mut self, object: &Object, out: &mut impl Write) -> io::Result<()> {
-        self.write(&tree::parse(&tree::json_of(object)), out)
+        self.write(&tree::parse(&object.json_or_names()), out)
     }
 
     /// Writes a change of an object: a mapping of `object` and `type`.
@@ -47,7 +47,7 @@ impl YamlDocuments {
         kind: ChangeKind,
         out: &mut impl Write,
     ) -> io::Result<()> {
-        let json = tree::json_of(object);
+        let json = object.json_or_names();
         let event = Tree::Object(vec![
             (Cow::Borrowed("object"), tree::parse(&json)),
             (Cow::Borrowed("type"), Tree::Text(Cow::Borrowed(kind.as_str()))),
@@ -92,7 +92,7 @@ impl YamlList {
             self.text.push_str("apiVersion: v1\nitems:\n");
         }
         self.any = true;
-        Emitter::new(&mut self.text, self.for_terminal).item(&tree::parse(&tree::json_of(object)));
+        Emitter::new(&mut self.text, self.for_terminal).item(&tree::parse(&object.json_or_names()));
         out.write_all(self.text.as_bytes())
     }
 

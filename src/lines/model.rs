@@ -1,17 +1,21 @@
-//! Changes of objects and marks of a watch, as passed from the commands to the output.
+//! The deltas and marks that lines describe.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use kdelta::listwatch::Status;
-use kdelta::object::{ApiResource, Object, Origin, ResourceVersion};
 
-/// The kind of a change.
+use crate::listwatch::Status;
+use crate::object::{ApiResource, Object, Origin, ResourceVersion};
+
+/// The kind of a change. The variants but [`ChangeKind::Sync`] are the event types of the watch protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum ChangeKind {
+pub enum ChangeKind {
+    /// The object is new, or belongs to the initial state.
     Added,
+    /// The object changed.
     Modified,
+    /// The object was deleted.
     Deleted,
     /// No change: a requested resync.
     Sync,
@@ -19,7 +23,8 @@ pub(crate) enum ChangeKind {
 
 impl ChangeKind {
     /// Returns the text in JSON lines and in the EVENT column.
-    pub(crate) fn as_str(self) -> &'static str {
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Added => "ADDED",
             Self::Modified => "MODIFIED",
@@ -29,39 +34,48 @@ impl ChangeKind {
     }
 }
 
-/// A delta to print.
+/// A delta: a change of one object.
 #[derive(Debug, Clone)]
-pub(crate) struct Change {
-    pub(crate) kind: ChangeKind,
+pub struct Change {
+    /// The kind.
+    pub kind: ChangeKind,
     /// The new state; for a delete, the last known state or an object with only its name.
-    pub(crate) object: Arc<Object>,
+    pub object: Arc<Object>,
     /// The state before an update, if known.
-    pub(crate) old: Option<Arc<Object>>,
-    pub(crate) origin: Origin,
+    pub old: Option<Arc<Object>>,
+    /// The origin of the change.
+    pub origin: Origin,
     /// Whether a delete was inferred, so that `object` may be older than the deleted state.
-    pub(crate) final_state_unknown: bool,
-    pub(crate) resource: Arc<ApiResource>,
+    pub final_state_unknown: bool,
+    /// The resource of the object, or the watched one.
+    pub resource: Arc<ApiResource>,
     /// The kubeconfig context; empty where there is none.
-    pub(crate) context: Arc<str>,
-    pub(crate) received: Timestamp,
+    pub context: Arc<str>,
+    /// The time at which it was received; lines have milliseconds.
+    pub received: Timestamp,
 }
 
 /// A message about a watched collection.
 #[derive(Debug, Clone)]
-pub(crate) struct Mark {
-    pub(crate) kind: MarkKind,
-    pub(crate) resource: Arc<ApiResource>,
-    pub(crate) context: Arc<str>,
+pub struct Mark {
+    /// The kind, with what only that kind has.
+    pub kind: MarkKind,
+    /// The resource of the object, or the watched one.
+    pub resource: Arc<ApiResource>,
+    /// The kubeconfig context; empty where there is none.
+    pub context: Arc<str>,
     /// The watched namespace; empty for all namespaces and for cluster-scoped types.
-    pub(crate) namespace: Arc<str>,
+    pub namespace: Arc<str>,
     /// The watched name, if the mark is about a single named object.
-    pub(crate) name: Option<Arc<str>>,
-    pub(crate) received: Timestamp,
+    pub name: Option<Arc<str>>,
+    /// The time at which it was received; lines have milliseconds.
+    pub received: Timestamp,
 }
 
 /// The kind of a mark.
 #[derive(Debug, Clone)]
-pub(crate) enum MarkKind {
+#[non_exhaustive]
+pub enum MarkKind {
     /// The initial state is complete.
     Synced {
         /// The version of the initial state.
@@ -82,7 +96,8 @@ pub(crate) enum MarkKind {
 
 impl MarkKind {
     /// Returns the text in JSON lines.
-    pub(crate) fn as_str(&self) -> &'static str {
+    #[must_use]
+    pub fn as_str(&self) -> &'static str {
         match self {
             Self::Synced { .. } => "SYNCED",
             Self::Gap { .. } => "GAP",
