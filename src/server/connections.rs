@@ -23,6 +23,11 @@ const MAX_CONNECTIONS: usize = 1024;
 /// thousand watches that are not read would use half a gigabyte.
 const BUFFER_SIZE: usize = 32 * 1024;
 
+/// The bytes of a connection, whatever carries them.
+trait ByteStream: AsyncRead + AsyncWrite + Send + Unpin {}
+
+impl<T: AsyncRead + AsyncWrite + Send + Unpin> ByteStream for T {}
+
 /// A source of connections.
 pub(crate) trait Listener: Send {
     /// A connection.
@@ -55,7 +60,7 @@ pub(crate) async fn serve<L: Listener>(server: Arc<Server>, mut listener: L) {
     loop {
         tokio::select! {
             accepted = listener.accept(), if connections.len() < MAX_CONNECTIONS => match accepted {
-                Ok(stream) => drop(connections.spawn(connection(Arc::clone(&server), stream))),
+                Ok(stream) => drop(connections.spawn(connection(Arc::clone(&server), Box::new(stream)))),
                 // The client closed the connection before it was accepted, or the process has no file descriptors left,
                 // which changes when other connections are closed.
                 Err(_) => pause().await,
@@ -65,7 +70,8 @@ pub(crate) async fn serve<L: Listener>(server: Arc<Server>, mut listener: L) {
     }
 }
 
-async fn connection(server: Arc<Server>, stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static) {
+/// Serves one connection. The stream is boxed so that HTTP is compiled once for all kinds of listeners.
+async fn connection(server: Arc<Server>, stream: Box<dyn ByteStream>) {
     let service = service_fn(move |request| {
         let server = Arc::clone(&server);
         async move { Ok::<_, Infallible>(server.respond(request).await) }
