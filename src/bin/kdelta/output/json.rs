@@ -2,10 +2,8 @@
 
 use std::io::{self, Write};
 
-use kdelta::object::Object;
+use kdelta::object::{JsonValue, Object};
 
-use super::number;
-use super::tree::{self, Tree};
 use crate::view::escape_json;
 
 /// Writes one object as a document. `for_terminal` is whether a terminal displays it.
@@ -14,7 +12,7 @@ use crate::view::escape_json;
 /// `out` failed.
 pub(crate) fn document(object: &Object, for_terminal: bool, out: &mut impl Write) -> io::Result<()> {
     let mut text = Vec::new();
-    value(&tree::parse(&object.json_or_names()), 0, &mut text);
+    JsonValue::parse(&object.json_or_names()).write_indented(0, &mut text);
     text.push(b'\n');
     write(&text, for_terminal, out)?;
     out.flush()
@@ -60,7 +58,7 @@ impl JsonList {
             b"{\n    \"apiVersion\": \"v1\",\n    \"items\": [\n        "
         });
         self.any = true;
-        value(&tree::parse(&object.json_or_names()), 2, &mut self.text);
+        JsonValue::parse(&object.json_or_names()).write_indented(2, &mut self.text);
         write(&self.text, self.for_terminal, out)
     }
 
@@ -77,105 +75,6 @@ impl JsonList {
         )?;
         out.flush()
     }
-}
-
-/// Writes a value whose line is indented `depth` times.
-fn value(tree: &Tree<'_>, depth: usize, out: &mut Vec<u8>) {
-    match tree {
-        Tree::Null => out.extend(b"null"),
-        Tree::Bool(true) => out.extend(b"true"),
-        Tree::Bool(false) => out.extend(b"false"),
-        Tree::Int(number) => out.extend(number.to_string().bytes()),
-        Tree::Float(number) => out.extend(number::json(*number).bytes()),
-        Tree::Text(text) => string(text, out),
-        Tree::Raw(json) => out.extend_from_slice(json),
-        Tree::Array(items) if items.is_empty() => out.extend(b"[]"),
-        Tree::Object(members) if members.is_empty() => out.extend(b"{}"),
-        Tree::Array(items) => {
-            for (at, item) in items.iter().enumerate() {
-                out.push(if at == 0 { b'[' } else { b',' });
-                new_line(depth + 1, out);
-                value(item, depth + 1, out);
-            }
-            new_line(depth, out);
-            out.push(b']');
-        }
-        Tree::Object(members) => {
-            for (at, (key, member)) in members.iter().enumerate() {
-                out.push(if at == 0 { b'{' } else { b',' });
-                new_line(depth + 1, out);
-                string(key, out);
-                out.extend(b": ");
-                value(member, depth + 1, out);
-            }
-            new_line(depth, out);
-            out.push(b'}');
-        }
-    }
-}
-
-fn new_line(depth: usize, out: &mut Vec<u8>) {
-    const BLANKS: &[u8] = &[b' '; 64];
-    out.push(b'\n');
-    let mut blanks = depth * 4;
-    while blanks > 0 {
-        let some = blanks.min(BLANKS.len());
-        out.extend_from_slice(&BLANKS[..some]);
-        blanks -= some;
-    }
-}
-
-/// The bytes that may need an escape. Beyond ASCII, only the first byte of U+2028 and U+2029.
-const MAY_BE_ESCAPED: [bool; 256] = {
-    let mut bytes = [false; 256];
-    let mut at = 0;
-    while at <= 0x1f {
-        bytes[at] = true;
-        at += 1;
-    }
-    // " & < > \ and that byte.
-    let others = [0x22, 0x26, 0x3c, 0x3e, 0x5c, 0xe2];
-    at = 0;
-    while at < others.len() {
-        bytes[others[at]] = true;
-        at += 1;
-    }
-    bytes
-};
-
-/// Writes a string as Go's encoder does: characters that are special in HTML or JavaScript are escaped too.
-fn string(text: &str, out: &mut Vec<u8>) {
-    let bytes = text.as_bytes();
-    // The end of the text written so far.
-    let mut start = 0;
-    let mut at = 0;
-    out.push(b'"');
-    while let Some(step) = bytes[at..].iter().position(|byte| MAY_BE_ESCAPED[usize::from(*byte)]) {
-        at += step;
-        let length = match bytes[at..] {
-            [0xe2, 0x80, 0xa8 | 0xa9, ..] => 3,
-            [0xe2, ..] => {
-                at += 1;
-                continue;
-            }
-            _ => 1,
-        };
-        out.extend_from_slice(&bytes[start..at]);
-        match bytes[at] {
-            special @ (b'"' | b'\\') => out.extend_from_slice(&[b'\\', special]),
-            b'\n' => out.extend_from_slice(b"\\n"),
-            b'\r' => out.extend_from_slice(b"\\r"),
-            b'\t' => out.extend_from_slice(b"\\t"),
-            0x08 => out.extend_from_slice(b"\\b"),
-            0x0c => out.extend_from_slice(b"\\f"),
-            0xe2 => out.extend_from_slice(if bytes[at + 2] == 0xa8 { b"\\u2028" } else { b"\\u2029" }),
-            control => out.extend_from_slice(format!("\\u{control:04x}").as_bytes()),
-        }
-        at += length;
-        start = at;
-    }
-    out.extend_from_slice(&bytes[start..]);
-    out.push(b'"');
 }
 
 #[cfg(test)]

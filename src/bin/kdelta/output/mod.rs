@@ -8,14 +8,12 @@ mod listing;
 pub(crate) mod log;
 mod messages;
 mod name;
-mod number;
 mod stdout;
 mod stream;
 #[path = "../../../listwatch/system_words.rs"]
 mod system_words;
 mod table;
 mod terminal;
-mod tree;
 mod yaml;
 
 pub(crate) use columns::{Column, columns};

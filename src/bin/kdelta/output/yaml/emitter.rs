@@ -1,10 +1,10 @@
 //! YAML layout of the library that kubectl uses: block style, two spaces, sequences not indented inside mappings, long
 //! texts broken at spaces after column 80, and its choice of scalar styles.
 
+use kdelta::object::{JsonValue, format_yaml_float};
+
 use super::order::{Member, in_order};
 use super::style::{Style, is_break, is_printable};
-use crate::output::number;
-use crate::output::tree::Tree;
 use crate::view::escape_json;
 
 /// Lines are broken at the first space after this column.
@@ -41,13 +41,13 @@ impl<'a> Emitter<'a> {
     }
 
     /// Writes a whole document.
-    pub(super) fn document(&mut self, tree: &Tree<'_>) {
+    pub(super) fn document(&mut self, tree: &JsonValue<'_>) {
         self.node(tree, 0, Place::Root);
         self.end_line();
     }
 
     /// Writes an item of a sequence at the left margin.
-    pub(super) fn item(&mut self, tree: &Tree<'_>) {
+    pub(super) fn item(&mut self, tree: &JsonValue<'_>) {
         self.write_indent(0);
         self.indicator('-', true, true);
         self.node(tree, 0, Place::Item);
@@ -62,29 +62,31 @@ impl<'a> Emitter<'a> {
     }
 
     /// Writes a value inside a node indented by `indent`.
-    fn node(&mut self, tree: &Tree<'_>, indent: usize, place: Place) {
+    fn node(&mut self, tree: &JsonValue<'_>, indent: usize, place: Place) {
         let inner = if place == Place::Root { 0 } else { indent + 2 };
         match tree {
-            Tree::Object(members) if !members.is_empty() => self.mapping(members, inner),
-            Tree::Array(items) if !items.is_empty() => {
+            JsonValue::Object(members) if !members.is_empty() => self.mapping(members, inner),
+            JsonValue::Array(items) if !items.is_empty() => {
                 let not_indented = place == Place::Member && !self.indention;
                 self.sequence(items, if not_indented { indent } else { inner });
             }
-            Tree::Object(_) => self.token("{}"),
-            Tree::Array(_) => self.token("[]"),
-            Tree::Null => self.token("null"),
-            Tree::Bool(true) => self.token("true"),
-            Tree::Bool(false) => self.token("false"),
-            Tree::Int(value) => self.token(&value.to_string()),
-            Tree::Float(value) => self.token(&number::yaml(*value)),
-            Tree::Text(text) => self.text(text, indent + 2, false),
+            JsonValue::Object(_) => self.token("{}"),
+            JsonValue::Array(_) => self.token("[]"),
+            JsonValue::Null => self.token("null"),
+            JsonValue::Bool(true) => self.token("true"),
+            JsonValue::Bool(false) => self.token("false"),
+            JsonValue::Int(value) => self.token(&value.to_string()),
+            JsonValue::Float(value) => self.token(&format_yaml_float(*value)),
+            JsonValue::Text(text) => self.text(text, indent + 2, false),
             // JSON is valid YAML.
-            Tree::Raw(json) if self.for_terminal => self.token(&escape_json(&String::from_utf8_lossy(json))),
-            Tree::Raw(json) => self.token(&String::from_utf8_lossy(json)),
+            JsonValue::Raw(json) if self.for_terminal => {
+                self.token(&escape_json(&String::from_utf8_lossy(json)))
+            }
+            JsonValue::Raw(json) => self.token(&String::from_utf8_lossy(json)),
         }
     }
 
-    fn sequence(&mut self, items: &[Tree<'_>], indent: usize) {
+    fn sequence(&mut self, items: &[JsonValue<'_>], indent: usize) {
         for item in items {
             self.write_indent(indent);
             self.indicator('-', true, true);

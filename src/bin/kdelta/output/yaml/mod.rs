@@ -10,9 +10,7 @@ use std::io::{self, Write};
 
 use emitter::Emitter;
 use kdelta::lines::ChangeKind;
-use kdelta::object::Object;
-
-use super::tree::{self, Tree};
+use kdelta::object::{JsonValue, Object};
 
 /// A sequence of objects, each in its own document, separated by `---`.
 #[derive(Default)]
@@ -34,7 +32,7 @@ impl YamlDocuments {
     /// # Errors
     /// `out` failed.
     pub(crate) fn document(&mut self, object: &Object, out: &mut impl Write) -> io::Result<()> {
-        self.write(&tree::parse(&object.json_or_names()), out)
+        self.write(&JsonValue::parse(&object.json_or_names()), out)
     }
 
     /// Writes a change of an object: a mapping of `object` and `type`.
@@ -48,14 +46,14 @@ impl YamlDocuments {
         out: &mut impl Write,
     ) -> io::Result<()> {
         let json = object.json_or_names();
-        let event = Tree::Object(vec![
-            (Cow::Borrowed("object"), tree::parse(&json)),
-            (Cow::Borrowed("type"), Tree::Text(Cow::Borrowed(kind.as_str()))),
+        let event = JsonValue::Object(vec![
+            (Cow::Borrowed("object"), JsonValue::parse(&json)),
+            (Cow::Borrowed("type"), JsonValue::Text(Cow::Borrowed(kind.as_str()))),
         ]);
         self.write(&event, out)
     }
 
-    fn write(&mut self, tree: &Tree<'_>, out: &mut impl Write) -> io::Result<()> {
+    fn write(&mut self, tree: &JsonValue<'_>, out: &mut impl Write) -> io::Result<()> {
         self.text.clear();
         if self.any {
             self.text.push_str("---\n");
@@ -92,7 +90,7 @@ impl YamlList {
             self.text.push_str("apiVersion: v1\nitems:\n");
         }
         self.any = true;
-        Emitter::new(&mut self.text, self.for_terminal).item(&tree::parse(&object.json_or_names()));
+        Emitter::new(&mut self.text, self.for_terminal).item(&JsonValue::parse(&object.json_or_names()));
         out.write_all(self.text.as_bytes())
     }
 
@@ -129,7 +127,7 @@ mod tests {
 
     fn written(json: &str, for_terminal: bool) -> String {
         let mut text = String::new();
-        Emitter::new(&mut text, for_terminal).document(&tree::parse(json.as_bytes()));
+        Emitter::new(&mut text, for_terminal).document(&JsonValue::parse(json.as_bytes()));
         text
     }
 

@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
-use crate::output::tree::Tree;
+use kdelta::object::JsonValue;
 
 /// A key and its value.
-pub(super) type Member<'a> = (Cow<'a, str>, Tree<'a>);
+pub(super) type Member<'a> = (Cow<'a, str>, JsonValue<'a>);
 
 /// Returns the members in printing order. [`natural`] is not transitive for some keys (`a10`, `a1b`, `a2`), for which
 /// the standard library's sort may panic, so insertion sort is used.

@@ -1,7 +1,8 @@
 //! Floating-point numbers in Go's format: the shortest digits that round-trip, and Go's choice of exponents.
 
-/// Formats as `encoding/json` does: with an exponent below 1e-6 and from 1e21.
-pub(super) fn json(value: f64) -> String {
+/// Formats a number as `encoding/json` does: with an exponent below 1e-6 and from 1e21.
+#[must_use]
+pub fn format_json_float(value: f64) -> String {
     let size = value.abs();
     if size != 0.0 && !(1e-6..1e21).contains(&size) {
         // encoding/json shortens `e-07` to `e-7`; positive exponents are above 20 here.
@@ -11,13 +12,14 @@ pub(super) fn json(value: f64) -> String {
     }
 }
 
-/// Formats as kubectl does in YAML, which it converts from JSON. A whole number that fits an integer is printed as one;
+/// Formats a number as kubectl does in YAML, which it converts from JSON. A whole number that fits an integer is printed as one;
 /// others use `strconv`'s `'g'` with the shortest precision: an exponent of two digits below 1e-4 and from 1e6.
-pub(super) fn yaml(value: f64) -> String {
+#[must_use]
+pub fn format_yaml_float(value: f64) -> String {
     let size = value.abs();
     let is_integer = value.fract() == 0.0 && (-9.3e18..1.844_674_407_370_955_2e19).contains(&value);
     if size == 0.0 || is_integer || (1e-4..1e6).contains(&size) {
-        json(value)
+        format_json_float(value)
     } else {
         with_exponent(value, 2)
     }
@@ -53,7 +55,7 @@ mod tests {
             (1.234_567_890_123_456_8e29, "1.2345678901234568e+29"),
             (18_446_744_073_709_551_615.0, "18446744073709552000"),
         ] {
-            assert_eq!(json(value), text);
+            assert_eq!(format_json_float(value), text);
         }
     }
 
@@ -75,7 +77,7 @@ mod tests {
             (f64::MAX, "1.7976931348623157e+308"),
             (18_446_744_073_709_551_615.0, "1.8446744073709552e+19"),
         ] {
-            assert_eq!(yaml(value), text);
+            assert_eq!(format_yaml_float(value), text);
         }
     }
 }

@@ -1,0 +1,153 @@
+//! JSON text as Go's encoder writes it.
+
+use super::JsonValue;
+use super::float::format_json_float;
+
+impl JsonValue<'_> {
+    /// Appends the value as `json.Marshal` writes it: without white space, with sorted keys and Go's escapes.
+    pub fn write_compact(&self, out: &mut Vec<u8>) {
+        match self {
+            Self::Array(items) => {
+                out.push(b'[');
+                for (at, item) in items.iter().enumerate() {
+                    out.extend(if at == 0 { &b""[..] } else { b"," });
+                    item.write_compact(out);
+                }
+                out.push(b']');
+            }
+            Self::Object(members) => {
+                out.push(b'{');
+                for (at, (key, member)) in members.iter().enumerate() {
+                    out.extend(if at == 0 { &b""[..] } else { b"," });
+                    string(key, out);
+                    out.push(b':');
+                    member.write_compact(out);
+                }
+                out.push(b'}');
+            }
+            scalar => scalar.write_scalar(out),
+        }
+    }
+
+    /// Appends the value as kubectl prints JSON: indented by four spaces, starting in a line that is indented `depth`
+    /// times, with sorted keys and Go's escapes.
+    pub fn write_indented(&self, depth: usize, out: &mut Vec<u8>) {
+        match self {
+            Self::Array(items) if items.is_empty() => out.extend(b"[]"),
+            Self::Object(members) if members.is_empty() => out.extend(b"{}"),
+            Self::Array(items) => {
+                for (at, item) in items.iter().enumerate() {
+                    out.push(if at == 0 { b'[' } else { b',' });
+                    new_line(depth + 1, out);
+                    item.write_indented(depth + 1, out);
+                }
+                new_line(depth, out);
+                out.push(b']');
+            }
+            Self::Object(members) => {
+                for (at, (key, member)) in members.iter().enumerate() {
+                    out.push(if at == 0 { b'{' } else { b',' });
+                    new_line(depth + 1, out);
+                    string(key, out);
+                    out.extend(b": ");
+                    member.write_indented(depth + 1, out);
+                }
+                new_line(depth, out);
+                out.push(b'}');
+            }
+            scalar => scalar.write_scalar(out),
+        }
+    }
+
+    /// Appends a value that is no array or object.
+    fn write_scalar(&self, out: &mut Vec<u8>) {
+        match self {
+            Self::Null | Self::Array(_) | Self::Object(_) => out.extend(b"null"),
+            Self::Bool(true) => out.extend(b"true"),
+            Self::Bool(false) => out.extend(b"false"),
+            Self::Int(number) => out.extend(number.to_string().bytes()),
+            Self::Float(number) => out.extend(format_json_float(*number).bytes()),
+            Self::Text(text) => string(text, out),
+            Self::Raw(json) => out.extend_from_slice(json),
+        }
+    }
+}
+
+fn new_line(depth: usize, out: &mut Vec<u8>) {
+    const BLANKS: &[u8] = &[b' '; 64];
+    out.push(b'\n');
+    let mut blanks = depth * 4;
+    while blanks > 0 {
+        let some = blanks.min(BLANKS.len());
+        out.extend_from_slice(&BLANKS[..some]);
+        blanks -= some;
+    }
+}
+
+/// The bytes that may need an escape. Beyond ASCII, only the first byte of U+2028 and U+2029.
+const MAY_BE_ESCAPED: [bool; 256] = {
+    let mut bytes = [false; 256];
+    let mut at = 0;
+    while at <= 0x1f {
+        bytes[at] = true;
+        at += 1;
+    }
+    // " & < > \ and that byte.
+    let others = [0x22, 0x26, 0x3c, 0x3e, 0x5c, 0xe2];
+    at = 0;
+    while at < others.len() {
+        bytes[others[at]] = true;
+        at += 1;
+    }
+    bytes
+};
+
+/// Writes a string as Go's encoder does: characters that are special in HTML or JavaScript are escaped too.
+fn string(text: &str, out: &mut Vec<u8>) {
+    let bytes = text.as_bytes();
+    // The end of the text written so far.
+    let mut start = 0;
+    let mut at = 0;
+    out.push(b'"');
+    while let Some(step) = bytes[at..].iter().position(|byte| MAY_BE_ESCAPED[usize::from(*byte)]) {
+        at += step;
+        let length = match bytes[at..] {
+            [0xe2, 0x80, 0xa8 | 0xa9, ..] => 3,
+            [0xe2, ..] => {
+                at += 1;
+                continue;
+            }
+            _ => 1,
+        };
+        out.extend_from_slice(&bytes[start..at]);
+        match bytes[at] {
+            special @ (b'"' | b'\\') => out.extend_from_slice(&[b'\\', special]),
+            b'\n' => out.extend_from_slice(b"\\n"),
+            b'\r' => out.extend_from_slice(b"\\r"),
+            b'\t' => out.extend_from_slice(b"\\t"),
+            0x08 => out.extend_from_slice(b"\\b"),
+            0x0c => out.extend_from_slice(b"\\f"),
+            0xe2 => out.extend_from_slice(if bytes[at + 2] == 0xa8 { b"\\u2028" } else { b"\\u2029" }),
+            control => out.extend_from_slice(format!("\\u{control:04x}").as_bytes()),
+        }
+        at += length;
+        start = at;
+    }
+    out.extend_from_slice(&bytes[start..]);
+    out.push(b'"');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn compact_json_matches_go() {
+        let mut out = Vec::new();
+        JsonValue::parse(br#"{ "b" : [1, 2.50, {}], "a" : "<&>", "c": [] }"#).write_compact(&mut out);
+        assert_eq!(
+            String::from_utf8(out).expect("text"),
+            r#"{"a":"\u003c\u0026\u003e","b":[1,2.5,{}],"c":[]}"#
+        );
+    }
+}
