@@ -76,7 +76,7 @@ pub(crate) enum ListModeArg {
 #[command(next_help_heading = "Output")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag that kubectl has")]
 pub(crate) struct PrintArgs {
-    /// Output format: wide, json, yaml or name [default: the server's table]
+    /// Output format: wide, json, yaml, kyaml or name [default: the server's table]
     #[arg(short, long, value_name = "FORMAT")]
     pub(crate) output: Option<String>,
 

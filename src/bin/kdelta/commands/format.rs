@@ -62,6 +62,7 @@ impl Extent<'_> {
             Format::Table { .. } => Listing::table(self.layout(print, false), print.headers),
             Format::Json => Listing::json(single, stdout.is_terminal),
             Format::Yaml => Listing::yaml(single, stdout.is_terminal),
+            Format::Kyaml => Listing::kyaml(single),
             Format::Name => Listing::names(),
         }
     }
@@ -80,6 +81,7 @@ impl Extent<'_> {
                 WatchOutput::json_lines(options, stdout.is_terminal)
             }
             Format::Yaml => WatchOutput::yaml(stdout.is_terminal),
+            Format::Kyaml => WatchOutput::kyaml(),
             Format::Name => WatchOutput::names(),
         }
     }

@@ -37,7 +37,7 @@ pub(super) fn of_lines<'a>(
 
 fn printed(format: Format, body: bool) -> Representation {
     match format {
-        Format::Json | Format::Yaml => Representation::Objects,
+        Format::Json | Format::Yaml | Format::Kyaml => Representation::Objects,
         Format::Table { .. } if body => Representation::Table(IncludeObject::Object),
         Format::Table { .. } => Representation::Table(IncludeObject::Metadata),
         Format::Name => keys_and(body),

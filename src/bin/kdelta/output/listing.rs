@@ -8,6 +8,7 @@ use kdelta::object::{ApiResource, Object};
 use super::json::{self, JsonList};
 use super::name::Names;
 use super::table::{Extent, Table};
+use super::yaml::kyaml::{self, KyamlList};
 use super::yaml::{YamlDocuments, YamlList};
 use crate::view::{Age, Layout};
 
@@ -26,6 +27,10 @@ pub(crate) enum Listing {
     Yaml(YamlList),
     /// A single object.
     YamlSingle(YamlDocuments),
+    /// A `List`.
+    Kyaml(KyamlList),
+    /// A single object.
+    KyamlSingle,
     /// `pod/x`.
     Names(Names),
 }
@@ -49,6 +54,11 @@ impl Listing {
         } else {
             Self::Yaml(YamlList::new(for_terminal))
         }
+    }
+
+    /// Creates KYAML output; `single` is whether exactly one type and name were requested. It is safe on terminals.
+    pub(crate) fn kyaml(single: bool) -> Self {
+        if single { Self::KyamlSingle } else { Self::Kyaml(KyamlList::default()) }
     }
 
     /// Creates name output.
@@ -81,6 +91,8 @@ impl Listing {
             Self::JsonSingle { for_terminal } => json::document(object, *for_terminal, out),
             Self::Yaml(list) => list.item(object, out),
             Self::YamlSingle(documents) => documents.document(object, out),
+            Self::Kyaml(list) => list.item(object, out),
+            Self::KyamlSingle => kyaml::document(object, out),
             Self::Names(names) => names.name(object, resource, out),
         }
     }
@@ -94,7 +106,8 @@ impl Listing {
             Self::Table(mut table) => table.flush(out),
             Self::Json(list) => list.finish(out),
             Self::Yaml(list) => list.finish(out),
-            Self::JsonSingle { .. } | Self::YamlSingle(_) | Self::Names(_) => out.flush(),
+            Self::Kyaml(list) => list.finish(out),
+            Self::JsonSingle { .. } | Self::YamlSingle(_) | Self::KyamlSingle | Self::Names(_) => out.flush(),
         }
     }
 }

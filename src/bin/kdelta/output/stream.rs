@@ -8,7 +8,7 @@ use kdelta::object::ResourceVersion;
 use super::json_lines::JsonLines;
 use super::name::Names;
 use super::table::{Extent, Table};
-use super::yaml::YamlDocuments;
+use super::yaml::{YamlDocuments, kyaml};
 use crate::view::{Age, Cells, Details, Layout};
 
 /// A stream of changes in one of the formats.
@@ -19,6 +19,8 @@ pub(crate) enum WatchOutput {
     JsonLines(JsonLines),
     /// One document `{object, type}` per change, as kubectl's `--output-watch-events -o yaml`.
     Yaml(YamlDocuments),
+    /// One document `{type, object}` per change, as kubectl's `--output-watch-events -o kyaml`.
+    Kyaml,
     /// `pod/x` per change.
     Names(Names),
 }
@@ -57,6 +59,11 @@ impl WatchOutput {
         Self::Yaml(YamlDocuments::new(for_terminal))
     }
 
+    /// Creates KYAML documents.
+    pub(crate) fn kyaml() -> Self {
+        Self::Kyaml
+    }
+
     /// Creates name output.
     pub(crate) fn names() -> Self {
         Self::Names(Names::default())
@@ -83,6 +90,7 @@ impl WatchOutput {
             Self::Table(rows) => return rows.change(change, out),
             Self::JsonLines(lines) => lines.change(change, resume, out)?,
             Self::Yaml(documents) => documents.event(&change.object, change.kind, out)?,
+            Self::Kyaml => kyaml::event(&change.object, change.kind, out)?,
             Self::Names(names) => {
                 names.name(&change.object, &change.resource, out)?;
                 out.flush()?;
@@ -103,7 +111,7 @@ impl WatchOutput {
     ) -> io::Result<()> {
         match self {
             Self::JsonLines(lines) => lines.mark(mark, resume, out),
-            Self::Table(_) | Self::Yaml(_) | Self::Names(_) => Ok(()),
+            Self::Table(_) | Self::Yaml(_) | Self::Kyaml | Self::Names(_) => Ok(()),
         }
     }
 
@@ -114,7 +122,7 @@ impl WatchOutput {
     pub(crate) fn flush(&mut self, out: &mut impl Write) -> io::Result<()> {
         match self {
             Self::Table(rows) => rows.table.flush(out),
-            Self::JsonLines(_) | Self::Yaml(_) | Self::Names(_) => Ok(()),
+            Self::JsonLines(_) | Self::Yaml(_) | Self::Kyaml | Self::Names(_) => Ok(()),
         }
     }
 }

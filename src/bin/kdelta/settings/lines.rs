@@ -56,8 +56,10 @@ impl Lines {
             Format::Json => {}
             _ if lines.fields.is_some() => return Err(UsageError::NeedsJson("fields")),
             _ if lines.old => return Err(UsageError::NeedsJson("old")),
-            Format::Yaml | Format::Name if lines.changes => return Err(UsageError::ChangesFormat),
-            Format::Table { .. } | Format::Yaml | Format::Name => {}
+            Format::Yaml | Format::Kyaml | Format::Name if lines.changes => {
+                return Err(UsageError::ChangesFormat);
+            }
+            Format::Table { .. } | Format::Yaml | Format::Kyaml | Format::Name => {}
         }
         Ok(lines)
     }

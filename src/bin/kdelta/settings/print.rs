@@ -5,7 +5,7 @@ use super::word_list::words;
 use crate::args::PrintArgs;
 
 /// The `-o` values of commands that print objects.
-pub(crate) const OBJECT_FORMATS: &str = "json,name,wide,yaml";
+pub(crate) const OBJECT_FORMATS: &str = "json,kyaml,name,wide,yaml";
 /// The `-o` values of commands that print resource types.
 pub(crate) const RESOURCE_FORMATS: &str = "name,wide";
 
@@ -31,6 +31,8 @@ pub(crate) enum Format {
     },
     Json,
     Yaml,
+    /// KYAML, a dialect of YAML with braces.
+    Kyaml,
     Name,
 }
 
@@ -41,6 +43,7 @@ impl Format {
             Self::Table { .. } => None,
             Self::Json => Some("json"),
             Self::Yaml => Some("yaml"),
+            Self::Kyaml => Some("kyaml"),
             Self::Name => Some("name"),
         }
     }
@@ -67,15 +70,17 @@ impl Print {
 
 impl Format {
     pub(super) fn read(text: Option<&str>, allowed: &'static str) -> Result<Self, UsageError> {
-        // Case-insensitive, as in kubectl.
-        Ok(match text.unwrap_or_default().to_lowercase().as_str() {
-            "" => Self::Table { wide: false },
-            "wide" => Self::Table { wide: true },
-            "json" => Self::Json,
-            "yaml" => Self::Yaml,
-            "name" => Self::Name,
+        // Case-insensitive except for `wide`, as in kubectl.
+        let text = text.unwrap_or_default();
+        Ok(match (text, text.to_lowercase().as_str()) {
+            ("", _) => Self::Table { wide: false },
+            ("wide", _) => Self::Table { wide: true },
+            (_, "json") => Self::Json,
+            (_, "yaml") => Self::Yaml,
+            (_, "kyaml") => Self::Kyaml,
+            (_, "name") => Self::Name,
             _ => {
-                let format = text.unwrap_or_default().to_owned();
+                let format = text.to_owned();
                 return Err(UsageError::OutputFormat { format, allowed });
             }
         })
@@ -87,12 +92,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn format_is_case_insensitive() {
-        for (text, format) in
-            [("JSON", Format::Json), ("Yaml", Format::Yaml), ("WIDE", Format::Table { wide: true })]
-        {
+    fn format_is_case_insensitive_except_wide() {
+        for (text, format) in [("JSON", Format::Json), ("Yaml", Format::Yaml), ("NAME", Format::Name)] {
             assert_eq!(Format::read(Some(text), OBJECT_FORMATS), Ok(format));
         }
+        assert_eq!(Format::read(Some("wide"), OBJECT_FORMATS), Ok(Format::Table { wide: true }));
+        assert!(Format::read(Some("Wide"), OBJECT_FORMATS).is_err());
     }
 
     #[test]
@@ -100,7 +105,7 @@ mod tests {
         let error = Format::read(Some("jsonpath={.x}"), OBJECT_FORMATS).expect_err("no such format");
         assert_eq!(
             error.to_string(),
-            "unable to match a printer suitable for the output format \"jsonpath={.x}\", allowed formats are: json,name,wide,yaml"
+            "unable to match a printer suitable for the output format \"jsonpath={.x}\", allowed formats are: json,kyaml,name,wide,yaml"
         );
     }
 }

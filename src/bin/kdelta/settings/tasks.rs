@@ -164,7 +164,7 @@ fn index(args: &IndexArgs, selection: Selection) -> Result<Task, UsageError> {
 
 fn api_resources(args: &ApiResourcesArgs) -> Result<Task, UsageError> {
     let format = Format::read(args.output.as_deref(), RESOURCE_FORMATS)?;
-    if matches!(format, Format::Json | Format::Yaml) {
+    if matches!(format, Format::Json | Format::Yaml | Format::Kyaml) {
         let format = args.output.clone().unwrap_or_default();
         return Err(UsageError::OutputFormat { format, allowed: RESOURCE_FORMATS });
     }

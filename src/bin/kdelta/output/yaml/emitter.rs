@@ -80,7 +80,7 @@ impl<'a> Emitter<'a> {
             JsonValue::Text(text) => self.text(text, indent + 2, false),
             // JSON is valid YAML.
             JsonValue::Raw(json) if self.for_terminal => {
-                self.token(&escape_json(&String::from_utf8_lossy(json)))
+                self.token(&escape_json(&String::from_utf8_lossy(json)));
             }
             JsonValue::Raw(json) => self.token(&String::from_utf8_lossy(json)),
         }

@@ -1,6 +1,7 @@
 //! YAML documents in kubectl's format.
 
 mod emitter;
+pub(super) mod kyaml;
 mod order;
 mod plain;
 mod style;
