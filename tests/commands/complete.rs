@@ -103,7 +103,7 @@ fn last_word_is_completed_from_the_cluster() {
         ("get pods --context ", &["here", "prod-eu"], ":4"),
         ("get pods --cluster g", &["gone"], ":4"),
         ("get pods --user=", &["--user=admin"], ":4"),
-        ("get pods -o ", &["json", "name", "wide", "yaml"], ":4"),
+        ("get pods -o ", &["json", "kyaml", "name", "wide", "yaml"], ":4"),
         ("get pods --color ", &["always", "auto", "never"], ":4"),
         ("api-resources --api-group demo", &["demo.kdelta.dev"], ":4"),
         ("get pods --kubeconfig ", &[], ":0"),

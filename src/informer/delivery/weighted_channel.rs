@@ -25,7 +25,7 @@ pub(crate) fn weighted_channel<T>(
     let (sender, receiver) = mpsc::channel(capacity.clamp(1, Semaphore::MAX_PERMITS));
     let load = Arc::new(Load::new(weight.min(usize::MAX / 2)));
     let sender = WeightedSender { sender, load: Arc::clone(&load) };
-    (sender, WeightedReceiver { receiver, load, batch: Vec::new() })
+    (sender, WeightedReceiver { receiver, load })
 }
 
 /// The sending half of a [`weighted_channel`]. Clones share its capacity.
@@ -41,9 +41,6 @@ pub(crate) struct WeightedReceiver<T> {
     /// Each message with its weight, so that exactly the weight that was added is removed.
     receiver: mpsc::Receiver<(T, usize)>,
     load: Arc<Load>,
-    /// The buffer of [`WeightedReceiver::recv_many`]; empty between calls.
-    #[allow(dead_code, reason = "only the program uses it")]
-    batch: Vec<(T, usize)>,
 }
 
 /// Reserved capacity for one message. Dropping it releases the capacity.
@@ -159,19 +156,6 @@ impl<T> WeightedReceiver<T> {
         let (message, weight) = self.receiver.try_recv()?;
         self.load.remove(weight);
         Ok(message)
-    }
-
-    /// Waits for a message, then appends it and all others that are available to `batch`, up to `limit`. Appends nothing
-    /// once the channel is closed and empty. Cancel safe.
-    #[allow(dead_code, reason = "only the program uses it")]
-    pub(crate) async fn recv_many(&mut self, batch: &mut Vec<T>, limit: usize) {
-        self.receiver.recv_many(&mut self.batch, limit).await;
-        let mut received = 0;
-        batch.extend(self.batch.drain(..).map(|(message, weight)| {
-            received += weight;
-            message
-        }));
-        self.load.remove(received);
     }
 
     /// Closes the channel. Messages that were sent or for which capacity was reserved can still be received.
@@ -310,15 +294,11 @@ mod tests {
             });
         }
         drop(sender);
-        let mut batch = Vec::new();
         let mut count = 0;
         // Uses every receiving method.
         while receiver.recv().await.is_some() {
             count += 1;
             count += usize::from(receiver.try_recv().is_ok());
-            batch.clear();
-            receiver.recv_many(&mut batch, 7).await;
-            count += batch.len();
         }
         assert_eq!((count, receiver.load.weight.load(Ordering::Relaxed)), (SENDERS * EACH, 0));
         // Each sender may have exceeded the limit by one message.

@@ -1,36 +1,39 @@
-//! A merged stream of events from many parts. Each part runs an informer; events are delivered in the order of arrival.
+//! A merged stream of events from many parts. Each part runs an informer; its notifications are read in their order, and
+//! the parts in the order in which they have something to read.
+//!
+//! Between the socket and a printed row are two bounded buffers: the queue of the part's informer and its subscription. A
+//! slow printer leaves the subscription full, which blocks the queue, which blocks the reading of the socket.
 
 use std::collections::HashMap;
+use std::future::poll_fn;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use kdelta::informer::{
-    HandlerOptions, InformerError, Notification, OnSlow, QueueKind, Registration, SharedIndexInformer,
-    Subscription,
+    HandlerOptions, InformerError, OnSlow, QueueKind, Registration, SharedIndexInformer, Subscription,
 };
-use kdelta::object::{DeletedFinalStateUnknown, DeletedObject, Origin};
+use kdelta::listwatch::Error;
 use kdelta::reflector::ReflectorOptions;
-use kdelta::store::Indexer;
+use tokio::task::coop::{consume_budget, unconstrained};
 use tokio::task::{JoinError, JoinSet};
-use tokio::time::{Instant, timeout_at};
+use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use super::part_event::{EventSender, PartEvent, PartEventKind};
+use super::ready_parts::ReadyParts;
 use super::resumed_watch;
+use super::running_part::{Progress, RunningPart};
 use super::weighted_channel::{WeightedReceiver, weighted_channel};
 use crate::session::PartSource;
 use crate::settings::Flow;
 
 /// The capacity of the queue between a reflector and its store: enough to keep reading while a batch is printed.
 const QUEUE_CAPACITY: usize = 512;
-/// The capacity of the channel between an informer and the stream.
-const SUBSCRIPTION_CAPACITY: usize = 128;
-/// The capacity of the channel between the parts and the printer.
-const STREAM_CAPACITY: usize = 512;
-/// Byte limits: of that channel, and of each part's queue and channel. With many parts the total is shared; one object
-/// always fits.
-const STREAM_BYTES: usize = 8 * MIB;
+/// The capacity of the channel between an informer, or a resumed watch, and the stream.
+const SUBSCRIPTION_CAPACITY: usize = 512;
+/// Byte limits of each part's queue and of its channel. With many parts the total is shared; one object always fits.
 const PART_BYTES: RangeInclusive<usize> = MIB / 16..=8 * MIB;
 const TOTAL_PART_BYTES: usize = 32 * MIB;
 const MIB: usize = 1024 * 1024;
@@ -41,24 +44,39 @@ const DRAIN_TIME: Duration = Duration::from_secs(1);
 /// The merged stream. It owns the tasks of its parts: [`MergedStream::stop`] waits for them, and dropping it aborts
 /// them.
 pub(super) struct MergedStream {
-    /// Bounded: a slow printer blocks the parts, which block their queues, which block the server.
-    receiver: WeightedReceiver<PartEvent>,
-    sender: EventSender,
-    /// One task per part. Finished tasks are reaped when a part is added.
-    parts: JoinSet<()>,
+    parts: HashMap<usize, RunningPart>,
+    ready: Arc<ReadyParts>,
+    /// One task per part, and one per part that is being removed. Each is reaped when the stream is read.
+    tasks: JoinSet<TaskEnd>,
     stop: CancellationToken,
-    /// Cancelled to remove a part.
-    leave: HashMap<usize, CancellationToken>,
+    /// The events of resumed watches, which have no informer. Bounded: a slow printer blocks the watch.
+    resumed: WeightedReceiver<PartEvent>,
+    resumed_sender: EventSender,
+    /// Unread deltas are merged, so only one is taken at a time.
+    coalesces: bool,
+}
+
+/// The end of a task.
+enum TaskEnd {
+    /// The informer of a part has ended.
+    Informer(usize, Result<(), Error>),
+    /// A resumed watch has sent its end, or the time limit of a removed part has passed.
+    Other,
 }
 
 impl MergedStream {
-    /// Creates a stream without parts. Events in it can no longer be coalesced, so with coalescing its capacity is 1.
+    /// Creates a stream without parts.
     pub(super) fn new(flow: &Flow) -> Self {
-        let (sender, receiver) =
-            weighted_channel(if flow.coalesce { 1 } else { STREAM_CAPACITY }, STREAM_BYTES);
-        let sender = EventSender::new(sender);
-        let stop = CancellationToken::new();
-        Self { receiver, sender, parts: JoinSet::new(), stop, leave: HashMap::new() }
+        let (sender, resumed) = weighted_channel(SUBSCRIPTION_CAPACITY, *PART_BYTES.end());
+        Self {
+            parts: HashMap::new(),
+            ready: Arc::default(),
+            tasks: JoinSet::new(),
+            stop: CancellationToken::new(),
+            resumed,
+            resumed_sender: EventSender::new(sender),
+            coalesces: flow.coalesce,
+        }
     }
 
     /// Starts a part, one of `part_count`, under a number that was never used before. Returns the registration that
@@ -71,9 +89,6 @@ impl MergedStream {
         flow: &Flow,
         part_count: usize,
     ) -> Result<Registration, InformerError> {
-        while let Some(ended) = self.parts.try_join_next() {
-            propagate_panic(ended);
-        }
         let bytes = (TOTAL_PART_BYTES / part_count.max(1)).clamp(*PART_BYTES.start(), *PART_BYTES.end());
         let informer = source
             .informer()
@@ -88,46 +103,81 @@ impl MergedStream {
         let subscription = informer
             .subscribe_with_options(HandlerOptions::default().resync(flow.resync).on_slow(on_slow))?;
         let registration = subscription.registration();
-        let task = PartTask {
-            part,
-            subscription,
-            indexer: informer.get_indexer(),
-            sender: self.sender.clone(),
-            stop: self.stop.child_token(),
-            leave: CancellationToken::new(),
-        };
-        self.leave.insert(part, task.leave.clone());
-        self.parts.spawn(task.run(informer));
+        self.run(part, informer, subscription);
         Ok(registration)
+    }
+
+    /// Runs the informer of a part.
+    fn run(&mut self, part: usize, informer: SharedIndexInformer, subscription: Subscription) {
+        let (stop, waker, indexer) = (self.stop.child_token(), self.ready.add(part), informer.get_indexer());
+        self.parts.insert(part, RunningPart::new(part, subscription, indexer, waker, stop.clone()));
+        self.tasks.spawn(async move { TaskEnd::Informer(part, informer.run(stop).await) });
     }
 
     /// Starts a part that resumes from the version in the options.
     pub(super) fn resume(&mut self, part: usize, source: PartSource, options: ReflectorOptions) {
-        let (sender, stop) = (self.sender.clone(), self.stop.clone());
-        self.parts.spawn(async move {
+        let (sender, stop) = (self.resumed_sender.clone(), self.stop.clone());
+        self.tasks.spawn(async move {
             let ended = resumed_watch::run(part, source, options, &sender, stop).await;
             sender.send(PartEvent::now(part, PartEventKind::Ended(ended))).await;
+            TaskEnd::Other
         });
     }
 
-    /// Removes a part. Its pending events are still delivered for a moment, then a deletion of each remaining object,
-    /// then [`PartEventKind::Left`]. A part that has ended sends nothing.
+    /// Removes a part. Its events are still delivered for a moment, then a deletion of each remaining object, then
+    /// [`PartEventKind::Left`]. A part that has ended sends nothing.
     pub(super) fn remove(&mut self, part: usize) {
-        if let Some(leave) = self.leave.remove(&part) {
-            leave.cancel();
-        }
+        let Some(stop) = self.parts.get_mut(&part).and_then(RunningPart::leave) else { return };
+        self.tasks.spawn(async move {
+            let _is_stopped = timeout(DRAIN_TIME, stop.cancelled()).await;
+            stop.cancel();
+            TaskEnd::Other
+        });
     }
 
-    /// Waits for an event and appends all available events, up to `limit`. Cancel safe.
+    /// Waits for an event and appends all available events, about `limit` of them. Cancel safe.
     ///
     /// # Panics
     /// If a part panicked: its silence would look like an idle watch.
     pub(super) async fn next_batch(&mut self, batch: &mut Vec<PartEvent>, limit: usize) {
-        loop {
-            tokio::select! {
-                biased;
-                () = self.receiver.recv_many(batch, limit) => return,
-                Some(ended) = self.parts.join_next() => propagate_panic(ended),
+        let limit = if self.coalesces { 1 } else { limit };
+        // One unit for the batch instead of one for each event, which would split it.
+        consume_budget().await;
+        unconstrained(poll_fn(|context| self.poll_batch(context, batch, limit))).await;
+    }
+
+    fn poll_batch(
+        &mut self,
+        context: &mut Context<'_>,
+        batch: &mut Vec<PartEvent>,
+        limit: usize,
+    ) -> Poll<()> {
+        self.reap_tasks(context);
+        let before = batch.len();
+        let limit = before + limit;
+        while batch.len() < limit
+            && let Poll::Ready(Some(event)) = self.resumed.poll_recv(context)
+        {
+            batch.push(event);
+        }
+        while batch.len() < limit
+            && let Some(number) = self.ready.next(context.waker())
+        {
+            let Some(part) = self.parts.get_mut(&number) else { continue };
+            if part.read(batch, limit) == Progress::Ended {
+                self.parts.remove(&number);
+            }
+        }
+        if batch.len() > before { Poll::Ready(()) } else { Poll::Pending }
+    }
+
+    /// Hands the results of ended informers to their parts, and resumes the panics of tasks.
+    fn reap_tasks(&mut self, context: &mut Context<'_>) {
+        while let Poll::Ready(Some(ended)) = self.tasks.poll_join_next(context) {
+            if let Some(TaskEnd::Informer(number, result)) = propagate_panic(ended)
+                && let Some(part) = self.parts.get_mut(&number)
+            {
+                part.ended(result);
             }
         }
     }
@@ -135,90 +185,126 @@ impl MergedStream {
     /// Stops all parts and waits for them. Pending events are discarded.
     pub(super) async fn stop(mut self) {
         self.stop.cancel();
-        self.receiver.close();
-        while self.receiver.recv().await.is_some() {}
-        while self.parts.join_next().await.is_some() {}
+        self.parts.clear();
+        self.resumed.close();
+        while self.resumed.recv().await.is_some() {}
+        while self.tasks.join_next().await.is_some() {}
     }
 }
 
-/// Resumes the panic of a part's task.
-fn propagate_panic(ended: Result<(), JoinError>) {
-    if let Err(failed) = ended
-        && failed.is_panic()
-    {
-        std::panic::resume_unwind(failed.into_panic());
-    }
-}
-
-/// The task of a running part.
-struct PartTask {
-    part: usize,
-    subscription: Subscription,
-    indexer: Arc<dyn Indexer>,
-    sender: EventSender,
-    /// Stops the informer, alone or with the stream.
-    stop: CancellationToken,
-    leave: CancellationToken,
-}
-
-impl PartTask {
-    async fn run(mut self, informer: SharedIndexInformer) {
-        let run = informer.run(self.stop.clone());
-        let (ended, is_left) = tokio::join!(run, self.forward());
-        if !is_left {
-            self.send(PartEventKind::Ended(ended)).await;
-            return;
-        }
-        for object in self.indexer.list() {
-            let key = object.key().clone();
-            let object =
-                DeletedObject::FinalStateUnknown(DeletedFinalStateUnknown { key, object: Some(object) });
-            self.send(PartEventKind::Notification(Notification::Deleted { object, origin: Origin::Relist }))
-                .await;
-        }
-        self.send(PartEventKind::Left).await;
-    }
-
-    /// Forwards the informer's notifications until it ends. Returns whether the part was removed; the index then
-    /// matches the forwarded notifications exactly.
-    async fn forward(&mut self) -> bool {
-        loop {
-            tokio::select! {
-                biased;
-                () = self.leave.cancelled() => break,
-                event = self.subscription.recv() => match event {
-                    Some(notification) => self.send(PartEventKind::Notification(notification)).await,
-                    None => return false,
-                },
-            }
-        }
-        let until = Instant::now() + DRAIN_TIME;
-        while !self.indexer.list_keys().is_empty() {
-            let Ok(Some(notification)) = timeout_at(until, self.subscription.recv()).await else { break };
-            self.send(PartEventKind::Notification(notification)).await;
-        }
-        self.stop.cancel();
-        while let Some(notification) = self.subscription.recv().await {
-            self.send(PartEventKind::Notification(notification)).await;
-        }
-        true
-    }
-
-    async fn send(&self, kind: PartEventKind) {
-        self.sender.send(PartEvent::now(self.part, kind)).await;
+/// Resumes the panic of a task. Returns `None` for a cancelled one.
+fn propagate_panic(ended: Result<TaskEnd, JoinError>) -> Option<TaskEnd> {
+    match ended {
+        Ok(end) => Some(end),
+        Err(failed) if failed.is_panic() => std::panic::resume_unwind(failed.into_panic()),
+        Err(_) => None,
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use kdelta::testing::{FakeSource, pod};
+
     use super::*;
+
+    fn stream(coalesce: bool) -> MergedStream {
+        MergedStream::new(&Flow { from: None, resync: None, coalesce })
+    }
+
+    /// Adds a part on a source in memory, with room for `capacity` unread notifications.
+    fn add(stream: &mut MergedStream, part: usize, source: &FakeSource, on_slow: OnSlow) -> Registration {
+        let informer = SharedIndexInformer::builder(source.clone()).queue(QueueKind::Ordered).build();
+        let options = HandlerOptions::default().on_slow(on_slow);
+        let subscription = informer.subscribe_with_options(options).expect("not stopped");
+        let registration = subscription.registration();
+        stream.run(part, informer, subscription);
+        registration
+    }
+
+    const BLOCK: OnSlow = OnSlow::Block { capacity: 2, bytes: usize::MAX };
+
+    /// Reads events, as `part: event`, until one of them is `last`.
+    async fn read_until(stream: &mut MergedStream, last: &str) -> Vec<String> {
+        let mut read = Vec::new();
+        while read.last().is_none_or(|event| event != last) {
+            let mut batch = Vec::new();
+            stream.next_batch(&mut batch, 1).await;
+            read.extend(batch.into_iter().map(|event| match event.kind {
+                PartEventKind::Notification(notification) => format!("{}: {notification}", event.part),
+                PartEventKind::Left => format!("{}: left", event.part),
+                PartEventKind::Ended(result) => format!("{}: ended, ok: {}", event.part, result.is_ok()),
+                PartEventKind::Resumed(_) => format!("{}: resumed", event.part),
+            }));
+        }
+        read
+    }
+
+    #[tokio::test]
+    async fn events_of_each_part_are_read_in_order_through_small_buffers() {
+        let (mut stream, sources) = (stream(false), [(); 3].map(|()| FakeSource::new()));
+        for (part, source) in sources.iter().enumerate() {
+            add(&mut stream, part, source, BLOCK);
+            for name in 0..50 {
+                source.add(pod(&format!("shop/pod-{name:02}")));
+            }
+            source.add(pod("shop/z"));
+        }
+        let mut read = Vec::new();
+        let is_last = |event: &&String| event.contains("+shop/z@");
+        while read.iter().filter(is_last).count() < sources.len() {
+            let mut batch = Vec::new();
+            stream.next_batch(&mut batch, 7).await;
+            assert!(batch.len() <= 7);
+            read.extend(batch.into_iter().filter_map(|event| match event.kind {
+                PartEventKind::Notification(notification) => Some(format!("{}: {notification}", event.part)),
+                _ => None,
+            }));
+        }
+        for part in 0..sources.len() {
+            let prefix = format!("{part}: +");
+            let added: Vec<_> = read.iter().filter(|event| event.starts_with(&prefix)).collect();
+            assert!(added.is_sorted() && added.len() == 51, "{added:?}");
+        }
+        stream.stop().await;
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn removed_part_deletes_its_objects_and_leaves() {
+        let (mut stream, source) = (stream(false), FakeSource::new());
+        source.add(pod("shop/a"));
+        add(&mut stream, 7, &source, BLOCK);
+        read_until(&mut stream, "7: SYNCED 2").await;
+        stream.remove(7);
+        stream.remove(7);
+        assert_eq!(read_until(&mut stream, "7: left").await, ["7: -shop/a@2? relist", "7: left"]);
+        assert!(stream.parts.is_empty());
+        stream.remove(7);
+        stream.stop().await;
+    }
+
+    #[tokio::test]
+    async fn unread_changes_are_coalesced() {
+        let (mut stream, source) = (stream(true), FakeSource::new());
+        source.add(pod("shop/a"));
+        let registration = add(&mut stream, 0, &source, OnSlow::Coalesce);
+        read_until(&mut stream, "0: SYNCED 2").await;
+        for _ in 0..20 {
+            source.modify(pod("shop/a"));
+        }
+        while registration.coalesced() < 19 {
+            tokio::task::yield_now().await;
+        }
+        let changes = read_until(&mut stream, "0: shop/a@2>22 watch").await;
+        assert_eq!(changes.len(), 1, "{changes:?}");
+        stream.stop().await;
+    }
 
     #[tokio::test]
     #[should_panic(expected = "a bug in a part")]
     async fn panic_of_part_is_propagated() {
-        let mut stream = MergedStream::new(&Flow { from: None, resync: None, coalesce: false });
-        stream.parts.spawn(async {});
-        stream.parts.spawn(async { panic!("a bug in a part") });
+        let mut stream = stream(false);
+        stream.tasks.spawn(async { TaskEnd::Other });
+        stream.tasks.spawn(async { panic!("a bug in a part") });
         stream.next_batch(&mut Vec::new(), 1).await;
     }
 

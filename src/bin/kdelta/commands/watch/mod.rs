@@ -7,7 +7,9 @@ mod merged_stream;
 mod part_event;
 mod parts;
 mod printer;
+mod ready_parts;
 mod resumed_watch;
+mod running_part;
 mod unavailable_parts;
 mod watch_loop;
 #[path = "../../../../informer/delivery/weighted_channel.rs"]

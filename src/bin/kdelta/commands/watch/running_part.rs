@@ -1,0 +1,108 @@
+//! A running part of the merged stream: the subscription to its informer, read until the informer has ended.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+
+use futures_core::Stream;
+use kdelta::informer::{Notification, Subscription};
+use kdelta::listwatch::Error;
+use kdelta::object::{DeletedFinalStateUnknown, DeletedObject, Origin};
+use kdelta::store::Indexer;
+use tokio_util::sync::CancellationToken;
+
+use super::part_event::{PartEvent, PartEventKind};
+
+/// The reading end of a part.
+pub(super) struct RunningPart {
+    number: usize,
+    subscription: Subscription,
+    indexer: Arc<dyn Indexer>,
+    /// Queues the part for the reader.
+    waker: Waker,
+    /// Stops the informer, alone or with the stream.
+    stop: CancellationToken,
+    /// Whether the part is being removed.
+    is_leaving: bool,
+    /// The result of the informer, once its task has ended.
+    result: Option<Result<(), Error>>,
+}
+
+/// Whether a part can have further events.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Progress {
+    /// The part queues itself when it has more.
+    Continues,
+    /// The last event was returned.
+    Ended,
+}
+
+impl RunningPart {
+    pub(super) fn new(
+        number: usize,
+        subscription: Subscription,
+        indexer: Arc<dyn Indexer>,
+        waker: Waker,
+        stop: CancellationToken,
+    ) -> Self {
+        Self { number, subscription, indexer, waker, stop, is_leaving: false, result: None }
+    }
+
+    /// Starts the removal. The informer is stopped once its index is empty, or by the returned token; then a deletion of
+    /// each remaining object follows, and [`PartEventKind::Left`]. Returns `None` if the part is being removed already.
+    pub(super) fn leave(&mut self) -> Option<CancellationToken> {
+        if std::mem::replace(&mut self.is_leaving, true) {
+            return None;
+        }
+        self.waker.wake_by_ref();
+        Some(self.stop.clone())
+    }
+
+    /// Stores the result of the informer, whose last notifications may still be unread.
+    pub(super) fn ended(&mut self, result: Result<(), Error>) {
+        self.result = Some(result);
+        self.waker.wake_by_ref();
+    }
+
+    /// Appends the available events to `batch`, until it has `limit` events.
+    pub(super) fn read(&mut self, batch: &mut Vec<PartEvent>, limit: usize) -> Progress {
+        let waker = self.waker.clone();
+        let mut context = Context::from_waker(&waker);
+        while batch.len() < limit {
+            match Pin::new(&mut self.subscription).poll_next(&mut context) {
+                Poll::Ready(Some(notification)) => {
+                    batch.push(PartEvent::now(self.number, PartEventKind::Notification(notification)));
+                }
+                Poll::Ready(None) => return self.end(batch),
+                Poll::Pending => {
+                    if self.is_leaving && self.indexer.list_keys().is_empty() {
+                        self.stop.cancel();
+                    }
+                    return Progress::Continues;
+                }
+            }
+        }
+        self.waker.wake_by_ref();
+        Progress::Continues
+    }
+
+    /// Appends the last events, once the result of the informer is known. The index then matches the returned
+    /// notifications exactly.
+    fn end(&mut self, batch: &mut Vec<PartEvent>) -> Progress {
+        let Some(result) = self.result.take() else { return Progress::Continues };
+        let number = self.number;
+        if !self.is_leaving {
+            batch.push(PartEvent::now(number, PartEventKind::Ended(result)));
+            return Progress::Ended;
+        }
+        batch.extend(self.indexer.list().into_iter().map(|object| {
+            let key = object.key().clone();
+            let object =
+                DeletedObject::FinalStateUnknown(DeletedFinalStateUnknown { key, object: Some(object) });
+            let deleted = Notification::Deleted { object, origin: Origin::Relist };
+            PartEvent::now(number, PartEventKind::Notification(deleted))
+        }));
+        batch.push(PartEvent::now(number, PartEventKind::Left));
+        Progress::Ended
+    }
+}
