@@ -139,6 +139,30 @@ fn secret_data_is_hidden_by_default() {
     assert_eq!(index(&["field:data.token", "--show-secrets"]), "ZGVtbw==   2\n");
 }
 
+#[test]
+fn count_that_time_cuts_short_exits_with_5() {
+    let env = TestEnv::new();
+    let watch = |words: &[&str]| {
+        let words = [&["watch", "namespaces", "--demo", "--watch-only", "--count", "1"], words].concat();
+        env.kdelta(&words).finish()
+    };
+    assert_eq!(watch(&["--duration", "1"]).code, 5, "nothing happens to namespaces");
+    let initial = ["watch", "namespaces", "--demo", "--count", "1", "--duration", "60"];
+    assert_eq!(env.kdelta(&initial).finish().quiet_success().lines().count(), 2, "a header and a row");
+}
+
+#[test]
+fn index_by_owner_lists_each_owner_once() {
+    let env = TestEnv::new();
+    let index = |words: &[&str]| {
+        let words = [&["index", "pods", "--demo", "--speed", "0.01", "--by"], words].concat();
+        env.kdelta(&words).finish().quiet_success()
+    };
+    let owners = index(&["owner"]);
+    assert!(owners.lines().skip(1).all(|line| line.contains('/')), "{owners}");
+    assert!(owners.contains("ReplicaSet/web-"), "{owners}");
+}
+
 /// Returns the result of a call with these arguments, the last of which may be a timeout. A call whose timeout passed
 /// before it printed anything is repeated with twice the time.
 fn in_time(words: &[&str], call: impl Fn(&[&str]) -> Finished) -> Finished {

@@ -22,6 +22,8 @@ pub(crate) enum ExitCode {
     Empty = 3,
     /// Some of the requested parts failed, the rest completed.
     Partial = 4,
+    /// The time ran out before what was requested happened.
+    TimedOut = 5,
     /// The terminal was closed: the default action of SIGHUP.
     HungUp = 129,
     /// Stopped by SIGINT.
@@ -33,7 +35,7 @@ pub(crate) enum ExitCode {
 }
 
 /// The meanings of the exit codes, by number. The help and the manual print them; docs/exit-codes.md has the same table.
-const MEANINGS: [(&[ExitCode], &str); 6] = [
+const MEANINGS: [(&[ExitCode], &str); 7] = [
     (&[ExitCode::Ok], "done, also when nothing matched"),
     (
         &[ExitCode::Error],
@@ -42,6 +44,7 @@ const MEANINGS: [(&[ExitCode], &str); 6] = [
     (&[ExitCode::Usage], "usage error"),
     (&[ExitCode::Empty], "nothing matched, with `--fail-if-empty`"),
     (&[ExitCode::Partial], "some of the requested parts failed, the rest completed"),
+    (&[ExitCode::TimedOut], "the time ran out first: `--count` was not reached within `--duration`"),
     (
         &[ExitCode::HungUp, ExitCode::Interrupted, ExitCode::BrokenPipe, ExitCode::Terminated],
         "ended by SIGHUP, SIGINT, a closed pipe, or SIGTERM",

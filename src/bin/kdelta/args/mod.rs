@@ -36,7 +36,6 @@ use help_template::HELP;
     help_template = HELP,
     subcommand_required = true,
     args_override_self = true,
-    arg_required_else_help = true,
     before_help = "\
 Examples:
   kdelta watch pods                      the pods, then every change

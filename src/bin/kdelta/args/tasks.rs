@@ -63,7 +63,7 @@ pub(crate) struct UntilArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), allow_hyphen_values = true)]
     pub(crate) count: Option<u64>,
 
-    /// Stop after a time, such as 30s or 1h30m
+    /// Stop after a time: seconds, or a duration such as 1h30m. If --count is not reached by then, the exit code is 5
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) duration: Option<String>,
 

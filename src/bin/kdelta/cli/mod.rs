@@ -56,8 +56,7 @@ pub(crate) fn run(words: Vec<OsString>) -> ExitCode {
 /// Prints help, version or a usage error.
 fn explain(error: &clap::Error, called: &str) -> ExitCode {
     let messages = Messages::stderr(false, false);
-    let is_mistake = error.use_stderr();
-    if is_mistake && error.kind() != ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+    if error.use_stderr() {
         let lines: Vec<String> = usage_message(error, called).lines().map(str::to_owned).collect();
         messages.error(&lines, None);
         return ExitCode::Usage;
@@ -68,7 +67,6 @@ fn explain(error: &clap::Error, called: &str) -> ExitCode {
             messages.error(&report.messages, None);
             report.code
         }
-        Ok(()) if is_mistake => ExitCode::Usage,
         Ok(()) => ExitCode::Ok,
     }
 }
@@ -138,7 +136,11 @@ fn has_plausible_suggestion(error: &clap::Error) -> bool {
     }
 }
 
-fn parse(words: Vec<OsString>, program: &str, no_columns: bool) -> Result<Cli, clap::Error> {
+fn parse(mut words: Vec<OsString>, program: &str, no_columns: bool) -> Result<Cli, clap::Error> {
+    // As in kubectl, the bare name prints the help and succeeds.
+    if words.len() == 1 {
+        words.push("-h".into());
+    }
     if let [_, help, topic] = words.as_slice()
         && help == "help"
         && let Some(mut topic) = topic.to_str().and_then(topics::topic)

@@ -59,6 +59,10 @@ pub(crate) async fn run(
             if index.values.as_ref().is_some_and(|values| !values.contains(&value)) {
                 continue;
             }
+            // Each owner has a second value, its UID, which is shown only if it is requested.
+            if index.values.is_none() && index.by == IndexName::Owner && !value.contains('/') {
+                continue;
+            }
             let value = if masked { MASK.to_owned() } else { value };
             *counts.entry((part.cluster, Arc::clone(&part.context), value)).or_default() += count;
         }

@@ -110,10 +110,7 @@ fn user_extra(text: &str) -> Result<(String, String), UsageError> {
 
 /// Parses whole seconds or a Go duration; zero means no limit.
 fn request_timeout(text: &str) -> Result<Option<Duration>, UsageError> {
-    let timeout = match text.parse::<u32>() {
-        Ok(seconds) => Duration::from_secs(seconds.into()),
-        Err(_) => duration::parse(text).map_err(|_| UsageError::RequestTimeout)?,
-    };
+    let timeout = duration::parse_seconds(text).map_err(|_| UsageError::RequestTimeout)?;
     Ok(Some(timeout).filter(|timeout| !timeout.is_zero()))
 }
 

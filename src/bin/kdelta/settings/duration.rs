@@ -65,6 +65,14 @@ pub(crate) fn parse(text: &str) -> Result<Duration, DurationError> {
     u64::try_from(total).map(Duration::from_nanos).map_err(|_| invalid())
 }
 
+/// Parses whole seconds, such as `90`, or a Go duration.
+pub(crate) fn parse_seconds(text: &str) -> Result<Duration, DurationError> {
+    match text.parse::<u32>() {
+        Ok(seconds) => Ok(Duration::from_secs(seconds.into())),
+        Err(_) => parse(text),
+    }
+}
+
 fn nanoseconds(unit: &str) -> Option<u64> {
     Some(match unit {
         "ns" => 1,

@@ -17,7 +17,7 @@ pub(crate) struct Until {
 
 impl Until {
     pub(super) fn read(args: &UntilArgs) -> Result<Self, UsageError> {
-        let duration = args.duration.as_deref().map(duration::parse).transpose()?;
+        let duration = args.duration.as_deref().map(duration::parse_seconds).transpose()?;
         Ok(Self { count: args.count, duration, synced: args.until_synced })
     }
 

@@ -53,7 +53,11 @@ pub(crate) async fn run<W: Write>(
         is_there = first_plan(&mut targets, reporter, &mut partial) => if !is_there? {
             return Ok(ExitCode::Error);
         },
-        () = deadline::reached(end) => return Ok(if partial { ExitCode::Partial } else { ExitCode::Ok }),
+        () = deadline::reached(end) => return Ok(match () {
+            () if partial => ExitCode::Partial,
+            () if watch.until.count.is_some() => ExitCode::TimedOut,
+            () => ExitCode::Ok,
+        }),
     }
     if watch.flow.from.is_some() {
         let parts = targets.parts().len();
@@ -85,7 +89,7 @@ pub(crate) async fn run<W: Write>(
         biased;
         () = gone.notified() => Ok(ExitCode::BrokenPipe),
         interrupt = interrupts.first() => Ok(watch_loop.interrupted(interrupt)),
-        () = deadline::reached(end) => Ok(watch_loop.finish()),
+        () = deadline::reached(end) => Ok(watch_loop.timed_out()),
         ended = watch_loop.run() => ended,
     };
     watch_loop.stop().await;

@@ -357,6 +357,14 @@ impl<'a, W: Write> WatchLoop<'a, W> {
         }
     }
 
+    /// Ends the watch because its time has passed. Without the requested number of deltas that is no success.
+    pub(super) fn timed_out(&mut self) -> ExitCode {
+        match self.finish() {
+            ExitCode::Ok if self.watch.until.count.is_some() && !self.count_reached() => ExitCode::TimedOut,
+            code => code,
+        }
+    }
+
     pub(super) fn interrupted(&mut self, interrupt: Interrupt) -> ExitCode {
         self.failures.report_access();
         self.reporter.messages().notice(&self.reporter.summary());
