@@ -16,13 +16,16 @@ pub fn format_json_float(value: f64) -> String {
 /// others use `strconv`'s `'g'` with the shortest precision: an exponent of two digits below 1e-4 and from 1e6.
 #[must_use]
 pub fn format_yaml_float(value: f64) -> String {
-    let size = value.abs();
     let is_integer = value.fract() == 0.0 && (-9.3e18..1.844_674_407_370_955_2e19).contains(&value);
-    if size == 0.0 || is_integer || (1e-4..1e6).contains(&size) {
-        format_json_float(value)
-    } else {
-        with_exponent(value, 2)
-    }
+    if is_integer { format_json_float(value) } else { format_go_float(value) }
+}
+
+/// Formats a number as `fmt` does with `%v`: `strconv`'s `'g'` with the shortest precision, which has an exponent of two
+/// digits below 1e-4 and from 1e6 on.
+#[must_use]
+pub fn format_go_float(value: f64) -> String {
+    let size = value.abs();
+    if size == 0.0 || (1e-4..1e6).contains(&size) { format!("{value}") } else { with_exponent(value, 2) }
 }
 
 /// Formats `1.5e+300`, `5e-324`; the exponent has at least `digits` digits.
@@ -56,6 +59,23 @@ mod tests {
             (18_446_744_073_709_551_615.0, "18446744073709552000"),
         ] {
             assert_eq!(format_json_float(value), text);
+        }
+    }
+
+    #[test]
+    fn go_floats_match_go() {
+        for (value, text) in [
+            (1.5, "1.5"),
+            (3.0, "3"),
+            (-0.0, "-0"),
+            (999_999.5, "999999.5"),
+            (1e6, "1e+06"),
+            (123_456_789.0, "1.23456789e+08"),
+            (0.0001, "0.0001"),
+            (0.000_01, "1e-05"),
+            (5e-324, "5e-324"),
+        ] {
+            assert_eq!(format_go_float(value), text);
         }
     }
 

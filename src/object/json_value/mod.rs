@@ -1,9 +1,10 @@
 //! A parsed JSON value that borrows its text, for printers and queries that need a whole object at once.
 
 mod float;
+mod go_text;
 mod write;
 
-pub use float::{format_json_float, format_yaml_float};
+pub use float::{format_go_float, format_json_float, format_yaml_float};
 
 use std::borrow::Cow;
 use std::fmt;
