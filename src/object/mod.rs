@@ -8,6 +8,7 @@ mod error;
 mod ingest;
 mod json;
 mod json_value;
+mod jsonpath;
 mod key;
 mod key_func;
 mod kind;
@@ -27,6 +28,7 @@ pub use ingest::Ingest;
 #[cfg(any(feature = "api", feature = "demo"))]
 pub(crate) use json::blocks;
 pub use json_value::{JsonValue, format_go_float, format_json_float, format_yaml_float};
+pub use jsonpath::{ItemStream, JsonPath, JsonPathError, relaxed_jsonpath};
 pub use key::{Key, KeyError, ObjectName, split_meta_namespace_key};
 pub use key_func::{
     KeyFunc, KeyGetter, KeyLister, KeyListerGetter, deletion_handling_meta_namespace_key, meta_namespace_key,
