@@ -162,6 +162,8 @@ pub mod kubeconfig;
 pub mod lines;
 pub mod listwatch;
 pub mod object;
+#[cfg(feature = "query")]
+pub mod query;
 pub mod queue;
 pub mod reflector;
 #[cfg(feature = "demo")]

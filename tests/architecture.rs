@@ -24,6 +24,7 @@ const LIBRARY: &[(&str, &[&str])] = &[
     ("server", &["clock", "listwatch", "object", "store", "wire"]),
     ("demo", &["listwatch", "object", "server", "wire"]),
     ("lines", &["diff", "listwatch", "object"]),
+    ("query", &["diff", "object"]),
     ("testing", &["clock", "listwatch", "object"]),
     ("informer", &["clock", "listwatch", "object", "queue", "reflector", "store"]),
     ("watchtools", &["clock", "informer", "listwatch", "object", "store"]),

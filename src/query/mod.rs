@@ -1,0 +1,5 @@
+//! Questions about objects, as kubectl has them: quantities. Pure.
+
+mod quantity;
+
+pub use quantity::{Quantity, QuantityError};
