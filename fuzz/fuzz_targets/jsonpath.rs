@@ -1,4 +1,4 @@
-//! A JSONPath template on a list of one item: streaming gives the output of the whole list.
+//! A jsonpath template on a list of one item: streaming gives the output of the whole list.
 #![no_main]
 
 use kdelta::object::{JsonPath, JsonPathError, JsonValue};

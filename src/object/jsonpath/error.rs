@@ -1,6 +1,6 @@
-//! The errors of JSONPath templates.
+//! The errors of jsonpath templates.
 
-/// An error of a JSONPath template. Its text is client-go's where client-go has the error.
+/// An error of a jsonpath template. Its text is client-go's where client-go has the error.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum JsonPathError {

@@ -174,9 +174,9 @@ impl<'v> Evaluator<'v> {
             };
         };
         let with_input = |failure| Failure { has_values: true, ..failure };
-        let Some(left) = single(left.map_err(with_input)?)? else { return Ok(false) };
+        let Some(left) = single(&left.map_err(with_input)?)? else { return Ok(false) };
         let right = self.list(&[element], right).map_err(with_input)?;
-        let Some(right) = single(right)? else { return Ok(false) };
+        let Some(right) = single(&right)? else { return Ok(false) };
         left.compare(operator, right).map_err(|error| Failure { error, has_values: has_passed })
     }
 
@@ -185,7 +185,7 @@ impl<'v> Evaluator<'v> {
         let before = items.len();
         match value {
             Item::Json(JsonValue::Object(members)) => {
-                items.extend(members.iter().map(|(_, member)| Item::Json(member)))
+                items.extend(members.iter().map(|(_, member)| Item::Json(member)));
             }
             Item::Json(JsonValue::Array(elements)) => items.extend(elements.iter().map(Item::Json)),
             Item::Json(JsonValue::Text(text)) => items.extend(text.bytes().map(Item::Byte)),
@@ -230,8 +230,8 @@ fn fields<'v>(input: &[Item<'v>], name: &str) -> Vec<Item<'v>> {
 }
 
 /// Returns the one value of a filter's side; `None` without a value.
-fn single(items: Vec<Item<'_>>) -> Result<Option<Item<'_>>, Failure> {
-    match items[..] {
+fn single<'v>(items: &[Item<'v>]) -> Result<Option<Item<'v>>, Failure> {
+    match *items {
         [] => Ok(None),
         [item] => Ok(Some(item)),
         _ => failure(true, "can only compare one element at a time".to_owned()),

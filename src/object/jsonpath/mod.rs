@@ -1,4 +1,4 @@
-//! kubectl's JSONPath templates, as in `kubectl get -o jsonpath=TEMPLATE`. The semantics and error texts are those of
+//! kubectl's jsonpath templates, as in `kubectl get -o jsonpath=TEMPLATE`. The semantics and error texts are those of
 //! client-go's `util/jsonpath`.
 //!
 //! Differences: objects are visited in the order of their keys (Go's order is random), a template may be executed more

@@ -77,7 +77,7 @@ impl<'t> Parser<'t> {
                 Some(quote @ ('"' | '\'')) => nodes.push(self.quoted(quote)?),
                 Some('.') => nodes.push(self.field()),
                 Some(first) if first == '+' || first == '-' || first.is_ascii_digit() => {
-                    nodes.push(self.number()?)
+                    nodes.push(self.number()?);
                 }
                 Some(first) if is_word(first) => nodes.push(self.identifier()),
                 Some(other) => {

@@ -95,11 +95,7 @@ fn is_independent(node: &Node) -> bool {
 /// Returns whether a node's results for several values are those for each value, one after another. For an array's slice
 /// this holds up to the first empty one.
 fn is_itemwise(node: &Node) -> bool {
-    match node {
-        Node::Field(_) | Node::Array(_) | Node::Filter(_) | Node::Wildcard | Node::Recursive => true,
-        Node::Int(_) | Node::Float(_) | Node::Bool(_) => true,
-        Node::Text(_) | Node::List(_) | Node::Union(_) | Node::Identifier(_) => false,
-    }
+    !matches!(node, Node::Text(_) | Node::List(_) | Node::Union(_) | Node::Identifier(_))
 }
 
 fn is_word(node: &Node, word: &str) -> bool {

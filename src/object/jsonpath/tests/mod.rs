@@ -1,4 +1,4 @@
-//! Tests of JSONPath templates: client-go's cases, hostile templates and streaming.
+//! Tests of jsonpath templates: client-go's cases, hostile templates and streaming.
 
 mod errors;
 mod limits;
