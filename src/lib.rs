@@ -33,6 +33,7 @@
     doc = "- [`demo`] is an API server with a simulated cluster, in memory or on loopback."
 )]
 #![cfg_attr(feature = "lines", doc = "- [`lines`] writes and reads the JSON lines of `kdelta watch`.")]
+#![cfg_attr(feature = "query", doc = "- [`query`] has queries and templates over objects.")]
 #![cfg_attr(
     feature = "testing",
     doc = "- [`testing`] has a source with faults and a clock that tests advance."
@@ -126,7 +127,8 @@
 //! a source of objects; `client` and `server` do not know each other. `informer` imports `queue`, `reflector`, `store` and
 //! the rooms below them, and `watchtools` imports `informer`. The reflector does not depend on a queue (it writes to its
 //! own trait [`reflector::ReflectorStore`]) nor a queue on a store (it reads through [`object::KeyListerGetter`]), and
-//! everything up to `watchtools` runs without a network. `workqueue` imports `clock`. Files do not import each other in a
+//! everything up to `watchtools` runs without a network. `workqueue` imports `clock`, and `query` imports `object` and
+//! `diff`. Files do not import each other in a
 //! circle. `tests/architecture.rs` and `tests/import_cycles` enforce these rules.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 

@@ -15,4 +15,5 @@ mod package;
 mod pipeline;
 mod readme;
 mod support;
+mod templates;
 mod typed;

@@ -1,10 +1,12 @@
-//! Questions about objects, as kubectl has them: quantities, sorting and custom columns. Pure.
+//! Queries and templates over objects, as kubectl has them: quantities, sorting, custom columns and Go templates. Pure.
 
 mod custom_columns;
 mod go_quote;
+mod go_template;
 mod quantity;
 mod sort;
 
 pub use custom_columns::{ColumnPrintError, ColumnPrinter, CustomColumns, CustomColumnsError};
+pub use go_template::{GoTemplate, ListExecution, TemplateError};
 pub use quantity::{Quantity, QuantityError};
 pub use sort::{Incomparable, SortBy, SortError, SortKey, SortedItems, WATCH_ONLY_WARNING, WATCH_WARNING};
