@@ -148,13 +148,13 @@ impl<'a> Executor<'a, '_> {
     ) -> Result<Value<'a>> {
         let Some((last, names)) = names.split_last() else { return Ok(value) };
         for name in names {
-            value = self.field(value, name, false)?;
+            value = self.field(&value, name, false)?;
         }
-        self.field(value, last, !args.is_empty())
+        self.field(&value, last, !args.is_empty())
     }
 
     /// Returns a member of an object.
-    fn field(&mut self, receiver: Value<'a>, name: &str, has_arguments: bool) -> Result<Value<'a>> {
+    fn field(&mut self, receiver: &Value<'a>, name: &str, has_arguments: bool) -> Result<Value<'a>> {
         self.step()?;
         if receiver.is_missing() {
             if self.options.allow_missing_keys {

@@ -118,14 +118,14 @@ impl<'a, 'o> Executor<'a, 'o> {
     }
 
     pub(super) fn fail<T>(&self, message: impl AsRef<str>) -> Result<T> {
-        Err(self.failure(FailureKind::Invalid, message.as_ref()))
+        Err(Box::new(self.failure(FailureKind::Invalid, message.as_ref())))
     }
 
     pub(super) fn exceed<T>(&self, message: &str) -> Result<T> {
-        Err(self.failure(FailureKind::Limit, message))
+        Err(Box::new(self.failure(FailureKind::Limit, message)))
     }
 
-    fn failure(&self, kind: FailureKind, message: &str) -> Box<Failure> {
+    fn failure(&self, kind: FailureKind, message: &str) -> Failure {
         let message = match self.node {
             None => format!("template: {}: {message}", self.name),
             Some(node) => {
@@ -134,7 +134,7 @@ impl<'a, 'o> Executor<'a, 'o> {
                 format!("template: output:{line}:{column}: executing {name} at <{node}>: {message}")
             }
         };
-        Box::new(Failure { kind, message })
+        Failure { kind, message }
     }
 
     /// Returns the line, from 1, and the byte in it, from 0.

@@ -123,12 +123,12 @@ impl<'a> Executor<'a, '_> {
             Data::Map(members) => {
                 for (key, member) in *members {
                     let key = Value::borrowed(key.as_bytes());
-                    if !self.iteration(&mut range, key, Value::element(member))? {
+                    if !self.iteration(&mut range, key, &Value::element(member))? {
                         break;
                     }
                 }
             }
-            _ => return self.fail(format!("range can't iterate over {}", self.shown(&value))),
+            _ => return self.fail(format!("range can't iterate over {}", shown(&value))),
         }
         match &branch.otherwise {
             Some(nodes) if !range.is_entered => self.walk(dot, nodes),
@@ -138,7 +138,7 @@ impl<'a> Executor<'a, '_> {
 
     fn elements(&mut self, range: &mut Range<'a>, items: &'a [JsonValue<'a>]) -> Result<()> {
         for (at, item) in items.iter().enumerate() {
-            if !self.iteration(range, Value::length(at), Value::element(item))? {
+            if !self.iteration(range, Value::length(at), &Value::element(item))? {
                 break;
             }
         }
@@ -153,11 +153,11 @@ impl<'a> Executor<'a, '_> {
         number: impl Fn(i64) -> Data<'a>,
     ) -> Result<()> {
         if range.pipeline.variables.len() > 1 {
-            let shown = self.shown(value);
+            let shown = shown(value);
             return self.fail(format!("can't use {shown} to iterate over more than one variable"));
         }
         for at in 0..count {
-            if !self.iteration(range, Value::MISSING, Value::of(number(at)))? {
+            if !self.iteration(range, Value::MISSING, &Value::of(number(at)))? {
                 break;
             }
         }
@@ -165,11 +165,11 @@ impl<'a> Executor<'a, '_> {
     }
 
     /// Executes one iteration and returns whether another may follow.
-    fn iteration(&mut self, range: &mut Range<'a>, index: Value<'a>, element: Value<'a>) -> Result<bool> {
+    fn iteration(&mut self, range: &mut Range<'a>, index: Value<'a>, element: &Value<'a>) -> Result<bool> {
         range.is_entered = true;
-        self.set_range_variables(range.pipeline, index, &element)?;
+        self.set_range_variables(range.pipeline, index, element)?;
         let declared = self.variables.len();
-        let flow = self.walk(&element, range.nodes)?;
+        let flow = self.walk(element, range.nodes)?;
         self.variables.truncate(declared);
         Ok(flow != Flow::Break)
     }
@@ -223,13 +223,13 @@ impl<'a> Executor<'a, '_> {
         (self.frame, self.name) = (frame, outer);
         Ok(Flow::Next)
     }
+}
 
-    /// Returns the start of a value for a message.
-    fn shown(&self, value: &Value<'a>) -> String {
-        let mut bytes = Vec::new();
-        print_value(value, &mut Buffer::new(&mut bytes, 1 << 20));
-        String::from_utf8_lossy(&bytes).into_owned()
-    }
+/// Returns the start of a value for a message.
+fn shown(value: &Value<'_>) -> String {
+    let mut bytes = Vec::new();
+    print_value(value, &mut Buffer::new(&mut bytes, 1 << 20));
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 /// A range that is executed.

@@ -3,6 +3,7 @@
 use super::buffer::Buffer;
 
 /// Flags as Go's printer keeps them: `%+v` and `%#v` are formats of their own, without the flag.
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of a verb")]
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Flags {
     pub(super) width: Option<usize>,

@@ -207,7 +207,9 @@ fn print_hexadecimal(flags: &Flags, text: &[u8], verb: char, out: &mut Buffer<'_
         if at == 0 || flags.space {
             encoded.push_str(prefix);
         }
-        encoded.push_str(&if verb == 'X' { format!("{byte:02X}") } else { format!("{byte:02x}") });
+        let digits = if verb == 'X' { b"0123456789ABCDEF" } else { b"0123456789abcdef" };
+        encoded.push(char::from(digits[usize::from(byte >> 4)]));
+        encoded.push(char::from(digits[usize::from(byte & 15)]));
     }
     flags.pad(encoded.as_bytes(), out);
 }

@@ -14,7 +14,10 @@ pub(super) fn quoted(text: &[u8], mark: char, is_ascii: bool) -> String {
     for (_, rune, _) in runes(text) {
         match rune {
             Ok(rune) => escape(rune, mark, is_ascii, &mut out),
-            Err(byte) => out.push_str(&format!("\\x{byte:02x}")),
+            Err(byte) => {
+                let escaped = format!("\\x{byte:02x}");
+                out.push_str(&escaped);
+            }
         }
     }
     out.push(mark);
@@ -42,11 +45,12 @@ fn escape(rune: char, mark: char, is_ascii: bool, out: &mut String) {
         '\x0b' => out.push_str("\\v"),
         rune => {
             let code = u32::from(rune);
-            out.push_str(&match code {
+            let escaped = match code {
                 0..0x20 | 0x7f => format!("\\x{code:02x}"),
                 0..0x10000 => format!("\\u{code:04x}"),
                 _ => format!("\\U{code:08x}"),
-            });
+            };
+            out.push_str(&escaped);
         }
     }
 }

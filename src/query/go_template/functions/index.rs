@@ -78,8 +78,8 @@ pub(super) fn slice<'a>(item: &Value<'a>, indexes: &[Value<'a>]) -> Result<Value
     }
     let [start, end, limit] = bounds;
     let used = if indexes.len() < 3 { &bounds[..2] } else { &bounds[..] };
-    if let Some(pair) = used.windows(2).find(|pair| pair[0] > pair[1]) {
-        return Err(format!("invalid slice index: {} > {}", pair[0], pair[1]));
+    if let Some((from, to)) = used.iter().zip(&used[1..]).find(|(from, to)| from > to) {
+        return Err(format!("invalid slice index: {from} > {to}"));
     }
     Ok(Value::of(match &item.data {
         Data::List(list) => Data::List(List { elements: &list.elements[start..limit], len: end - start }),

@@ -45,7 +45,7 @@ fn unescape(text: &str, quote: char) -> Option<(Unescaped, &str)> {
     let mut chars = text.chars();
     let first = chars.next()?;
     if first != '\\' {
-        return (first != quote && first != '\n').then(|| (Unescaped::Char(first), chars.as_str()));
+        return (first != quote && first != '\n').then_some((Unescaped::Char(first), chars.as_str()));
     }
     let escape = chars.next()?;
     let simple = match escape {

@@ -149,13 +149,13 @@ impl Parser<'_> {
     fn term(&mut self) -> Result<Option<Operand>, String> {
         let token = self.next_non_space();
         let kind = match token.kind {
-            TokenKind::Identifier => match Function::named(&token.text) {
-                Some(function) => OperandKind::Function(function),
-                None => {
+            TokenKind::Identifier => {
+                let Some(function) = Function::named(&token.text) else {
                     let name = quote(token.text.as_bytes());
                     return self.error(&format!("function {name} not defined"));
-                }
-            },
+                };
+                OperandKind::Function(function)
+            }
             TokenKind::Dot => OperandKind::Dot,
             TokenKind::Nil => OperandKind::Nil,
             TokenKind::Variable => self.variable(&token)?,

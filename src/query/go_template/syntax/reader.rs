@@ -89,7 +89,8 @@ impl Reader {
         let mut message = token.text.to_string();
         if self.action_line != 0 && self.action_line != token.line {
             let preposition = if message.ends_with(" action") { "" } else { " in action" };
-            message.push_str(&format!("{preposition} started at output:{}", self.action_line));
+            let start = format!("{preposition} started at output:{}", self.action_line);
+            message.push_str(&start);
         }
         self.error(&message)
     }
