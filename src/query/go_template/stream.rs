@@ -19,8 +19,18 @@ pub struct ListExecution<'t> {
     is_finished: bool,
 }
 
+impl GoTemplate {
+    /// Returns an execution for a list that is given item by item, with the output of [`GoTemplate::execute`] on the whole
+    /// list; `None` if the template needs the whole list. It does not if it is constant text around one
+    /// `{{range .items}}…{{end}}` that does not use the list itself (`$`).
+    #[must_use]
+    pub fn list_execution(&self) -> Option<ListExecution<'_>> {
+        ListExecution::of(self)
+    }
+}
+
 impl<'t> ListExecution<'t> {
-    pub(super) fn of(template: &'t GoTemplate) -> Option<Self> {
+    fn of(template: &'t GoTemplate) -> Option<Self> {
         let definitions = &template.template().definitions;
         let nodes = &definitions.iter().find(|definition| &*definition.name == "output")?.nodes;
         let at = nodes.iter().position(|node| !is_text(node))?;

@@ -4,7 +4,6 @@ use super::error::TemplateError;
 use super::exec::{Budget, Executor, Failure, FailureKind, Flow, Options};
 use super::format::{Buffer, print_value, quote};
 use super::limits::MAX_OUTPUT;
-use super::stream::ListExecution;
 use super::syntax::{Template, parse};
 use super::value::Value;
 use crate::object::JsonValue;
@@ -75,14 +74,6 @@ impl GoTemplate {
                 Err(self.error(*failure))
             }
         }
-    }
-
-    /// Returns an execution for a list that is given item by item, with the output of [`GoTemplate::execute`] on the whole
-    /// list; `None` if the template needs the whole list. It does not if it is constant text around one
-    /// `{{range .items}}…{{end}}` that does not use the list itself (`$`).
-    #[must_use]
-    pub fn list_execution(&self) -> Option<ListExecution<'_>> {
-        ListExecution::of(self)
     }
 
     pub(super) fn template(&self) -> &Template {
