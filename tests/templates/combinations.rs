@@ -171,6 +171,10 @@ fn pick(rng: &mut Rng, words: &[&'static str]) -> &'static str {
     words[rng.usize(..words.len())]
 }
 
+fn add(text: &mut String, part: &str) {
+    text.push_str(part);
+}
+
 fn node(rng: &mut Rng, depth: usize, text: &mut String) {
     let open = if rng.u8(..8) == 0 { " {{- " } else { "{{" };
     let close = if rng.u8(..8) == 0 { " -}} " } else { "}}" };
@@ -183,18 +187,20 @@ fn node(rng: &mut Rng, depth: usize, text: &mut String) {
     };
     match kind {
         0 => text.push_str(pick(rng, &["text", " a ", "\n", "-", "%", "é\n\t"])),
-        1 | 2 => *text += &format!("{open}{value}{close}"),
+        1 | 2 => add(text, &format!("{open}{value}{close}")),
         // A value that grows in a range would fill Go's memory.
-        3 => *text += &format!("{open}$x {}= {}{close}", pick(rng, &["", ":"]), pick(rng, FIELDS)),
-        4 => *text += &format!("{open}template \"a\" {value}{close}"),
+        3 => add(text, &format!("{open}$x {}= {}{close}", pick(rng, &["", ":"]), pick(rng, FIELDS))),
+        4 => add(text, &format!("{open}template \"a\" {value}{close}")),
         _ => {
             let word =
                 pick(rng, &["if", "with", "range", "range", "range $i, $e :=", "range $x =", "if $z :="]);
-            *text += &format!("{open}{word} {value}{close}");
+            add(text, &format!("{open}{word} {value}{close}"));
             body(rng, text);
             if word.starts_with("range") && rng.bool() {
-                *text +=
-                    &format!("{{{{if {value}}}}}{{{{{}}}}}{{{{end}}}}", pick(rng, &["break", "continue"]));
+                add(
+                    text,
+                    &format!("{{{{if {value}}}}}{{{{{}}}}}{{{{end}}}}", pick(rng, &["break", "continue"])),
+                );
                 body(rng, text);
             }
             if rng.bool() {
