@@ -1,7 +1,6 @@
 //! Queries and templates over objects, as kubectl has them: quantities, sorting, custom columns and Go templates. Pure.
 
 mod custom_columns;
-mod go_quote;
 mod go_template;
 mod quantity;
 mod sort;

@@ -3,6 +3,7 @@
 mod complete;
 mod demo;
 mod errors;
+mod formats;
 mod hints;
 mod lines;
 mod many;

@@ -7,6 +7,8 @@ mod exit;
 mod output;
 mod session;
 mod settings;
+#[path = "../../listwatch/system_words.rs"]
+mod system_words;
 mod view;
 
 fn main() -> std::process::ExitCode {

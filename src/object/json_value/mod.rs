@@ -1,10 +1,13 @@
 //! A parsed JSON value that borrows its text, for printers and queries that need a whole object at once.
 
 mod float;
+mod go_quote;
+mod go_syntax;
 mod go_text;
 mod write;
 
 pub use float::{format_go_float, format_json_float, format_yaml_float};
+pub use go_quote::go_quote;
 
 use std::borrow::Cow;
 use std::fmt;

@@ -103,6 +103,16 @@ impl<W: Write> ColumnPrinter<W> {
         Ok(())
     }
 
+    /// Returns the output.
+    pub fn get_ref(&self) -> &W {
+        self.writer.get_ref()
+    }
+
+    /// Returns the output, for a caller that takes what was written.
+    pub fn get_mut(&mut self) -> &mut W {
+        self.writer.get_mut()
+    }
+
     /// Prints all lines that are kept, aligned. Columns of later lines become wider if necessary, and never narrower.
     ///
     /// # Errors

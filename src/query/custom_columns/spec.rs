@@ -6,7 +6,7 @@ use crate::object::{JsonPathError, relaxed_jsonpath};
 const MAX_LINE: usize = 64 * 1024 - 1;
 
 /// Columns that can't be understood. The messages are kubectl's.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CustomColumnsError {
     /// The list of columns is empty.

@@ -42,6 +42,14 @@ impl<W: Write> TabWriter<W> {
         Self { out, text: String::new(), cells: Vec::new(), lines: Vec::new(), start: 0, widths: Vec::new() }
     }
 
+    pub(super) fn get_ref(&self) -> &W {
+        &self.out
+    }
+
+    pub(super) fn get_mut(&mut self) -> &mut W {
+        &mut self.out
+    }
+
     /// Appends text.
     pub(super) fn write(&mut self, mut text: &str) -> io::Result<()> {
         while let Some(at) = text.find(['\t', '\u{b}', '\n', '\u{c}']) {

@@ -2,8 +2,7 @@
 
 use super::items::SortedItems;
 use super::key::Incomparable;
-use crate::object::JsonPathError;
-use crate::query::go_quote::quote;
+use crate::object::{JsonPathError, go_quote};
 
 /// A list that can't be sorted.
 #[derive(Debug, thiserror::Error)]
@@ -28,7 +27,7 @@ pub enum SortError {
         error: JsonPathError,
     },
     /// No object has the field.
-    #[error("couldn't find any field with path {} in the list of objects", quote(.expression))]
+    #[error("couldn't find any field with path {} in the list of objects", go_quote(.expression))]
     NotFound {
         /// The expression, such as `{.spec.replicas}`.
         expression: String,
@@ -53,7 +52,7 @@ fn evaluation(items: SortedItems, expression: &str, error: &JsonPathError) -> St
         SortedItems::Objects => error.to_string(),
         SortedItems::Rows => format!(
             "Failed to get values for [][]reflect.Value(nil) using {expression} (&errors.errorString{{s:{}}})",
-            quote(&error.to_string())
+            go_quote(&error.to_string())
         ),
     }
 }

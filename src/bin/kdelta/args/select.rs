@@ -76,9 +76,28 @@ pub(crate) enum ListModeArg {
 #[command(next_help_heading = "Output")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag that kubectl has")]
 pub(crate) struct PrintArgs {
-    /// Output format: wide, json, yaml, kyaml or name [default: the server's table]
+    /// Output format: wide, json, yaml, kyaml, name, jsonpath=TEMPLATE, jsonpath-as-json=TEMPLATE, jsonpath-file=FILE,
+    /// go-template=TEMPLATE, go-template-file=FILE, custom-columns=HEADER:PATH,… or custom-columns-file=FILE [default: the
+    /// server's table]
     #[arg(short, long, value_name = "FORMAT")]
     pub(crate) output: Option<String>,
+
+    /// The template of -o go-template or -o jsonpath; alone, a Go template
+    #[arg(long, value_name = "TEMPLATE", allow_hyphen_values = true)]
+    pub(crate) template: Option<String>,
+
+    /// Print nothing for a field that a template names and an object lacks; =false: fail
+    #[arg(
+        long,
+        value_name = "BOOL",
+        num_args = 0..=1,
+        require_equals = true,
+        default_value = "true",
+        default_missing_value = "true",
+        hide_short_help = true,
+        hide_default_value = true
+    )]
+    pub(crate) allow_missing_template_keys: bool,
 
     /// Keep metadata.managedFields in JSON and YAML
     #[arg(long)]

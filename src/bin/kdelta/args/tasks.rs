@@ -88,6 +88,10 @@ pub(crate) struct GetArgs {
     #[command(flatten)]
     pub(crate) objects: ObjectArgs,
 
+    /// Sort by a field, given as a path such as .metadata.name or '{.status.startTime}': numbers, quantities and texts
+    #[arg(long, value_name = "PATH", allow_hyphen_values = true, help_heading = "Output")]
+    pub(crate) sort_by: Option<String>,
+
     /// Continue watching: the same as `kdelta watch`
     #[arg(short, long, help_heading = "Watch", display_order = 0)]
     pub(crate) watch: bool,

@@ -273,7 +273,7 @@ mod tests {
     #[test]
     fn usage_error_is_a_sentence_with_help_hint() {
         for (line, expected) in [
-            ("get pods --sort-by=x", "error: unknown flag: --sort-by\nSee 'kubectl delta get --help'"),
+            ("get pods --prune=x", "error: unknown flag: --prune\nSee 'kubectl delta get --help'"),
             (
                 "watch pods --fields -type",
                 "error: invalid value '-type' for '--fields <FIELD>'\n  [possible values: v, seq",

@@ -4,11 +4,27 @@ use std::sync::Arc;
 
 use kdelta::lines::LineOptions;
 use kdelta::object::ApiResource;
+use kdelta::query::CustomColumns;
 
-use crate::output::{Listing, RowOptions, WatchOutput};
+use crate::output::{Engine, Listing, RowOptions, WatchOutput};
 use crate::session::PlannedPart;
-use crate::settings::{self, Format, Lines, Namespaces, Print, Selection};
+use crate::settings::{self, Format, Lines, Namespaces, Print, Selection, Template};
 use crate::view::{Details, Layout, NamespaceColumn};
+
+/// A template as its output needs it.
+enum ByTemplate {
+    Engine(Engine),
+    Columns(&'static CustomColumns),
+}
+
+fn by_template(template: Template) -> ByTemplate {
+    match template {
+        Template::JsonPath(path, text) => ByTemplate::Engine(Engine::JsonPath(path, text)),
+        Template::JsonPathAsJson(path, text) => ByTemplate::Engine(Engine::JsonPathAsJson(path, text)),
+        Template::Go(template) => ByTemplate::Engine(Engine::Go(template)),
+        Template::Columns(columns) => ByTemplate::Columns(columns),
+    }
+}
 
 /// The scope of the output, which decides its columns: the requested types and parts, and whether there are several
 /// contexts.
@@ -64,6 +80,10 @@ impl Extent<'_> {
             Format::Yaml => Listing::yaml(single, stdout.is_terminal),
             Format::Kyaml => Listing::kyaml(single),
             Format::Name => Listing::names(),
+            Format::Template(template) => match by_template(template) {
+                ByTemplate::Engine(engine) => Listing::template(engine, single, stdout.is_terminal),
+                ByTemplate::Columns(columns) => Listing::custom_columns(columns, stdout.is_terminal),
+            },
         }
     }
 
@@ -83,6 +103,10 @@ impl Extent<'_> {
             Format::Yaml => WatchOutput::yaml(stdout.is_terminal),
             Format::Kyaml => WatchOutput::kyaml(),
             Format::Name => WatchOutput::names(),
+            Format::Template(template) => match by_template(template) {
+                ByTemplate::Engine(engine) => WatchOutput::template(engine, stdout.is_terminal),
+                ByTemplate::Columns(columns) => WatchOutput::custom_columns(columns, stdout.is_terminal),
+            },
         }
     }
 }

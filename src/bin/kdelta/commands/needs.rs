@@ -35,9 +35,14 @@ pub(super) fn of_lines<'a>(
     }
 }
 
+/// Returns the representation needed to print objects in the order of a field, which may be any.
+pub(super) fn sorted(print: &Print) -> Representation {
+    printed(print.format, true)
+}
+
 fn printed(format: Format, body: bool) -> Representation {
     match format {
-        Format::Json | Format::Yaml | Format::Kyaml => Representation::Objects,
+        Format::Json | Format::Yaml | Format::Kyaml | Format::Template(_) => Representation::Objects,
         Format::Table { .. } if body => Representation::Table(IncludeObject::Object),
         Format::Table { .. } => Representation::Table(IncludeObject::Metadata),
         Format::Name => keys_and(body),

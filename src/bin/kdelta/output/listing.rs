@@ -4,10 +4,12 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 use kdelta::object::{ApiResource, Object};
+use kdelta::query::CustomColumns;
 
 use super::json::{self, JsonList};
 use super::name::Names;
 use super::table::{Extent, Table};
+use super::template::{ColumnRows, Engine, PrintError, TemplateListing};
 use super::yaml::kyaml::{self, KyamlList};
 use super::yaml::{YamlDocuments, YamlList};
 use crate::view::{Age, Layout};
@@ -33,6 +35,10 @@ pub(crate) enum Listing {
     KyamlSingle,
     /// `pod/x`.
     Names(Names),
+    /// By a template of the user.
+    Template(Box<TemplateListing>),
+    /// The columns of the user.
+    Columns(Box<ColumnRows>),
 }
 
 impl Listing {
@@ -66,11 +72,38 @@ impl Listing {
         Self::Names(Names::default())
     }
 
+    /// Creates output by a template; the parameters are those of JSON.
+    pub(crate) fn template(engine: Engine, single: bool, for_terminal: bool) -> Self {
+        Self::Template(Box::new(TemplateListing::new(engine, single, for_terminal)))
+    }
+
+    /// Creates custom columns; `for_terminal` is whether a terminal displays them.
+    pub(crate) fn custom_columns(columns: &CustomColumns, for_terminal: bool) -> Self {
+        Self::Columns(Box::new(ColumnRows::new(columns, for_terminal)))
+    }
+
     /// Writes one object of that context. Output may be buffered until [`Listing::finish`].
     ///
     /// # Errors
-    /// `out` failed.
+    /// The template does not fit the object, or `out` failed.
     pub(crate) fn item(
+        &mut self,
+        object: &Object,
+        resource: &Arc<ApiResource>,
+        context: &str,
+        age: Age,
+        out: &mut impl Write,
+    ) -> Result<(), PrintError> {
+        match self {
+            Self::Template(listing) => return listing.item(object, out),
+            Self::Columns(rows) => return rows.row(object, out),
+            _ => {}
+        }
+        Ok(self.write_item(object, resource, context, age, out)?)
+    }
+
+    /// Writes one object in a format of its own.
+    fn write_item(
         &mut self,
         object: &Object,
         resource: &Arc<ApiResource>,
@@ -94,21 +127,27 @@ impl Listing {
             Self::Kyaml(list) => list.item(object, out),
             Self::KyamlSingle => kyaml::document(object, out),
             Self::Names(names) => names.name(object, resource, out),
+            Self::Template(_) | Self::Columns(_) => Ok(()),
         }
     }
 
     /// Writes the rest. Must not be called to print nothing: a `List` is written even if it is empty.
     ///
     /// # Errors
-    /// `out` failed.
-    pub(crate) fn finish(self, out: &mut impl Write) -> io::Result<()> {
+    /// As [`Listing::item`].
+    pub(crate) fn finish(self, out: &mut impl Write) -> Result<(), PrintError> {
         match self {
-            Self::Table(mut table) => table.flush(out),
-            Self::Json(list) => list.finish(out),
-            Self::Yaml(list) => list.finish(out),
-            Self::Kyaml(list) => list.finish(out),
-            Self::JsonSingle { .. } | Self::YamlSingle(_) | Self::KyamlSingle | Self::Names(_) => out.flush(),
+            Self::Table(mut table) => table.flush(out)?,
+            Self::Json(list) => list.finish(out)?,
+            Self::Yaml(list) => list.finish(out)?,
+            Self::Kyaml(list) => list.finish(out)?,
+            Self::JsonSingle { .. } | Self::YamlSingle(_) | Self::KyamlSingle | Self::Names(_) => {
+                out.flush()?;
+            }
+            Self::Template(listing) => listing.finish(out)?,
+            Self::Columns(rows) => rows.finish(out)?,
         }
+        Ok(())
     }
 }
 
@@ -131,7 +170,7 @@ mod tests {
         for name in names {
             let json = format!(r#"{{"metadata":{{"name":"{name}","namespace":"shop"}}}}"#);
             let object = Object::from_json(json.as_bytes(), &Ingest::of(pods.type_meta())).expect("a pod");
-            listing.item(&object, &pods, "", age, &mut out).expect("a Vec takes all");
+            listing.item(&Arc::new(object), &pods, "", age, &mut out).expect("a Vec takes all");
         }
         listing.finish(&mut out).expect("a Vec takes all");
         String::from_utf8(out).expect("text")
@@ -166,7 +205,7 @@ mod tests {
         let (mut listing, mut out) = (Listing::table(layout, true), Vec::new());
         for (plural, namespace) in [("namespaces", ""), ("pods", "shop"), ("nodes", "")] {
             let resource = resource(plural, !namespace.is_empty());
-            let object = Object::named(resource.type_meta(), namespace, "x");
+            let object = Arc::new(Object::named(resource.type_meta(), namespace, "x"));
             let age = Age::AsSent { now: jiff::Timestamp::UNIX_EPOCH };
             listing.item(&object, &resource, "", age, &mut out).expect("a Vec takes all");
         }

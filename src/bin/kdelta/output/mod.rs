@@ -8,16 +8,18 @@ mod listing;
 pub(crate) mod log;
 mod messages;
 mod name;
+mod sorted;
 mod stdout;
 mod stream;
-#[path = "../../../listwatch/system_words.rs"]
-mod system_words;
 mod table;
+mod template;
 mod terminal;
 mod yaml;
 
 pub(crate) use columns::{Column, columns};
 pub(crate) use listing::Listing;
 pub(crate) use messages::{Count, Messages};
+pub(crate) use sorted::OrderedListing;
 pub(crate) use stdout::{ReaderWatch, Stdout, named};
 pub(crate) use stream::{RowOptions, WatchOutput};
+pub(crate) use template::{Engine, PrintError};

@@ -8,8 +8,8 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{OFlags, fcntl_getfl};
 use rustix::io::Errno;
 
-use super::system_words::system_words;
 use super::terminal::TerminalGuard;
+use crate::system_words::system_words;
 
 /// The buffer size for small writes.
 const PIECE: usize = 64 * 1024;

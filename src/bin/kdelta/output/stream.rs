@@ -4,10 +4,12 @@ use std::io::{self, Write};
 
 use kdelta::lines::{Change, ChangeKind, LineOptions, Mark};
 use kdelta::object::ResourceVersion;
+use kdelta::query::CustomColumns;
 
 use super::json_lines::JsonLines;
 use super::name::Names;
 use super::table::{Extent, Table};
+use super::template::{ColumnRows, Engine, PrintError, TemplateChanges};
 use super::yaml::{YamlDocuments, kyaml};
 use crate::view::{Age, Cells, Details, Layout};
 
@@ -23,6 +25,10 @@ pub(crate) enum WatchOutput {
     Kyaml,
     /// `pod/x` per change.
     Names(Names),
+    /// By a template of the user, for the object of each change.
+    Template(TemplateChanges),
+    /// The columns of the user.
+    Columns(Box<ColumnRows>),
 }
 
 /// Table rows of changes.
@@ -69,9 +75,19 @@ impl WatchOutput {
         Self::Names(Names::default())
     }
 
+    /// Creates output by a template; `for_terminal` is whether a terminal displays it.
+    pub(crate) fn template(engine: Engine, for_terminal: bool) -> Self {
+        Self::Template(TemplateChanges::new(engine, for_terminal))
+    }
+
+    /// Creates custom columns; `for_terminal` is whether a terminal displays them.
+    pub(crate) fn custom_columns(columns: &CustomColumns, for_terminal: bool) -> Self {
+        Self::Columns(Box::new(ColumnRows::new(columns, for_terminal)))
+    }
+
     /// Whether every change is printed before [`WatchOutput::change`] returns.
     pub(crate) fn writes_at_once(&self) -> bool {
-        !matches!(self, Self::Table(_))
+        !matches!(self, Self::Table(_) | Self::Columns(_))
     }
 
     /// Prints a change. Returns `false` if it is suppressed because its row is unchanged. Lines of a table wait until
@@ -79,15 +95,17 @@ impl WatchOutput {
     /// lines use `resume`.
     ///
     /// # Errors
-    /// `out` failed.
+    /// The template does not fit the object, or `out` failed.
     pub(crate) fn change(
         &mut self,
         change: &Change,
         resume: Option<&ResourceVersion>,
         out: &mut impl Write,
-    ) -> io::Result<bool> {
+    ) -> Result<bool, PrintError> {
         match self {
-            Self::Table(rows) => return rows.change(change, out),
+            Self::Table(rows) => return Ok(rows.change(change, out)?),
+            Self::Template(changes) => changes.change(&change.object, out)?,
+            Self::Columns(rows) => rows.row(&change.object, out)?,
             Self::JsonLines(lines) => lines.change(change, resume, out)?,
             Self::Yaml(documents) => documents.event(&change.object, change.kind, out)?,
             Self::Kyaml => kyaml::event(&change.object, change.kind, out)?,
@@ -111,7 +129,12 @@ impl WatchOutput {
     ) -> io::Result<()> {
         match self {
             Self::JsonLines(lines) => lines.mark(mark, resume, out),
-            Self::Table(_) | Self::Yaml(_) | Self::Kyaml | Self::Names(_) => Ok(()),
+            Self::Table(_)
+            | Self::Yaml(_)
+            | Self::Kyaml
+            | Self::Names(_)
+            | Self::Template(_)
+            | Self::Columns(_) => Ok(()),
         }
     }
 
@@ -122,7 +145,8 @@ impl WatchOutput {
     pub(crate) fn flush(&mut self, out: &mut impl Write) -> io::Result<()> {
         match self {
             Self::Table(rows) => rows.table.flush(out),
-            Self::JsonLines(_) | Self::Yaml(_) | Self::Kyaml | Self::Names(_) => Ok(()),
+            Self::Columns(rows) => rows.flush(out),
+            Self::JsonLines(_) | Self::Yaml(_) | Self::Kyaml | Self::Names(_) | Self::Template(_) => Ok(()),
         }
     }
 }

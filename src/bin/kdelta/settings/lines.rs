@@ -56,10 +56,10 @@ impl Lines {
             Format::Json => {}
             _ if lines.fields.is_some() => return Err(UsageError::NeedsJson("fields")),
             _ if lines.old => return Err(UsageError::NeedsJson("old")),
-            Format::Yaml | Format::Kyaml | Format::Name if lines.changes => {
+            Format::Yaml | Format::Kyaml | Format::Name | Format::Template(_) if lines.changes => {
                 return Err(UsageError::ChangesFormat);
             }
-            Format::Table { .. } | Format::Yaml | Format::Kyaml | Format::Name => {}
+            Format::Table { .. } | Format::Yaml | Format::Kyaml | Format::Name | Format::Template(_) => {}
         }
         Ok(lines)
     }

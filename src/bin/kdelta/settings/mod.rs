@@ -22,7 +22,7 @@ pub(crate) use demo::Demo;
 pub(crate) use environment::{Environment, VARIABLES};
 pub(crate) use lines::{Flow, Lines};
 pub(crate) use pattern::Pattern;
-pub(crate) use print::{Format, OBJECT_FORMATS, Print, RESOURCE_FORMATS};
+pub(crate) use print::{Format, OBJECT_FORMATS, Print, RESOURCE_FORMATS, Template};
 pub(crate) use selection::{ListMode, Namespaces, Selection};
 #[cfg(test)]
 pub(crate) use targets::Target;

@@ -47,6 +47,8 @@ pub(crate) struct Get {
     pub(crate) selection: Selection,
     pub(crate) by: Vec<By>,
     pub(crate) print: Print,
+    /// The expression of `--sort-by`.
+    pub(crate) sort_by: Option<String>,
     pub(crate) ignore_not_found: bool,
     /// Whether an empty result is a failure.
     pub(crate) fail_if_empty: bool,
@@ -123,7 +125,7 @@ fn watch(args: &ObjectArgs, selection: Selection) -> Result<Task, UsageError> {
 }
 
 fn get(args: &GetArgs, selection: Selection) -> Result<Task, UsageError> {
-    let GetArgs { objects, watch: _, outcome: OutcomeArgs { fail_if_empty, stats } } = args;
+    let GetArgs { objects, sort_by, watch: _, outcome: OutcomeArgs { fail_if_empty, stats } } = args;
     let ObjectArgs { index, ignore_not_found, print, lines, flow, until, select: _ } = objects;
     if args.watch || flow.watch_only {
         return match () {
@@ -140,7 +142,8 @@ fn get(args: &GetArgs, selection: Selection) -> Result<Task, UsageError> {
     }
     let (by, print) = (by(&index.by)?, Print::read(print)?);
     let (ignore_not_found, fail_if_empty, stats) = (*ignore_not_found, *fail_if_empty, *stats);
-    Ok(Task::Get(Get { selection, by, print, ignore_not_found, fail_if_empty, stats }))
+    let sort_by = sort_by.clone().filter(|expression| !expression.is_empty());
+    Ok(Task::Get(Get { selection, by, print, sort_by, ignore_not_found, fail_if_empty, stats }))
 }
 
 impl Watch {

@@ -1,6 +1,7 @@
 //! Usage errors, with exit code 2. The messages are kubectl's where it has one.
 
 use super::duration::DurationError;
+use super::print::TemplateError;
 
 /// An error in the arguments that clap does not detect.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -34,6 +35,10 @@ pub(crate) enum UsageError {
     SelectorWithSlash,
     #[error("--output-watch-events option can only be used with --watch or --watch-only")]
     OutputWatchEvents,
+    #[error(transparent)]
+    Template(#[from] TemplateError),
+    #[error("--show-labels option cannot be used with {0} printer")]
+    ShowLabelsFormat(String),
     #[error("--{0} needs --watch or --watch-only")]
     NeedsWatch(&'static str),
     #[error("--fail-if-empty can't be used with --watch or --watch-only: what is not there may still come")]

@@ -15,7 +15,7 @@ mod visible_change;
 pub(crate) use age::Age;
 pub(crate) use colour::{COLOURS, PLAIN, colour_of};
 pub(crate) use details::Details;
-pub(crate) use escape::{Escaper, escape_cell, escape_json, escape_line, escape_message, is_unsafe};
+pub(crate) use escape::{Escaper, escape, escape_cell, escape_json, escape_line, escape_message, is_unsafe};
 pub(crate) use layout::{Cells, Layout, Line, NamespaceColumn};
 pub(crate) use loss_summary::LossSummary;
 pub(crate) use notice::Notices;

@@ -4,13 +4,11 @@ use super::execute_allowing;
 use crate::object::jsonpath::JsonPathError;
 
 fn tree(depth: usize) -> String {
-    match depth {
-        0 => "\"x\"".to_owned(),
-        _ => {
-            let inner = tree(depth - 1);
-            format!("{{\"a\":[{inner},{inner}],\"b\":{inner}}}")
-        }
+    if depth == 0 {
+        return "\"x\"".to_owned();
     }
+    let inner = tree(depth - 1);
+    format!("{{\"a\":[{inner},{inner}],\"b\":{inner}}}")
 }
 
 #[test]

@@ -269,7 +269,7 @@ mod tests {
         assert!(values("help ").contains(&"get".to_owned()));
         assert!(values("man ").contains(&"get".to_owned()));
         assert!(values("get --").contains(&"--kubeconfig".to_owned()));
-        assert_eq!(values("get po -o "), ["json", "kyaml", "name", "wide", "yaml"]);
+        assert_eq!(values("get po -o "), OBJECT_FORMATS.split(',').collect::<Vec<_>>());
         assert_eq!(values("api-resources -o "), ["name", "wide"]);
         assert_eq!(values("get --color="), ["auto", "always", "never"]);
         assert_eq!(values("completions "), ["bash", "zsh", "fish", "powershell", "nushell"]);

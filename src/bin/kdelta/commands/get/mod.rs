@@ -23,7 +23,7 @@ use super::stats::Stats;
 use super::synced::{show_count, synced_indexer};
 use super::walk::Walk;
 use crate::exit::{ExitCode, Usage};
-use crate::output::Count;
+use crate::output::{Count, OrderedListing};
 use crate::session::{Filter, Part, PartSource, PlannedPart, Session, indexers, reflector_options};
 use crate::settings::{self, By, Format, Get};
 
@@ -43,6 +43,8 @@ pub(crate) async fn run<W: Write + Send + 'static>(
     let mut stats = Stats::new(get.stats);
     let mut walk = Walk::start(session, &get.selection, get.ignore_not_found, reporter).await?;
     let listing = walk.with_extent(&get.selection, |extent| extent.listing(&get.print, stdout));
+    let listing = OrderedListing::new(get.sort_by.as_deref(), listing)
+        .map_err(|error| anyhow::Error::new(error).context(Usage))?;
     let printer = Arc::new(ListingPrinter::new(listing, out));
     let is_only = walk.parts().len() == 1;
     while let Some(planned) = walk.next() {
@@ -92,7 +94,12 @@ fn reports_empty(get: &Get, parts: &[PlannedPart]) -> bool {
 /// Returns the source of a part. `--by` is applied by the indexer and not by a filter; a named object is never
 /// filtered.
 fn source(session: &Session, get: &Get, part: &Part) -> anyhow::Result<PartSource> {
-    let representation = needs::representation(&get.print, get.by.iter().map(|by| &by.index));
+    let indices = get.by.iter().map(|by| &by.index);
+    let representation = if get.sort_by.is_some() {
+        needs::sorted(&get.print)
+    } else {
+        needs::representation(&get.print, indices)
+    };
     session.source(part, &get.selection, &get.print, representation, Filter::default()).context(Usage)
 }
 

@@ -9,7 +9,7 @@ use kdelta::reflector::{MissedEvents, ReflectorStore};
 use kdelta::store::StoreError;
 use tokio::sync::Notify;
 
-use crate::output::Listing;
+use crate::output::{OrderedListing, PrintError};
 use crate::session::Part;
 use crate::view::Age;
 
@@ -23,15 +23,15 @@ pub(super) struct ListingPrinter<W> {
 
 struct State<W> {
     /// Taken by `finish`.
-    listing: Option<Listing>,
+    listing: Option<OrderedListing>,
     now: Timestamp,
     printed: usize,
-    error: Option<io::Error>,
+    error: Option<PrintError>,
     out: W,
 }
 
 impl<W: Write> ListingPrinter<W> {
-    pub(super) fn new(listing: Listing, out: W) -> Self {
+    pub(super) fn new(listing: OrderedListing, out: W) -> Self {
         let state = State { listing: Some(listing), now: Timestamp::now(), printed: 0, error: None, out };
         Self { state: Mutex::new(state), failed: Notify::new() }
     }
@@ -41,7 +41,7 @@ impl<W: Write> ListingPrinter<W> {
     }
 
     /// Writes an object. The first error is kept and stops all writing.
-    pub(super) fn object(&self, part: &Part, object: &Object) {
+    pub(super) fn object(&self, part: &Part, object: &Arc<Object>) {
         let mut state = self.lock();
         let State { listing, now, printed, error, out } = &mut *state;
         let (Some(listing), None) = (listing, &error) else { return };
@@ -61,18 +61,18 @@ impl<W: Write> ListingPrinter<W> {
 
     /// Records a failure and stops all writing.
     fn fail(&self, failure: io::Error) {
-        self.lock().error.get_or_insert(failure);
+        self.lock().error.get_or_insert(failure.into());
         self.failed.notify_one();
     }
 
     /// Returns the error that stopped writing.
-    pub(super) fn check(&self) -> io::Result<()> {
+    pub(super) fn check(&self) -> Result<(), PrintError> {
         self.lock().error.take().map_or(Ok(()), Err)
     }
 
     /// Writes the rest and returns the number of objects. After a failure an empty list is not written: it would claim
     /// that there are no objects.
-    pub(super) fn finish(&self, complete: bool) -> io::Result<usize> {
+    pub(super) fn finish(&self, complete: bool) -> Result<usize, PrintError> {
         let mut state = self.lock();
         let State { listing, printed, out, .. } = &mut *state;
         if let Some(listing) = listing.take().filter(|_| complete || *printed > 0) {

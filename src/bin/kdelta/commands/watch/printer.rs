@@ -17,7 +17,7 @@ use kdelta::queue;
 use super::collections::Collections;
 use super::part_event::ResumedEvent;
 use crate::commands::reporter::Reporter;
-use crate::output::WatchOutput;
+use crate::output::{PrintError, WatchOutput};
 use crate::session::Part;
 
 /// Options that select which deltas are printed.
@@ -83,10 +83,10 @@ impl<W: Write> DeltaPrinter<W> {
         part: usize,
         received: Timestamp,
         notification: Notification,
-    ) -> io::Result<()> {
+    ) -> Result<(), PrintError> {
         let Some(PrintedPart { part: own, .. }) = self.parts.get(&part) else { return Ok(()) };
         let (kind, object, old, origin, inferred) = match notification {
-            Notification::Mark(mark) => return self.mark_notification(part, received, mark),
+            Notification::Mark(mark) => return Ok(self.mark_notification(part, received, mark)?),
             Notification::Added { object, origin, .. } => (ChangeKind::Added, object, None, origin, false),
             Notification::Updated { new, origin: Origin::Resync, .. } => {
                 (ChangeKind::Sync, new, None, Origin::Resync, false)
@@ -104,14 +104,19 @@ impl<W: Write> DeltaPrinter<W> {
     }
 
     /// Prints an event of a resumed watch.
-    pub(super) fn event(&mut self, part: usize, received: Timestamp, event: ResumedEvent) -> io::Result<()> {
+    pub(super) fn event(
+        &mut self,
+        part: usize,
+        received: Timestamp,
+        event: ResumedEvent,
+    ) -> Result<(), PrintError> {
         let Some(PrintedPart { part: own, .. }) = self.parts.get(&part) else { return Ok(()) };
         let ResumedEvent { kind, object, old } = event;
         let change = change(own, received, kind, object, Origin::Watch);
         self.delta(part, &Change { old, ..change })
     }
 
-    fn delta(&mut self, part: usize, change: &Change) -> io::Result<()> {
+    fn delta(&mut self, part: usize, change: &Change) -> Result<(), PrintError> {
         let initial = self.parts.get(&part).is_some_and(|printed_part| printed_part.initial);
         if change.origin == Origin::List && !initial {
             return Ok(());

@@ -1,7 +1,8 @@
 //! Text in quotes, as Go prints it.
 
 /// Returns a text as the verb `%q` prints it.
-pub(super) fn quote(text: &str) -> String {
+#[must_use]
+pub fn go_quote(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     out.push('"');
     for character in text.chars() {
@@ -39,7 +40,7 @@ fn is_printable(character: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::quote;
+    use super::go_quote;
 
     // Taken from Go's `fmt.Sprintf("%q", …)`.
     #[test]
@@ -53,7 +54,7 @@ mod tests {
             ),
             ("\u{301}\u{a0}\u{2028}\u{e0001}", "\"\u{301}\\u00a0\\u2028\\U000e0001\""),
         ] {
-            assert_eq!(quote(text), quoted);
+            assert_eq!(go_quote(text), quoted);
         }
     }
 }

@@ -1,25 +1,12 @@
-//! The output format of objects.
+//! The value of `-o`.
 
-use super::UsageError;
-use super::word_list::words;
-use crate::args::PrintArgs;
+use super::template::Template;
+use crate::settings::UsageError;
 
 /// The `-o` values of commands that print objects.
-pub(crate) const OBJECT_FORMATS: &str = "json,kyaml,name,wide,yaml";
+pub(crate) const OBJECT_FORMATS: &str = "custom-columns,custom-columns-file,go-template,go-template-file,json,jsonpath,jsonpath-as-json,jsonpath-file,kyaml,name,template,templatefile,wide,yaml";
 /// The `-o` values of commands that print resource types.
 pub(crate) const RESOURCE_FORMATS: &str = "name,wide";
-
-/// The options of object output.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
-pub(crate) struct Print {
-    pub(crate) format: Format,
-    pub(crate) managed_fields: bool,
-    pub(crate) headers: bool,
-    pub(crate) show_labels: bool,
-    pub(crate) label_columns: Vec<String>,
-    pub(crate) show_kind: bool,
-}
 
 /// The value of `-o`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,6 +21,8 @@ pub(crate) enum Format {
     /// KYAML, a dialect of YAML with braces.
     Kyaml,
     Name,
+    /// A template of the user.
+    Template(Template),
 }
 
 impl Format {
@@ -45,6 +34,7 @@ impl Format {
             Self::Yaml => Some("yaml"),
             Self::Kyaml => Some("kyaml"),
             Self::Name => Some("name"),
+            Self::Template(template) => Some(template.format()),
         }
     }
 }
@@ -55,21 +45,8 @@ impl Default for Format {
     }
 }
 
-impl Print {
-    pub(super) fn read(args: &PrintArgs) -> Result<Self, UsageError> {
-        Ok(Self {
-            format: Format::read(args.output.as_deref(), OBJECT_FORMATS)?,
-            managed_fields: args.show_managed_fields,
-            headers: !args.no_headers,
-            show_labels: args.show_labels,
-            label_columns: words(&args.label_columns),
-            show_kind: args.show_kind,
-        })
-    }
-}
-
 impl Format {
-    pub(super) fn read(text: Option<&str>, allowed: &'static str) -> Result<Self, UsageError> {
+    pub(in crate::settings) fn read(text: Option<&str>, allowed: &'static str) -> Result<Self, UsageError> {
         // Case-insensitive except for `wide`, as in kubectl.
         let text = text.unwrap_or_default();
         Ok(match (text, text.to_lowercase().as_str()) {
@@ -102,10 +79,10 @@ mod tests {
 
     #[test]
     fn unknown_format_error_lists_formats() {
-        let error = Format::read(Some("jsonpath={.x}"), OBJECT_FORMATS).expect_err("no such format");
+        let error = Format::read(Some("xml"), OBJECT_FORMATS).expect_err("no such format");
         assert_eq!(
             error.to_string(),
-            "unable to match a printer suitable for the output format \"jsonpath={.x}\", allowed formats are: json,kyaml,name,wide,yaml"
+            "unable to match a printer suitable for the output format \"xml\", allowed formats are: custom-columns,custom-columns-file,go-template,go-template-file,json,jsonpath,jsonpath-as-json,jsonpath-file,kyaml,name,template,templatefile,wide,yaml"
         );
     }
 }

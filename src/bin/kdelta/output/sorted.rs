@@ -1,0 +1,176 @@
+//! `--sort-by`: rows or objects that wait until all are known.
+
+use std::io::Write;
+use std::sync::Arc;
+
+use kdelta::object::{ApiResource, JsonValue, Object};
+use kdelta::query::{SortBy, SortKey, SortedItems};
+
+use super::listing::Listing;
+use super::table::Table;
+use super::template::PrintError;
+use crate::view::{Age, Line};
+
+/// A listing in the order of arrival, or of the expression of `--sort-by`.
+pub(crate) enum OrderedListing {
+    /// Objects are printed as they arrive.
+    Unsorted(Listing),
+    /// Objects wait until all are known.
+    Sorted(SortedListing),
+}
+
+/// A listing in the order of an expression. It keeps a key with each row of a table, or with each object.
+pub(crate) struct SortedListing {
+    by: SortBy,
+    waiting: Waiting,
+}
+
+enum Waiting {
+    /// The rows of one type after the other: each type's are sorted, as kubectl sorts the server's tables.
+    Rows {
+        table: Box<Table>,
+        resource: Option<Arc<ApiResource>>,
+        rows: Vec<(SortKey, Box<Line>)>,
+    },
+    Objects {
+        listing: Box<Listing>,
+        objects: Vec<(SortKey, Box<Item>)>,
+    },
+}
+
+struct Item {
+    object: Arc<Object>,
+    resource: Arc<ApiResource>,
+    context: Arc<str>,
+    age: Age,
+}
+
+impl OrderedListing {
+    /// Creates a listing that prints to `listing` in the order of `expression`, if there is one.
+    ///
+    /// # Errors
+    /// The expression can't be parsed.
+    pub(crate) fn new(expression: Option<&str>, listing: Listing) -> Result<Self, PrintError> {
+        Ok(match expression {
+            Some(expression) => Self::Sorted(SortedListing::new(expression, listing)?),
+            None => Self::Unsorted(listing),
+        })
+    }
+
+    /// Writes an object, or keeps it until [`OrderedListing::finish`].
+    ///
+    /// # Errors
+    /// The template or the sort expression does not fit the object, or `out` failed.
+    pub(crate) fn item(
+        &mut self,
+        object: &Arc<Object>,
+        resource: &Arc<ApiResource>,
+        context: &Arc<str>,
+        age: Age,
+        out: &mut impl Write,
+    ) -> Result<(), PrintError> {
+        match self {
+            Self::Unsorted(listing) => listing.item(object, resource, context, age, out),
+            Self::Sorted(sorted) => sorted.item(object, resource, context, age, out),
+        }
+    }
+
+    /// Writes the rest. Must not be called to print nothing: a `List` is written even if it is empty.
+    ///
+    /// # Errors
+    /// As [`OrderedListing::item`].
+    pub(crate) fn finish(self, out: &mut impl Write) -> Result<(), PrintError> {
+        match self {
+            Self::Unsorted(listing) => listing.finish(out),
+            Self::Sorted(sorted) => sorted.finish(out),
+        }
+    }
+}
+
+impl SortedListing {
+    /// Creates a listing that prints to `listing` in the order of `expression`.
+    ///
+    /// # Errors
+    /// The expression can't be parsed.
+    fn new(expression: &str, listing: Listing) -> Result<Self, PrintError> {
+        let (items, waiting) = match listing {
+            Listing::Table(table) => {
+                (SortedItems::Rows, Waiting::Rows { table, resource: None, rows: Vec::new() })
+            }
+            listing => {
+                (SortedItems::Objects, Waiting::Objects { listing: Box::new(listing), objects: Vec::new() })
+            }
+        };
+        Ok(Self { by: SortBy::parse(expression, items)?, waiting })
+    }
+
+    /// Adds an object. The rows of the type before it are written.
+    ///
+    /// # Errors
+    /// The expression fails on the object, the rows can't be sorted, or `out` failed.
+    fn item(
+        &mut self,
+        object: &Arc<Object>,
+        resource: &Arc<ApiResource>,
+        context: &Arc<str>,
+        age: Age,
+        out: &mut impl Write,
+    ) -> Result<(), PrintError> {
+        let key = self.by.key(&JsonValue::parse(&object.json_or_names()))?;
+        match &mut self.waiting {
+            Waiting::Rows { table, resource: current, rows } => {
+                if current.as_ref().is_some_and(|current| current != resource) {
+                    write_rows(&self.by, table, rows, out)?;
+                }
+                *current = Some(Arc::clone(resource));
+                if table.layout().shows_namespace(resource) {
+                    table.keep_namespace_column();
+                }
+                let cells = table.spare_cells();
+                let line = table.layout().line(object, (resource, context), None, age, cells);
+                rows.push((key, Box::new(line)));
+            }
+            Waiting::Objects { objects, .. } => {
+                let (resource, context) = (Arc::clone(resource), Arc::clone(context));
+                objects.push((key, Box::new(Item { object: Arc::clone(object), resource, context, age })));
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes everything.
+    ///
+    /// # Errors
+    /// As [`SortedListing::item`].
+    fn finish(self, out: &mut impl Write) -> Result<(), PrintError> {
+        match self.waiting {
+            Waiting::Rows { mut table, mut rows, .. } => {
+                write_rows(&self.by, &mut table, &mut rows, out)?;
+                Ok(table.flush(out)?)
+            }
+            Waiting::Objects { mut listing, mut objects } => {
+                self.by.sort(&mut objects)?;
+                for (_, item) in objects {
+                    listing.item(&item.object, &item.resource, &item.context, item.age, out)?;
+                }
+                listing.finish(out)
+            }
+        }
+    }
+}
+
+/// Sorts and writes the rows of one type.
+fn write_rows(
+    by: &SortBy,
+    table: &mut Table,
+    rows: &mut Vec<(SortKey, Box<Line>)>,
+    out: &mut impl Write,
+) -> Result<(), PrintError> {
+    if rows.len() > 1 {
+        by.sort(rows)?;
+    }
+    for (_, line) in rows.drain(..) {
+        table.line(*line, out)?;
+    }
+    Ok(())
+}

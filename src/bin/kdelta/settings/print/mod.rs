@@ -1,0 +1,46 @@
+//! The output format of objects.
+
+mod format;
+mod template;
+
+pub(crate) use format::{Format, OBJECT_FORMATS, RESOURCE_FORMATS};
+pub(crate) use template::{Template, TemplateError};
+
+use super::UsageError;
+use super::word_list::words;
+use crate::args::PrintArgs;
+
+/// The options of object output.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
+pub(crate) struct Print {
+    pub(crate) format: Format,
+    pub(crate) managed_fields: bool,
+    pub(crate) headers: bool,
+    pub(crate) show_labels: bool,
+    pub(crate) label_columns: Vec<String>,
+    pub(crate) show_kind: bool,
+}
+
+impl Print {
+    /// Reads the flags, and the file of a template.
+    pub(super) fn read(args: &PrintArgs) -> Result<Self, UsageError> {
+        let output = args.output.as_deref().unwrap_or_default();
+        let template = template::read(output, args)?;
+        let print = Self {
+            format: match template {
+                Some(template) => Format::Template(template),
+                None => Format::read(args.output.as_deref(), OBJECT_FORMATS)?,
+            },
+            managed_fields: args.show_managed_fields,
+            headers: !args.no_headers,
+            show_labels: args.show_labels,
+            label_columns: words(&args.label_columns),
+            show_kind: args.show_kind,
+        };
+        if print.show_labels && !matches!(print.format, Format::Table { .. }) {
+            return Err(UsageError::ShowLabelsFormat(output.to_owned()));
+        }
+        Ok(print)
+    }
+}
