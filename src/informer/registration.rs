@@ -1,9 +1,11 @@
 //! The results of registering: a handle to a handler, or a stream of notifications.
 
 use std::fmt;
+use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
+use std::time::SystemTime;
 
 use futures_core::Stream;
 
@@ -92,14 +94,26 @@ impl Subscription {
     ///
     /// Cancel safe: dropping the future loses no notification.
     pub async fn recv(&mut self) -> Option<Notification> {
-        let next = self.inbox.next().await;
-        self.count(next)
+        poll_fn(|context| self.poll_recv_with_time(context)).await.map(|(notification, _)| notification)
     }
 
     /// Returns the next notification if one is available.
     pub fn try_recv(&mut self) -> Option<Notification> {
-        let next = self.inbox.try_next();
-        self.count(next)
+        self.inbox.try_next().inspect(|next| self.count(next))
+    }
+
+    /// Polls for the next notification, with the time at which it was buffered for this subscription: a reader that
+    /// does not keep up can report when it arrived. For the initial state and for merged notifications it may be the time of
+    /// the call. Returns `None` as [`Subscription::recv`] does.
+    pub fn poll_recv_with_time(
+        &mut self,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<(Notification, SystemTime)>> {
+        let next = ready!(self.inbox.poll_next(context));
+        if let Some((notification, _)) = &next {
+            self.count(notification);
+        }
+        Poll::Ready(next)
     }
 
     /// Returns true if the informer has synced and every notification of the initial state has been returned. For a
@@ -121,11 +135,10 @@ impl Subscription {
         self.registration.coalesced()
     }
 
-    fn count(&self, next: Option<Notification>) -> Option<Notification> {
-        if next.as_ref().is_some_and(Notification::is_initial) {
+    fn count(&self, next: &Notification) {
+        if next.is_initial() {
             self.registration.progress.handled_one();
         }
-        next
     }
 }
 
@@ -133,8 +146,8 @@ impl Stream for Subscription {
     type Item = Notification;
 
     fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Notification>> {
-        let this = self.get_mut();
-        this.inbox.poll_next(context).map(|next| this.count(next))
+        let next = ready!(self.get_mut().poll_recv_with_time(context));
+        Poll::Ready(next.map(|(notification, _)| notification))
     }
 }
 

@@ -3,6 +3,7 @@
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
+use std::time::SystemTime;
 use std::vec;
 
 use tokio::sync::mpsc::error::TryRecvError;
@@ -22,7 +23,8 @@ enum Message {
     /// The store's objects at the registration of the handler: one message of any size, made of `Arc`s that the store
     /// holds too. The mark is set if the informer had already synced.
     Snapshot(Vec<Arc<Object>>, Option<Mark>),
-    One(Notification),
+    /// A notification, with the time at which it was sent.
+    One(Notification, SystemTime),
 }
 
 /// The sending end (client-go: `processorListener`).
@@ -84,7 +86,7 @@ impl BufferReceiver {
         match self {
             Self::Channel { receiver, overflow } => {
                 let waker = context.waker().clone();
-                overflow.next_after(Some(&waker), || receiver.poll_recv(context), Message::One)
+                overflow.next_after(Some(&waker), || receiver.poll_recv(context), Message::one)
             }
             Self::Pending(pending) => pending.poll_take(context).map(Message::from_next),
         }
@@ -99,7 +101,7 @@ impl BufferReceiver {
                     Err(TryRecvError::Empty) => Poll::Pending,
                     Err(TryRecvError::Disconnected) => Poll::Ready(None),
                 };
-                match overflow.next_after(None, received, Message::One) {
+                match overflow.next_after(None, received, Message::one) {
                     Poll::Ready(message) => message,
                     Poll::Pending => None,
                 }
@@ -110,10 +112,14 @@ impl BufferReceiver {
 }
 
 impl Message {
+    fn one(notification: Notification) -> Self {
+        Self::One(notification, SystemTime::now())
+    }
+
     fn from_next(next: Next) -> Option<Self> {
         match next {
             Next::Snapshot((objects, mark)) => Some(Self::Snapshot(objects, mark)),
-            Next::One(notification) => Some(Self::One(notification)),
+            Next::One(notification) => Some(Self::one(notification)),
             Next::End | Next::Empty => None,
         }
     }
@@ -187,7 +193,7 @@ impl ProcessorListener {
             permit = permit => {
                 if let Some(permit) = permit {
                     let weight = notification.weight();
-                    permit.send(Message::One(notification), weight);
+                    permit.send(Message::one(notification), weight);
                 }
             }
             () = self.removed.cancelled() => {}
@@ -210,8 +216,8 @@ impl ProcessorListener {
         let mut notification = notification;
         if overflow.is_empty() && !stopping.is_cancelled() {
             let weight = notification.weight();
-            match sender.try_send(Message::One(notification), weight) {
-                Err(TrySendError::Full(Message::One(full))) => notification = full,
+            match sender.try_send(Message::one(notification), weight) {
+                Err(TrySendError::Full(Message::One(full, _))) => notification = full,
                 // Sent, or the receiving end was dropped.
                 _ => return,
             }
@@ -238,14 +244,18 @@ impl Inbox {
 
     /// Returns the next notification, or `None` if the buffer is closed and empty. Cancel safe.
     pub(in crate::informer) async fn next(&mut self) -> Option<Notification> {
-        poll_fn(|context| self.poll_next(context)).await
+        poll_fn(|context| self.poll_next(context)).await.map(|(notification, _)| notification)
     }
 
-    /// Polls for the next notification; see [`Inbox::next`].
-    pub(in crate::informer) fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Notification>> {
+    /// Polls for the next notification and the time at which it entered the channel; see [`Inbox::next`]. If it was not in the
+    /// channel, the time is that of the call.
+    pub(in crate::informer) fn poll_next(
+        &mut self,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<(Notification, SystemTime)>> {
         loop {
             if let Some(next) = self.next_of_snapshot() {
-                return Poll::Ready(Some(next));
+                return Poll::Ready(Some((next, SystemTime::now())));
             }
             let Some(message) = ready!(self.receiver.poll_next(context)) else { return Poll::Ready(None) };
             if let Some(one) = self.accept(message) {
@@ -261,7 +271,7 @@ impl Inbox {
                 return Some(next);
             }
             let message = self.receiver.try_next()?;
-            if let Some(one) = self.accept(message) {
+            if let Some((one, _)) = self.accept(message) {
                 return Some(one);
             }
         }
@@ -276,9 +286,9 @@ impl Inbox {
         }
     }
 
-    fn accept(&mut self, message: Message) -> Option<Notification> {
+    fn accept(&mut self, message: Message) -> Option<(Notification, SystemTime)> {
         match message {
-            Message::One(notification) => Some(notification),
+            Message::One(notification, sent) => Some((notification, sent)),
             Message::Snapshot(objects, mark) => {
                 self.snapshot = objects.into_iter();
                 self.mark = mark;
@@ -350,6 +360,18 @@ mod tests {
             Poll::Ready(done) => Some(done),
             Poll::Pending => None,
         }
+    }
+
+    #[test]
+    fn a_notification_keeps_the_time_at_which_it_entered_the_channel() {
+        let (listener, mut inbox) = channel(1, usize::MAX);
+        let before = SystemTime::now();
+        assert!(now(listener.send(added(1), &CancellationToken::new())).is_some());
+        let after = SystemTime::now();
+        while SystemTime::now() <= after {}
+        let mut context = Context::from_waker(std::task::Waker::noop());
+        let Poll::Ready(Some((_, sent))) = inbox.poll_next(&mut context) else { panic!("it was sent") };
+        assert!((before..=after).contains(&sent), "{before:?} {sent:?} {after:?}");
     }
 
     #[tokio::test]
