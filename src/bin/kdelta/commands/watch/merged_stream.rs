@@ -1,8 +1,9 @@
 //! A merged stream of events from many parts. Each part runs an informer; its notifications are read in their order, and
 //! the parts in the order in which they have something to read.
 //!
-//! Between the socket and a printed row are two bounded buffers: the queue of the part's informer and its subscription. A
-//! slow printer leaves the subscription full, which blocks the queue, which blocks the reading of the socket.
+//! Between the socket and a printed row are two bounded buffers: the queue of the part's informer and its subscription, each
+//! with at most 512 events, and with 8 MiB of objects or the part's share of 32 MiB. A slow printer leaves the subscription
+//! full, which blocks the queue, which blocks the reading of the socket. The printer takes at most 8 MiB at a time.
 
 use std::collections::HashMap;
 use std::future::poll_fn;
@@ -21,6 +22,7 @@ use tokio::task::{JoinError, JoinSet};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
+use super::batch::Batch;
 use super::part_event::{EventSender, PartEvent, PartEventKind};
 use super::ready_parts::ReadyParts;
 use super::resumed_watch;
@@ -36,6 +38,8 @@ const SUBSCRIPTION_CAPACITY: usize = 512;
 /// Byte limits of each part's queue and of its channel. With many parts the total is shared; one object always fits.
 const PART_BYTES: RangeInclusive<usize> = MIB / 16..=8 * MIB;
 const TOTAL_PART_BYTES: usize = 32 * MIB;
+/// The byte limit of a batch: reading it frees the buffers, which are filled again while it is printed.
+const BATCH_BYTES: usize = 8 * MIB;
 const MIB: usize = 1024 * 1024;
 /// The time that a removed part is still read: if its namespace or type was deleted, the deletions of its objects are about
 /// to arrive.
@@ -135,7 +139,8 @@ impl MergedStream {
         });
     }
 
-    /// Waits for an event and appends all available events, about `limit` of them. Cancel safe.
+    /// Waits for an event and appends all available events, up to `limit` or [`BATCH_BYTES`]. The deletions of a removed part
+    /// may exceed both. Cancel safe.
     ///
     /// # Panics
     /// If a part panicked: its silence would look like an idle watch.
@@ -143,32 +148,26 @@ impl MergedStream {
         let limit = if self.coalesces { 1 } else { limit };
         // One unit for the batch instead of one for each event, which would split it.
         consume_budget().await;
-        unconstrained(poll_fn(|context| self.poll_batch(context, batch, limit))).await;
+        let mut batch = Batch::new(batch, limit, BATCH_BYTES);
+        unconstrained(poll_fn(|context| self.poll_batch(context, &mut batch))).await;
     }
 
-    fn poll_batch(
-        &mut self,
-        context: &mut Context<'_>,
-        batch: &mut Vec<PartEvent>,
-        limit: usize,
-    ) -> Poll<()> {
+    fn poll_batch(&mut self, context: &mut Context<'_>, batch: &mut Batch<'_>) -> Poll<()> {
         self.reap_tasks(context);
-        let before = batch.len();
-        let limit = before + limit;
-        while batch.len() < limit
+        while batch.has_room()
             && let Poll::Ready(Some(event)) = self.resumed.poll_recv(context)
         {
             batch.push(event);
         }
-        while batch.len() < limit
+        while batch.has_room()
             && let Some(number) = self.ready.next(context.waker())
         {
             let Some(part) = self.parts.get_mut(&number) else { continue };
-            if part.read(batch, limit) == Progress::Ended {
+            if part.read(batch) == Progress::Ended {
                 self.parts.remove(&number);
             }
         }
-        if batch.len() > before { Poll::Ready(()) } else { Poll::Pending }
+        if batch.is_empty() { Poll::Pending } else { Poll::Ready(()) }
     }
 
     /// Hands the results of ended informers to their parts, and resumes the panics of tasks.
@@ -211,7 +210,7 @@ mod tests {
         MergedStream::new(&Flow { from: None, resync: None, coalesce })
     }
 
-    /// Adds a part on a source in memory, with room for `capacity` unread notifications.
+    /// Adds a part on a source in memory.
     fn add(stream: &mut MergedStream, part: usize, source: &FakeSource, on_slow: OnSlow) -> Registration {
         let informer = SharedIndexInformer::builder(source.clone()).queue(QueueKind::Ordered).build();
         let options = HandlerOptions::default().on_slow(on_slow);
@@ -265,6 +264,73 @@ mod tests {
             let added: Vec<_> = read.iter().filter(|event| event.starts_with(&prefix)).collect();
             assert!(added.is_sorted() && added.len() == 51, "{added:?}");
         }
+        stream.stop().await;
+    }
+
+    /// Lets the tasks of the parts run until they wait.
+    async fn settle() {
+        for _ in 0..1000 {
+            tokio::task::yield_now().await;
+        }
+    }
+
+    #[tokio::test]
+    async fn slow_reader_blocks_the_informer() {
+        let (mut stream, source) = (stream(false), FakeSource::new());
+        source.add(pod("shop/a"));
+        let informer = SharedIndexInformer::builder(source.clone()).queue(QueueKind::Ordered).build();
+        let options = HandlerOptions::default().on_slow(BLOCK);
+        let subscription = informer.subscribe_with_options(options).expect("not stopped");
+        let indexer = informer.get_indexer();
+        stream.run(0, informer, subscription);
+        read_until(&mut stream, "0: SYNCED 2").await;
+        for number in 0..50 {
+            source.add(pod(&format!("shop/pod-{number:02}")));
+        }
+        settle().await;
+        assert_eq!(indexer.list_keys().len(), 4, "the initial one, two in the channel, and one that waits");
+        let changes = read_until(&mut stream, "0: +shop/pod-49@52 watch").await;
+        assert!(changes.is_sorted() && changes.len() == 50, "{changes:?}");
+        stream.stop().await;
+    }
+
+    #[tokio::test]
+    async fn batch_over_many_parts_is_bounded_by_bytes() {
+        let mut stream = stream(false);
+        for part in 0..20 {
+            let source = FakeSource::new();
+            source.add(pod("shop/a"));
+            add(&mut stream, part, &source, OnSlow::Block { capacity: 100, bytes: 1 });
+        }
+        settle().await;
+        let (mut events, mut weight) = (Vec::new(), 0);
+        while events.iter().filter(|event: &&PartEvent| event.weight() > 0).count() < 20 {
+            let start = events.len();
+            let mut batch = Batch::new(&mut events, 100, weight + 1);
+            poll_fn(|context| stream.poll_batch(context, &mut batch)).await;
+            let read = events[start..].iter().map(PartEvent::weight);
+            weight = weight.max(read.clone().max().unwrap_or(0));
+            assert!(read.filter(|weight| *weight > 0).count() <= 2);
+        }
+        let mut numbers: Vec<_> =
+            events.iter().filter(|event| event.weight() > 0).map(|event| event.part).collect();
+        numbers.sort_unstable();
+        assert!(numbers.into_iter().eq(0..20));
+        stream.stop().await;
+    }
+
+    #[tokio::test]
+    async fn unread_event_keeps_the_time_of_its_delivery() {
+        let (mut stream, source) = (stream(false), FakeSource::new());
+        add(&mut stream, 0, &source, BLOCK);
+        read_until(&mut stream, "0: SYNCED 1").await;
+        source.add(pod("shop/a"));
+        settle().await;
+        let delivered = jiff::Timestamp::now();
+        while jiff::Timestamp::now() <= delivered {}
+        let mut batch = Vec::new();
+        stream.next_batch(&mut batch, 1).await;
+        assert!(batch.iter().all(|event| event.received <= delivered));
         stream.stop().await;
     }
 

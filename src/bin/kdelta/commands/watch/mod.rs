@@ -1,5 +1,6 @@
 //! `kdelta watch`: the current objects, then every change, until interrupted.
 
+mod batch;
 mod collections;
 mod deadline;
 mod failures;

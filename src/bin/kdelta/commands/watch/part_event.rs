@@ -1,6 +1,7 @@
 //! The events of parts and the channel that carries them to the merged stream.
 
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use jiff::Timestamp;
 use kdelta::informer::Notification;
@@ -15,7 +16,7 @@ use super::weighted_channel::{TrySendError, WeightedSender};
 pub(super) struct PartEvent {
     /// The number of the part, as given to `MergedStream::add`.
     pub(super) part: usize,
-    /// The time it was received from the informer.
+    /// The time at which the informer delivered it, not that at which the printer read it.
     pub(super) received: Timestamp,
     pub(super) kind: PartEventKind,
 }
@@ -64,6 +65,13 @@ impl PartEvent {
             PartEventKind::Resumed(event) => event.weight(),
             PartEventKind::Ended(_) | PartEventKind::Left => 0,
         }
+    }
+
+    /// Creates the event of a notification that was delivered at this time.
+    pub(super) fn delivered(part: usize, notification: Notification, time: SystemTime) -> Self {
+        // Only fails for a year above 9999.
+        let received = Timestamp::try_from(time).unwrap_or(Timestamp::MAX);
+        Self { part, received, kind: PartEventKind::Notification(notification) }
     }
 
     pub(super) fn now(part: usize, kind: PartEventKind) -> Self {

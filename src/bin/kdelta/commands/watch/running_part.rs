@@ -1,16 +1,15 @@
 //! A running part of the merged stream: the subscription to its informer, read until the informer has ended.
 
-use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-use futures_core::Stream;
 use kdelta::informer::{Notification, Subscription};
 use kdelta::listwatch::Error;
 use kdelta::object::{DeletedFinalStateUnknown, DeletedObject, Origin};
 use kdelta::store::Indexer;
 use tokio_util::sync::CancellationToken;
 
+use super::batch::Batch;
 use super::part_event::{PartEvent, PartEventKind};
 
 /// The reading end of a part.
@@ -64,14 +63,14 @@ impl RunningPart {
         self.waker.wake_by_ref();
     }
 
-    /// Appends the available events to `batch`, until it has `limit` events.
-    pub(super) fn read(&mut self, batch: &mut Vec<PartEvent>, limit: usize) -> Progress {
+    /// Appends the available events to `batch`, while it has room.
+    pub(super) fn read(&mut self, batch: &mut Batch<'_>) -> Progress {
         let waker = self.waker.clone();
         let mut context = Context::from_waker(&waker);
-        while batch.len() < limit {
-            match Pin::new(&mut self.subscription).poll_next(&mut context) {
-                Poll::Ready(Some(notification)) => {
-                    batch.push(PartEvent::now(self.number, PartEventKind::Notification(notification)));
+        while batch.has_room() {
+            match self.subscription.poll_recv_with_time(&mut context) {
+                Poll::Ready(Some((notification, time))) => {
+                    batch.push(PartEvent::delivered(self.number, notification, time));
                 }
                 Poll::Ready(None) => return self.end(batch),
                 Poll::Pending => {
@@ -88,20 +87,20 @@ impl RunningPart {
 
     /// Appends the last events, once the result of the informer is known. The index then matches the returned
     /// notifications exactly.
-    fn end(&mut self, batch: &mut Vec<PartEvent>) -> Progress {
+    fn end(&mut self, batch: &mut Batch<'_>) -> Progress {
         let Some(result) = self.result.take() else { return Progress::Continues };
         let number = self.number;
         if !self.is_leaving {
             batch.push(PartEvent::now(number, PartEventKind::Ended(result)));
             return Progress::Ended;
         }
-        batch.extend(self.indexer.list().into_iter().map(|object| {
+        for object in self.indexer.list() {
             let key = object.key().clone();
             let object =
                 DeletedObject::FinalStateUnknown(DeletedFinalStateUnknown { key, object: Some(object) });
             let deleted = Notification::Deleted { object, origin: Origin::Relist };
-            PartEvent::now(number, PartEventKind::Notification(deleted))
-        }));
+            batch.push(PartEvent::now(number, PartEventKind::Notification(deleted)));
+        }
         batch.push(PartEvent::now(number, PartEventKind::Left));
         Progress::Ended
     }
