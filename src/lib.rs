@@ -128,8 +128,7 @@
 //! the rooms below them, and `watchtools` imports `informer`. The reflector does not depend on a queue (it writes to its
 //! own trait [`reflector::ReflectorStore`]) nor a queue on a store (it reads through [`object::KeyListerGetter`]), and
 //! everything up to `watchtools` runs without a network. `workqueue` imports `clock`, and `query` imports `object` and
-//! `diff`. Files do not import each other in a
-//! circle. `tests/architecture.rs` and `tests/import_cycles` enforce these rules.
+//! `diff`. Files do not import each other in a circle. `tests/architecture` enforces these rules.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 /// Defines a chainable setter for each named field of an option struct, which takes the field's type. Option structs are

@@ -3,11 +3,9 @@
 mod architecture;
 mod cluster;
 mod commands;
-mod folder_sizes;
 mod generated;
 mod help;
 mod hostile;
-mod import_cycles;
 mod in_memory;
 mod newest;
 mod notices;

@@ -1,4 +1,4 @@
-//! Which file defines what a path names. A re-export is followed to the file of the item.
+//! Resolution of paths to the files that define their items. A re-export is followed to the file of the item.
 
 use std::collections::BTreeMap;
 
@@ -8,8 +8,8 @@ use super::modules::{Crate, Module};
 /// A limit for re-exports that name each other.
 const MAX_STEPS: usize = 32;
 
-/// What a path names.
-enum Found {
+/// The target of a path.
+enum PathTarget {
     Module(Vec<String>),
     /// An item of this file.
     Item(String),
@@ -25,14 +25,14 @@ pub(super) fn edges(all: &Crate) -> Edges {
             module.imports.iter().filter(|import| !import.is_exported || module.names.contains(&import.name));
         let imported = imported.map(|import| &import.path);
         for path in imported.chain(&module.paths) {
-            if let Some(Found::Item(file)) = all.resolve(at, path, MAX_STEPS)
+            if let Some(PathTarget::Item(file)) = all.resolve(at, path, MAX_STEPS)
                 && file != module.file
             {
                 from.entry(file).or_insert_with(|| path.join("::"));
             }
         }
         for path in &module.globs {
-            if let Some(Found::Module(to)) = all.resolve(at, path, MAX_STEPS)
+            if let Some(PathTarget::Module(to)) = all.resolve(at, path, MAX_STEPS)
                 && all.modules[&to].file != module.file
             {
                 from.entry(all.modules[&to].file.clone()).or_insert_with(|| path.join("::") + "::*");
@@ -43,37 +43,39 @@ pub(super) fn edges(all: &Crate) -> Edges {
 }
 
 impl Crate {
-    /// Resolves a path that stands in a module; `None` if it names something of another crate.
-    fn resolve(&self, at: &[String], path: &[String], steps: usize) -> Option<Found> {
+    /// Resolves a path in the code of a module; `None` for an item of another crate.
+    fn resolve(&self, at: &[String], path: &[String], steps: usize) -> Option<PathTarget> {
         let (first, rest) = path.split_first()?;
         let start = match first.as_str() {
-            "crate" => Found::Module(Vec::new()),
-            "self" => Found::Module(at.to_vec()),
-            "super" => Found::Module(at.split_last()?.1.to_vec()),
+            "crate" => PathTarget::Module(Vec::new()),
+            "self" => PathTarget::Module(at.to_vec()),
+            "super" => PathTarget::Module(at.split_last()?.1.to_vec()),
             name => self.member(at, name, steps)?,
         };
         let mut found = start;
         for name in rest {
             found = match found {
-                Found::Module(path) if name == "super" => Found::Module(path.split_last()?.1.to_vec()),
-                Found::Module(path) => self.member(&path, name, steps)?,
-                item @ Found::Item(_) => return Some(item),
+                PathTarget::Module(path) if name == "super" => {
+                    PathTarget::Module(path.split_last()?.1.to_vec())
+                }
+                PathTarget::Module(path) => self.member(&path, name, steps)?,
+                item @ PathTarget::Item(_) => return Some(item),
             };
         }
         Some(found)
     }
 
-    /// Returns what a name means in a module.
-    fn member(&self, at: &[String], name: &str, steps: usize) -> Option<Found> {
+    /// Resolves a name in a module.
+    fn member(&self, at: &[String], name: &str, steps: usize) -> Option<PathTarget> {
         let steps = steps.checked_sub(1)?;
         let module: &Module = self.modules.get(at)?;
         if module.children.contains(name) {
             let mut child = at.to_vec();
             child.push(name.to_owned());
-            return Some(Found::Module(child));
+            return Some(PathTarget::Module(child));
         }
         if module.items.contains(name) {
-            return Some(Found::Item(module.file.clone()));
+            return Some(PathTarget::Item(module.file.clone()));
         }
         let mut imports =
             module.imports.iter().filter(|import| import.name == name).map(|import| &import.path);
@@ -83,7 +85,7 @@ impl Crate {
         });
         named.or_else(|| {
             module.globs.iter().find_map(|path| match self.resolve(at, path, steps)? {
-                Found::Module(to) if to != at => self.member(&to, name, steps),
+                PathTarget::Module(to) if to != at => self.member(&to, name, steps),
                 _ => None,
             })
         })
