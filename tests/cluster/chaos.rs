@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::busy;
 use super::replay::{Replay, State, listed};
 use crate::support::{
-    Api, Bookmarks, FaultProxy, FaultResponse, PATIENCE, Running, Strike, TestEnv, Testbed, Which, tool,
+    Api, Bookmarks, Fault, FaultProxy, FaultResponse, PATIENCE, RequestClass, Running, TestEnv, Testbed, tool,
 };
 
 const SEED: u64 = 6;
@@ -21,53 +21,53 @@ const RATE: u32 = 300;
 const KINDS: [(&str, &str); 3] = [("ConfigMap", "configmaps"), ("Pod", "pods"), ("Secret", "secrets")];
 
 /// A fault: its name, and the function that injects it. [`Chaos::heal`] ends it.
-type Fault = (&'static str, fn(&mut FaultProxy, &mut fastrand::Rng));
-const FAULTS: &[Fault] = &[
-    ("cut", |proxy, _| proxy.strike(Strike::Cut)),
-    ("reset", |proxy, _| proxy.strike(Strike::Reset)),
+type NamedFault = (&'static str, fn(&mut FaultProxy, &mut fastrand::Rng));
+const FAULTS: &[NamedFault] = &[
+    ("cut", |proxy, _| proxy.inject(Fault::Cut)),
+    ("reset", |proxy, _| proxy.inject(Fault::Reset)),
     ("refused", |proxy, _| proxy.refuse()),
     ("wrong certificate", |proxy, _| {
         proxy.use_unknown_certificate(true);
-        proxy.strike(Strike::Cut);
+        proxy.inject(Fault::Cut);
     }),
     ("GOAWAY", |proxy, random| {
-        proxy.strike(Strike::GoAway);
-        proxy.strike(if random.bool() { Strike::End } else { Strike::Break });
+        proxy.inject(Fault::GoAway);
+        proxy.inject(if random.bool() { Fault::End } else { Fault::Break });
     }),
-    ("frozen", |proxy, _| proxy.strike(Strike::Freeze)),
-    ("stalled", |proxy, _| proxy.strike(Strike::Stall)),
-    ("ended", |proxy, _| proxy.strike(Strike::End)),
-    ("frame truncated", |proxy, _| proxy.strike(Strike::Truncate)),
-    ("frame broken off", |proxy, _| proxy.strike(Strike::Break)),
-    ("frame corrupted", |proxy, _| proxy.strike(Strike::Corrupt)),
-    ("garbage", |proxy, _| proxy.strike(Strike::Garbage)),
+    ("frozen", |proxy, _| proxy.inject(Fault::Freeze)),
+    ("stalled", |proxy, _| proxy.inject(Fault::Stall)),
+    ("ended", |proxy, _| proxy.inject(Fault::End)),
+    ("frame truncated", |proxy, _| proxy.inject(Fault::Truncate)),
+    ("frame broken off", |proxy, _| proxy.inject(Fault::Break)),
+    ("frame corrupted", |proxy, _| proxy.inject(Fault::Corrupt)),
+    ("garbage", |proxy, _| proxy.inject(Fault::Garbage)),
     ("pieces", |proxy, random| proxy.pieces(random.usize(1..500), Duration::from_micros(random.u64(0..50)))),
     ("no bookmarks", |proxy, _| {
         proxy.bookmarks(Bookmarks::None);
-        proxy.strike(Strike::End);
+        proxy.inject(Fault::End);
     }),
-    ("410 in the stream", |proxy, _| proxy.strike(Strike::Error(410))),
-    ("429 in the stream", |proxy, _| proxy.strike(Strike::Error(429))),
-    ("500 in the stream", |proxy, _| proxy.strike(Strike::Error(500))),
-    ("410", |proxy, random| refuse_some(proxy, random, Which::Rewatches, FaultResponse::status(410))),
+    ("410 in the stream", |proxy, _| proxy.inject(Fault::Error(410))),
+    ("429 in the stream", |proxy, _| proxy.inject(Fault::Error(429))),
+    ("500 in the stream", |proxy, _| proxy.inject(Fault::Error(500))),
+    ("410", |proxy, random| refuse_some(proxy, random, RequestClass::Rewatches, FaultResponse::status(410))),
     ("410 for a page", |proxy, random| {
-        refuse_some(proxy, random, Which::LaterPages, FaultResponse::status(410));
-        proxy.strike(Strike::Error(410));
+        refuse_some(proxy, random, RequestClass::LaterPages, FaultResponse::status(410));
+        proxy.inject(Fault::Error(410));
     }),
-    ("401", |proxy, random| refuse_some(proxy, random, Which::All, FaultResponse::status(401))),
-    ("403", |proxy, random| refuse_some(proxy, random, Which::All, FaultResponse::status(403))),
+    ("401", |proxy, random| refuse_some(proxy, random, RequestClass::All, FaultResponse::status(401))),
+    ("403", |proxy, random| refuse_some(proxy, random, RequestClass::All, FaultResponse::status(403))),
     ("429", |proxy, random| {
-        refuse_some(proxy, random, Which::All, FaultResponse::status(429).retry_after(1));
+        refuse_some(proxy, random, RequestClass::All, FaultResponse::status(429).retry_after(1));
     }),
-    ("500", |proxy, random| refuse_some(proxy, random, Which::All, FaultResponse::status(500))),
-    ("503", |proxy, random| refuse_some(proxy, random, Which::All, FaultResponse::page(503))),
-    ("504", |proxy, random| refuse_some(proxy, random, Which::Rewatches, FaultResponse::status(504))),
+    ("500", |proxy, random| refuse_some(proxy, random, RequestClass::All, FaultResponse::status(500))),
+    ("503", |proxy, random| refuse_some(proxy, random, RequestClass::All, FaultResponse::page(503))),
+    ("504", |proxy, random| refuse_some(proxy, random, RequestClass::Rewatches, FaultResponse::status(504))),
 ];
 
 /// Gives the next few matching requests this response, and causes some requests.
-fn refuse_some(proxy: &FaultProxy, random: &mut fastrand::Rng, which: Which, response: FaultResponse) {
-    proxy.respond(which, response, random.usize(1..6));
-    proxy.strike(if random.bool() { Strike::Cut } else { Strike::End });
+fn refuse_some(proxy: &FaultProxy, random: &mut fastrand::Rng, class: RequestClass, response: FaultResponse) {
+    proxy.respond(class, response, random.usize(1..6));
+    proxy.inject(if random.bool() { Fault::Cut } else { Fault::End });
 }
 
 /// Watches of all changes, behind a fault-injecting proxy.
@@ -154,9 +154,9 @@ impl Chaos {
 
     /// Injects one fault for a while, followed by a pause.
     fn inject(&mut self) {
-        let (name, strike) = FAULTS[self.random.usize(..FAULTS.len())];
+        let (name, inject) = FAULTS[self.random.usize(..FAULTS.len())];
         *self.faults.entry(name).or_default() += 1;
-        strike(&mut self.proxy, &mut self.random);
+        inject(&mut self.proxy, &mut self.random);
         let lasts = Duration::from_millis(self.random.u64(100..1000));
         self.read_for(lasts);
         self.heal(name);
@@ -172,7 +172,7 @@ impl Chaos {
         self.proxy.bookmarks(Bookmarks::All);
         self.proxy.accept();
         if matches!(name, "frozen" | "stalled") {
-            self.proxy.strike(Strike::Cut);
+            self.proxy.inject(Fault::Cut);
         }
     }
 

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::busy;
 use super::replay::{Replay, listed};
 use crate::support::{
-    Api, FaultProxy, OnServer, Proxy, Running, Strike, TestEnv, Testbed, config_maps, eventually, print_line,
+    Api, Fault, FaultProxy, OnServer, Proxy, Running, TestEnv, Testbed, config_maps, eventually, print_line,
     tool,
 };
 
@@ -221,7 +221,7 @@ fn protobuf_frames_cut_anywhere_are_reported_once() {
         proxy.pieces(random.usize(1..=200), Duration::ZERO);
         // First within the length of a frame, then anywhere.
         let at = if round < 5 { round } else { random.usize(..) };
-        proxy.strike(if round % 2 == 0 { Strike::BreakAt(at) } else { Strike::TruncateAt(at) });
+        proxy.inject(if round % 2 == 0 { Fault::BreakAt(at) } else { Fault::TruncateAt(at) });
         let text = "ü".repeat(random.usize(0..300));
         let changed = api.patch(
             &format!("{}/a", config_maps(&namespace)),

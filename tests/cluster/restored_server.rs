@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::recovery::{Row, summary};
 use super::watches::many::{contexts, create_namespace};
-use crate::support::{Api, FaultProxy, OnServer, Proxy, Strike, TestEnv, Testbed, config_maps, eventually};
+use crate::support::{Api, Fault, FaultProxy, OnServer, Proxy, TestEnv, Testbed, config_maps, eventually};
 
 fn copy(from: &Path, to: &Path) {
     let copied = Command::new("cp").arg("-a").args([from, to]).status().expect("cp");
@@ -258,7 +258,7 @@ fn early_watch_ends_are_checked_against_the_watch_cache_only() {
         api.create_config_map(&namespace, &name, &json!({}));
         watch.stdout.json_until("the change", |line| line["name"] == *name);
         let _before = proxy.take_requests();
-        proxy.strike(Strike::End);
+        proxy.inject(Fault::End);
         let next = format!("{name}-next");
         api.create_config_map(&namespace, &next, &json!({}));
         watch.stdout.json_until("the next change", |line| line["name"] == *next);

@@ -16,7 +16,7 @@ pub(crate) use api::{Api, Response, config_maps};
 pub(crate) use contract::{Contract, schema};
 pub(crate) use demo::DemoServer;
 pub(crate) use env::{OnServer, TestEnv};
-pub(crate) use faults::{Bookmarks, FaultProxy, FaultResponse, Strike, Which};
+pub(crate) use faults::{Bookmarks, Fault, FaultProxy, FaultResponse, RequestClass};
 pub(crate) use forward::{Forward, server_keys, server_tls};
 pub(crate) use login::{Plugin, ServiceAccount};
 pub(crate) use process::{Finished, Kdelta, Running};

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{FaultProxy, FaultResponse, OnServer, TestEnv, Which};
+use crate::support::{FaultProxy, FaultResponse, OnServer, RequestClass, TestEnv};
 
 const NAMES: [&str; 5] = ["a", "b", "c", "d", "e"];
 
@@ -17,7 +17,7 @@ fn expired_list_does_not_print_objects_twice() {
     let config = proxy.kubeconfig(&env, &namespace);
     let get = |rest: &[&str], refusals: usize| {
         let words = [&["get", "cm", "--chunk-size", "2"], rest].concat();
-        proxy.respond(Which::LaterPages, FaultResponse::status(410), refusals);
+        proxy.respond(RequestClass::LaterPages, FaultResponse::status(410), refusals);
         let printed = env.kdelta(&words).env("KUBECONFIG", &config).finish().quiet_success();
         let later = proxy.take_requests().iter().filter(|request| request.contains("continue=")).count();
         proxy.forward_all();

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::cluster::discovery_cache::DiscoveryCache;
-use crate::support::{FaultProxy, FaultResponse, OnServer, TestEnv, Which, eventually};
+use crate::support::{FaultProxy, FaultResponse, OnServer, RequestClass, TestEnv, eventually};
 
 const MAPS: usize = 60;
 
@@ -118,7 +118,7 @@ fn interrupted_list_falls_back_to_the_other_method() {
     }
     // The user may be allowed to watch but not to list.
     for refusal in [403, 500, 503, 504] {
-        scene.proxy.respond(Which::Lists, FaultResponse::status(refusal), 1);
+        scene.proxy.respond(RequestClass::Lists, FaultResponse::status(refusal), 1);
         let (table, requests) = scene.run(&COUNT);
         assert!(counted(&table), "{table}");
         assert_eq!(requests, ["limit=500", "sendInitialEvents"], "{refusal}");
@@ -143,12 +143,12 @@ fn refused_prefetch_is_retried_and_expired_pages_become_one_list() {
     };
     in_pages(&requests, 0);
     for code in [429, 503] {
-        scene.proxy.respond(Which::LaterPages, FaultResponse::status(code).retry_after(1), 1);
+        scene.proxy.respond(RequestClass::LaterPages, FaultResponse::status(code).retry_after(1), 1);
         let (same, requests) = sevens();
         assert_eq!(same, names, "{code}");
         in_pages(&requests, 1);
     }
-    scene.proxy.respond(Which::LaterPages, FaultResponse::status(410), 1);
+    scene.proxy.respond(RequestClass::LaterPages, FaultResponse::status(410), 1);
     let (same, requests) = sevens();
     assert_eq!((same, requests), (names, vec!["limit=7", "continue=", "whole"]));
 }

@@ -1,14 +1,14 @@
 //! Connections that end, fail to open, or must not be reused.
 
 use super::Scene;
-use crate::support::Strike;
+use crate::support::Fault;
 
 #[test]
 #[cfg_attr(not(has_go), ignore = "needs Go")]
 fn closed_connection_is_reopened() {
     let scene = Scene::synced();
     scene.change_unseen();
-    scene.proxy.strike(Strike::Cut);
+    scene.proxy.inject(Fault::Cut);
     scene.assert_recovered();
 }
 
@@ -17,7 +17,7 @@ fn closed_connection_is_reopened() {
 fn reset_connection_is_reopened() {
     let scene = Scene::synced();
     scene.change_unseen();
-    scene.proxy.strike(Strike::Reset);
+    scene.proxy.inject(Fault::Reset);
     scene.assert_recovered();
 }
 
@@ -37,7 +37,7 @@ fn refused_connection_is_retried() {
 fn wrong_certificate_is_retried() {
     let mut scene = Scene::synced();
     scene.proxy.use_unknown_certificate(true);
-    scene.proxy.strike(Strike::Cut);
+    scene.proxy.inject(Fault::Cut);
     scene.wait_for_lines(2);
     scene.change();
     scene.proxy.use_unknown_certificate(false);
@@ -48,10 +48,10 @@ fn wrong_certificate_is_retried() {
 #[cfg_attr(not(has_go), ignore = "needs Go")]
 fn goaway_moves_later_watches_to_another_connection() {
     let scene = Scene::synced();
-    scene.proxy.strike(Strike::GoAway);
+    scene.proxy.inject(Fault::GoAway);
     // The open watch continues until its timeout; the next one uses another connection.
     scene.outlive_the_first_second();
     scene.change_unseen();
-    scene.proxy.strike(Strike::End);
+    scene.proxy.inject(Fault::End);
     scene.assert_recovered();
 }

@@ -1,7 +1,7 @@
 //! Faults before the initial list is complete.
 
 use super::Scene;
-use crate::support::{Bookmarks, FaultResponse, Strike, Which};
+use crate::support::{Bookmarks, Fault, FaultResponse, RequestClass};
 
 /// Returns the number of streaming lists and the number of first pages among the requests.
 fn ways(requests: &[String]) -> (usize, usize) {
@@ -12,9 +12,9 @@ fn ways(requests: &[String]) -> (usize, usize) {
 }
 
 /// Gives the first matching request this response, and expects the watch to start normally afterwards.
-fn starts_after(which: Which, response: FaultResponse, arguments: &[&str]) {
+fn starts_after(class: RequestClass, response: FaultResponse, arguments: &[&str]) {
     let mut scene = Scene::set();
-    scene.proxy.respond_to_each(which, response);
+    scene.proxy.respond_to_each(class, response);
     scene.start(arguments);
     scene.change();
     scene.assert_recovered();
@@ -23,20 +23,20 @@ fn starts_after(which: Which, response: FaultResponse, arguments: &[&str]) {
 #[test]
 #[cfg_attr(not(has_go), ignore = "needs Go")]
 fn initial_streaming_list_with_an_expired_version_is_retried() {
-    starts_after(Which::WatchLists, FaultResponse::status(410), &[]);
+    starts_after(RequestClass::WatchLists, FaultResponse::status(410), &[]);
 }
 
 #[test]
 #[cfg_attr(not(has_go), ignore = "needs Go")]
 fn initial_list_with_an_expired_version_is_retried() {
-    starts_after(Which::Lists, FaultResponse::status(410), &["--list-mode", "list", "--cached"]);
+    starts_after(RequestClass::Lists, FaultResponse::status(410), &["--list-mode", "list", "--cached"]);
 }
 
 #[test]
 #[cfg_attr(not(has_go), ignore = "needs Go")]
 fn expired_continue_token_causes_one_unpaged_list() {
     starts_after(
-        Which::LaterPages,
+        RequestClass::LaterPages,
         FaultResponse::status(410),
         &["--list-mode", "list", "--chunk-size", "2"],
     );
@@ -45,13 +45,13 @@ fn expired_continue_token_causes_one_unpaged_list() {
 #[test]
 #[cfg_attr(not(has_go), ignore = "needs Go")]
 fn initial_request_backs_off_under_overload() {
-    starts_after(Which::WatchLists, FaultResponse::status(429).retry_after(1), &[]);
+    starts_after(RequestClass::WatchLists, FaultResponse::status(429).retry_after(1), &[]);
 }
 
 #[test]
 #[cfg_attr(not(has_go), ignore = "needs Go")]
 fn server_without_watch_list_is_listed() {
-    starts_after(Which::WatchLists, FaultResponse::status(500), &[]);
+    starts_after(RequestClass::WatchLists, FaultResponse::status(500), &[]);
 }
 
 #[test]
@@ -62,7 +62,7 @@ fn missing_initial_events_end_falls_back_to_a_list() {
     scene.start(&[]);
     assert_eq!(ways(&scene.proxy.take_requests()), (2, 2), "each tried once and then listed");
     scene.change_unseen();
-    scene.proxy.strike(Strike::Error(410));
+    scene.proxy.inject(Fault::Error(410));
     scene.wait_for_lines(3);
     assert_eq!(ways(&scene.proxy.take_requests()), (0, 2), "that it does not come is remembered");
     scene.assert_recovered();
@@ -72,9 +72,9 @@ fn missing_initial_events_end_falls_back_to_a_list() {
 #[cfg_attr(not(has_go), ignore = "needs Go")]
 fn server_that_ignores_send_initial_events_is_listed() {
     let scene = Scene::synced();
-    scene.proxy.swallow_initial_events(true);
+    scene.proxy.drop_initial_events(true);
     scene.change_unseen();
-    scene.proxy.strike(Strike::Error(410));
+    scene.proxy.inject(Fault::Error(410));
     scene.assert_recovered();
 }
 

@@ -12,9 +12,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::support::{
-    Api, FaultProxy, OnServer, PATIENCE, Running, Strike, TestEnv, config_maps, eventually,
-};
+use crate::support::{Api, Fault, FaultProxy, OnServer, PATIENCE, Running, TestEnv, config_maps, eventually};
 pub(super) use row::Row;
 
 /// Two watches of three objects, over HTTP/2 and over HTTP/1.1, behind a proxy that is transparent at first.
@@ -92,7 +90,7 @@ impl Scene {
 
     /// The same while no data of the open watches passes, so they miss the changes.
     fn change_unseen(&self) {
-        self.proxy.strike(Strike::Stall);
+        self.proxy.inject(Fault::Stall);
         self.change();
     }
 

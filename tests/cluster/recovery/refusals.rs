@@ -1,14 +1,14 @@
 //! A server, or a proxy in front of it, that rejects the next watch.
 
 use super::{Scene, Watcher};
-use crate::support::{FaultResponse, Strike, Which};
+use crate::support::{Fault, FaultResponse, RequestClass};
 
 /// Makes both watches miss changes and cuts them; the next request of each gets this response.
 fn rejected_once(response: FaultResponse) {
     let scene = Scene::synced();
     scene.change_unseen();
-    scene.proxy.respond_to_each(Which::Rewatches, response);
-    scene.proxy.strike(Strike::Cut);
+    scene.proxy.respond_to_each(RequestClass::Rewatches, response);
+    scene.proxy.inject(Fault::Cut);
     scene.assert_recovered();
 }
 
@@ -52,8 +52,8 @@ fn future_version_error_causes_a_relist() {
 #[cfg_attr(not(has_go), ignore = "needs Go")]
 fn forbidden_watch_resumes_when_permission_returns() {
     let mut scene = Scene::synced();
-    scene.proxy.respond(Which::All, FaultResponse::status(403), usize::MAX);
-    scene.proxy.strike(Strike::Cut);
+    scene.proxy.respond(RequestClass::All, FaultResponse::status(403), usize::MAX);
+    scene.proxy.inject(Fault::Cut);
     scene.wait_for_lines(2);
     scene.change();
     scene.proxy.forward_all();
@@ -64,12 +64,12 @@ fn forbidden_watch_resumes_when_permission_returns() {
 #[cfg_attr(not(has_go), ignore = "needs Go")]
 fn expired_token_is_reread_from_its_file() {
     let mut scene = Scene::synced();
-    scene.proxy.take_token("the second");
-    scene.proxy.strike(Strike::Cut);
+    scene.proxy.require_token("the second");
+    scene.proxy.inject(Fault::Cut);
     scene.wait_for_lines(2);
     scene.change();
     for Watcher { version, .. } in &scene.watchers {
-        scene.proxy.give_token(&scene.env, version, "the second");
+        scene.proxy.write_token(&scene.env, version, "the second");
     }
     scene.assert_recovered();
 }

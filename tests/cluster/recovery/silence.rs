@@ -18,7 +18,7 @@ use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};
 
 use super::Scene;
-use crate::support::{Bookmarks, PATIENCE, Strike, eventually};
+use crate::support::{Bookmarks, Fault, PATIENCE, eventually};
 
 /// The interval of polling in real time; no result depends on it.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
@@ -168,17 +168,17 @@ impl Subscriber for ProbeLog {
 
 /// The times at which an interrupted watch was abandoned.
 #[derive(Debug)]
-struct Abandoned {
+struct AbandonmentTimes {
     /// Seconds since the interruption.
-    struck: u64,
+    since_fault: u64,
     /// Time since before its request.
-    requested: Duration,
+    since_request: Duration,
     /// Time since its start.
-    stood: Duration,
+    since_start: Duration,
 }
 
 /// Interrupts a watch and asserts that it is abandoned, replaced, and misses no changes.
-fn abandoned_after(way: (Option<&str>, bool), strike: Strike) -> Abandoned {
+fn abandoned_after(way: (Option<&str>, bool), fault: Fault) -> AbandonmentTimes {
     let scene = Scene::set();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     let probes = ProbeLog::default();
@@ -202,12 +202,16 @@ fn abandoned_after(way: (Option<&str>, bool), strike: Strike) -> Abandoned {
     // Longer than the HTTP library keeps an idle connection.
     runtime.block_on(watched.advance(Duration::from_mins(2), Some(&mut responses)));
     assert_eq!(watched.loss(), None, "silence alone is no failure");
-    let is_alive = matches!(strike, Strike::Stall);
-    scene.proxy.strike(strike);
+    let is_alive = matches!(fault, Fault::Stall);
+    scene.proxy.inject(fault);
     scene.change();
     let responses = is_alive.then_some(&mut responses);
     let passed = runtime.block_on(watched.advance(Duration::from_hours(1), responses)).as_secs();
-    let left = Abandoned { struck: passed, requested: now() - requested, stood: now() - stood };
+    let left = AbandonmentTimes {
+        since_fault: passed,
+        since_request: now() - requested,
+        since_start: now() - stood,
+    };
     let loss = watched.loss().expect("it is found");
     runtime.block_on(async { tokio::time::resume() });
     let version = eventually("the watch recovers", || {
@@ -240,16 +244,16 @@ const HTTP1: (Option<&str>, bool) = (None, true);
 #[cfg_attr(not(has_go), ignore = "needs Go")]
 fn dead_connection_is_detected_by_pings() {
     // The ping is sent after 30 s and has 15 s, regardless of earlier responses.
-    let left = abandoned_after(SHARED, Strike::Freeze);
-    assert!((15..=60).contains(&left.struck), "{left:?}");
+    let left = abandoned_after(SHARED, Fault::Freeze);
+    assert!((15..=60).contains(&left.since_fault), "{left:?}");
 }
 
 #[test]
 #[cfg_attr(not(has_go), ignore = "needs Go")]
 fn dead_connection_without_pings_is_detected_by_a_probe() {
     for way in [ALONE, HTTP1] {
-        let left = abandoned_after(way, Strike::Freeze);
-        assert!((15..=60).contains(&left.struck), "{left:?}");
+        let left = abandoned_after(way, Fault::Freeze);
+        assert!((15..=60).contains(&left.since_fault), "{left:?}");
     }
 }
 
@@ -257,9 +261,9 @@ fn dead_connection_without_pings_is_detected_by_a_probe() {
 #[cfg_attr(not(has_go), ignore = "needs Go")]
 fn stalled_watch_ends_at_its_timeout() {
     for way in [SHARED, ALONE] {
-        let left = abandoned_after(way, Strike::Stall);
+        let left = abandoned_after(way, Fault::Stall);
         // Five minutes plus half a minute. The watch may have started slightly later than observed.
         let due = Duration::from_secs(330);
-        assert!(left.requested >= due && left.stood <= due + 2 * STEP, "{left:?}");
+        assert!(left.since_request >= due && left.since_start <= due + 2 * STEP, "{left:?}");
     }
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::Scene;
-use crate::support::{Bookmarks, Strike};
+use crate::support::{Bookmarks, Fault};
 
 #[test]
 #[cfg_attr(not(has_go), ignore = "needs Go")]
@@ -11,7 +11,7 @@ fn watch_timeout_is_silent() {
     let scene = Scene::synced();
     scene.outlive_the_first_second();
     scene.change_unseen();
-    scene.proxy.strike(Strike::End);
+    scene.proxy.inject(Fault::End);
     scene.assert_recovered();
 }
 
@@ -19,7 +19,7 @@ fn watch_timeout_is_silent() {
 #[cfg_attr(not(has_go), ignore = "needs Go")]
 fn frame_cut_by_a_clean_end_is_received_again() {
     let scene = Scene::synced();
-    scene.proxy.strike(Strike::Truncate);
+    scene.proxy.inject(Fault::Truncate);
     scene.change();
     scene.assert_recovered();
 }
@@ -28,7 +28,7 @@ fn frame_cut_by_a_clean_end_is_received_again() {
 #[cfg_attr(not(has_go), ignore = "needs Go")]
 fn frame_cut_by_a_broken_stream_is_received_again() {
     let scene = Scene::synced();
-    scene.proxy.strike(Strike::Break);
+    scene.proxy.inject(Fault::Break);
     scene.change();
     scene.assert_recovered();
 }
@@ -38,7 +38,7 @@ fn frame_cut_by_a_broken_stream_is_received_again() {
 fn unreadable_frame_causes_a_relist() {
     let scene = Scene::synced();
     scene.change_unseen();
-    scene.proxy.strike(Strike::Corrupt);
+    scene.proxy.inject(Fault::Corrupt);
     scene.assert_recovered();
 }
 
@@ -47,7 +47,7 @@ fn unreadable_frame_causes_a_relist() {
 fn invalid_json_causes_a_relist() {
     let scene = Scene::synced();
     scene.change_unseen();
-    scene.proxy.strike(Strike::Garbage);
+    scene.proxy.inject(Fault::Garbage);
     scene.assert_recovered();
 }
 
@@ -68,7 +68,7 @@ fn dropped_bookmarks_are_tolerated() {
     scene.proxy.bookmarks(Bookmarks::None);
     scene.outlive_the_first_second();
     scene.change_unseen();
-    scene.proxy.strike(Strike::End);
+    scene.proxy.inject(Fault::End);
     scene.assert_recovered();
 }
 
@@ -77,7 +77,7 @@ fn dropped_bookmarks_are_tolerated() {
 fn expired_version_in_the_stream_causes_a_gap() {
     let scene = Scene::synced();
     scene.change_unseen();
-    scene.proxy.strike(Strike::Error(410));
+    scene.proxy.inject(Fault::Error(410));
     scene.assert_recovered();
 }
 
@@ -86,7 +86,7 @@ fn expired_version_in_the_stream_causes_a_gap() {
 fn overload_error_in_the_stream_backs_off() {
     let scene = Scene::synced();
     scene.change_unseen();
-    scene.proxy.strike(Strike::Error(429));
+    scene.proxy.inject(Fault::Error(429));
     scene.assert_recovered();
 }
 
@@ -95,6 +95,6 @@ fn overload_error_in_the_stream_backs_off() {
 fn internal_server_error_in_the_stream_causes_a_relist() {
     let scene = Scene::synced();
     scene.change_unseen();
-    scene.proxy.strike(Strike::Error(500));
+    scene.proxy.inject(Fault::Error(500));
     scene.assert_recovered();
 }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::cluster::replay::text;
 use crate::cluster::{busy, kubectl};
 use crate::support::{
-    Api, FaultProxy, Kdelta, OnServer, PATIENCE, Running, Strike, TestEnv, Testbed, eventually, print_line,
+    Api, Fault, FaultProxy, Kdelta, OnServer, PATIENCE, Running, TestEnv, Testbed, eventually, print_line,
     tool,
 };
 
@@ -148,6 +148,6 @@ fn client_go_reports_its_relists() {
     let config = proxy.kubeconfig(&env, &namespace);
     let informer = start_informer(config.to_str().expect("UTF-8"), "configmaps");
     eventually("it watches", || (proxy.open_watches() == 1).then_some(()));
-    proxy.strike(Strike::Error(410));
+    proxy.inject(Fault::Error(410));
     informer.stdout.json_until("the list", |line| line["type"] == "RELISTING");
 }

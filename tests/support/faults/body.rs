@@ -9,18 +9,18 @@ use hyper::header;
 use tokio::sync::{broadcast, mpsc};
 
 use super::own_response::error_frame;
-use super::script::{Bookmarks, Shared, Strike};
+use super::script::{Bookmarks, Fault, Shared};
 
 type Pieces = mpsc::Sender<io::Result<Bytes>>;
 
-/// Forwards a body until one side ends, or breaks it off after this many bytes.
-pub(super) async fn carry(mut from: reqwest::Response, to: Pieces, most: Option<usize>) {
-    let mut left = most.unwrap_or(usize::MAX);
+/// Forwards a body until one side ends, or breaks it off after `max_bytes`.
+pub(super) async fn forward_body(mut from: reqwest::Response, to: Pieces, max_bytes: Option<usize>) {
+    let mut left = max_bytes.unwrap_or(usize::MAX);
     loop {
         let piece = match from.chunk().await {
             Ok(Some(piece)) if piece.len() > left => {
                 let _sent = to.send(Ok(piece.slice(..left))).await;
-                Err(io::Error::other("it breaks off"))
+                Err(io::Error::other("broken off by the test"))
             }
             Ok(Some(piece)) => {
                 left -= piece.len();
@@ -36,30 +36,31 @@ pub(super) async fn carry(mut from: reqwest::Response, to: Pieces, most: Option<
     }
 }
 
-/// Forwards the frames of a watch until one side or a strike ends it.
-pub(super) async fn carry_frames(
+/// Forwards the frames of a watch until one side or a fault ends it.
+pub(super) async fn forward_watch(
     mut from: reqwest::Response,
     to: Pieces,
-    mut strikes: broadcast::Receiver<Strike>,
+    mut faults: broadcast::Receiver<Fault>,
     shared: Arc<Shared>,
 ) {
-    let _counted = WatchGuard::one_more(&shared);
-    let form = from.headers().get(header::CONTENT_TYPE).and_then(|form| form.to_str().ok());
-    let protobuf = form.is_some_and(|form| form.contains("protobuf"));
+    let _counted = WatchGuard::new(&shared);
+    let content_type =
+        from.headers().get(header::CONTENT_TYPE).and_then(|content_type| content_type.to_str().ok());
+    let protobuf = content_type.is_some_and(|content_type| content_type.contains("protobuf"));
     shared.protobuf_watches.fetch_add(usize::from(protobuf), Ordering::SeqCst);
     let mut frames =
-        Frames { to: to.clone(), shared, rest: BytesMut::new(), protobuf, armed: None, stalled: false };
+        Frames { to: to.clone(), shared, rest: BytesMut::new(), protobuf, pending: None, stalled: false };
     loop {
-        let goes_on = tokio::select! {
+        let is_open = tokio::select! {
             biased;
             () = to.closed() => return,
-            strike = strikes.recv() => match strike {
-                Ok(strike) => frames.struck(strike).await,
+            fault = faults.recv() => match fault {
+                Ok(fault) => frames.apply(fault).await,
                 Err(broadcast::error::RecvError::Lagged(_)) => true,
                 Err(broadcast::error::RecvError::Closed) => return,
             },
             piece = from.chunk(), if !frames.stalled => match piece {
-                Ok(Some(piece)) => frames.take(&piece).await,
+                Ok(Some(piece)) => frames.push(&piece).await,
                 Ok(None) => return,
                 Err(error) => {
                     let _sent = to.send(Err(io::Error::other(error))).await;
@@ -67,7 +68,7 @@ pub(super) async fn carry_frames(
                 }
             },
         };
-        if !goes_on {
+        if !is_open {
             return;
         }
     }
@@ -77,7 +78,7 @@ pub(super) async fn carry_frames(
 struct WatchGuard(Arc<Shared>);
 
 impl WatchGuard {
-    fn one_more(shared: &Arc<Shared>) -> Self {
+    fn new(shared: &Arc<Shared>) -> Self {
         shared.watches.fetch_add(1, Ordering::SeqCst);
         Self(Arc::clone(shared))
     }
@@ -95,46 +96,43 @@ struct Frames {
     shared: Arc<Shared>,
     /// The bytes of an incomplete frame.
     rest: BytesMut,
-    /// True if each frame has a length prefix; otherwise it ends with a newline.
+    /// Whether each frame has a length prefix; otherwise it ends with a newline.
     protobuf: bool,
-    /// The strike that applies to the next frame.
-    armed: Option<Strike>,
+    /// The fault that applies to the next frame.
+    pending: Option<Fault>,
     stalled: bool,
 }
 
 impl Frames {
-    async fn struck(&mut self, strike: Strike) -> bool {
-        match strike {
-            Strike::End => false,
-            Strike::Stall => {
+    /// Applies a fault at once, or keeps it for the next frame.
+    async fn apply(&mut self, fault: Fault) -> bool {
+        match fault {
+            Fault::End => false,
+            Fault::Stall => {
                 self.stalled = true;
                 true
             }
-            Strike::Error(code) => {
+            Fault::Error(code) => {
                 let _sent = self.send(error_frame(code).into()).await;
                 false
             }
-            Strike::Garbage => self.send(Bytes::from_static(b"<html>502 Bad Gateway</html>\n")).await,
-            Strike::Truncate
-            | Strike::Break
-            | Strike::Corrupt
-            | Strike::TruncateAt(_)
-            | Strike::BreakAt(_) => {
-                // The withheld frame is corrupted.
-                self.stalled &= !matches!(strike, Strike::Corrupt);
-                self.armed = Some(strike);
+            Fault::Garbage => self.send(Bytes::from_static(b"<html>502 Bad Gateway</html>\n")).await,
+            Fault::Truncate | Fault::Break | Fault::Corrupt | Fault::TruncateAt(_) | Fault::BreakAt(_) => {
+                // A corrupted frame follows a stall, which therefore ends.
+                self.stalled &= !matches!(fault, Fault::Corrupt);
+                self.pending = Some(fault);
                 true
             }
-            Strike::Cut | Strike::Reset | Strike::GoAway | Strike::Freeze => true,
+            Fault::Cut | Fault::Reset | Fault::GoAway | Fault::Freeze => true,
         }
     }
 
     /// Forwards the frames that these bytes complete.
-    async fn take(&mut self, bytes: &[u8]) -> bool {
+    async fn push(&mut self, bytes: &[u8]) -> bool {
         self.rest.extend_from_slice(bytes);
-        while let Some(length) = self.whole() {
+        while let Some(length) = self.first_frame_length() {
             let frame = self.rest.split_to(length).freeze();
-            if !self.frame(frame).await {
+            if !self.forward_frame(frame).await {
                 return false;
             }
         }
@@ -142,7 +140,7 @@ impl Frames {
     }
 
     /// Returns the length of the first complete frame.
-    fn whole(&self) -> Option<usize> {
+    fn first_frame_length(&self) -> Option<usize> {
         if !self.protobuf {
             return memchr::memchr(b'\n', &self.rest).map(|end| end + 1);
         }
@@ -151,21 +149,22 @@ impl Frames {
         (self.rest.len() >= length).then_some(length)
     }
 
-    async fn frame(&mut self, frame: Bytes) -> bool {
-        let passes = match self.shared.script().bookmarks {
+    /// Forwards one frame, with the pending fault.
+    async fn forward_frame(&mut self, frame: Bytes) -> bool {
+        let is_forwarded = match self.shared.script().bookmarks {
             Bookmarks::All => true,
             Bookmarks::NoEnd => !contains(&frame, br#""k8s.io/initial-events-end":"true""#),
             Bookmarks::None => !frame.starts_with(br#"{"type":"BOOKMARK""#),
         };
-        let armed = self.armed.take();
-        let half = match armed {
-            Some(Strike::TruncateAt(at) | Strike::BreakAt(at)) => frame.slice(..at % frame.len()),
+        let pending = self.pending.take();
+        let half = match pending {
+            Some(Fault::TruncateAt(at) | Fault::BreakAt(at)) => frame.slice(..at % frame.len()),
             _ => frame.slice(..frame.len() / 2),
         };
-        match armed {
-            None if passes => self.send(frame).await,
+        match pending {
+            None if is_forwarded => self.send(frame).await,
             None => true,
-            Some(Strike::Corrupt) => {
+            Some(Fault::Corrupt) => {
                 let mut bytes = frame.to_vec();
                 // The quote that ends the type.
                 if let Some(quote) = bytes.iter().skip(9).position(|byte| *byte == b'"') {
@@ -173,8 +172,9 @@ impl Frames {
                 }
                 self.send(bytes.into()).await
             }
-            Some(Strike::Break | Strike::BreakAt(_)) => {
-                let _sent = (self.send(half).await, self.to.send(Err(io::Error::other("struck"))).await);
+            Some(Fault::Break | Fault::BreakAt(_)) => {
+                let _sent =
+                    (self.send(half).await, self.to.send(Err(io::Error::other("injected fault"))).await);
                 false
             }
             Some(_) => {
@@ -188,7 +188,7 @@ impl Frames {
     async fn send(&self, mut bytes: Bytes) -> bool {
         let (piece, delay) = {
             let script = self.shared.script();
-            (script.piece.unwrap_or(usize::MAX), script.delay)
+            (script.piece_size.unwrap_or(usize::MAX), script.delay)
         };
         while !bytes.is_empty() {
             // Separates the pieces into reads of their own, zero unless a test sets it.

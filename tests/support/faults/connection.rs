@@ -1,4 +1,4 @@
-//! Connections: TLS with a certificate of the proxy's own, and the strikes on whole connections.
+//! Connections: TLS with a certificate of the proxy's own, and the faults on whole connections.
 
 use std::net::TcpListener;
 use std::pin::Pin;
@@ -19,7 +19,7 @@ use tokio::time::Sleep;
 use tokio_rustls::TlsAcceptor;
 
 use super::forward::respond;
-use super::script::{Shared, Strike};
+use super::script::{Fault, Shared};
 
 /// The interval at which a frozen connection checks whether it may continue.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
@@ -51,24 +51,28 @@ impl Identity {
     }
 }
 
-/// Accepts connections until it is aborted. Connections outlive it; a strike ends them.
+/// Accepts connections until it is aborted. Connections outlive it; a fault ends them.
 pub(super) async fn serve_all(listener: TcpListener, shared: Arc<Shared>) {
     let listener = tokio::net::TcpListener::from_std(listener).expect("a socket");
     while let Ok((stream, _)) = listener.accept().await {
-        // Subscribed here and not in the task, so that no strike is missed in between.
-        let strikes = shared.strikes.subscribe();
-        tokio::spawn(serve(stream, Arc::clone(&shared), strikes));
+        // Subscribed here and not in the task, so that no fault is missed in between.
+        let faults = shared.faults.subscribe();
+        tokio::spawn(serve(stream, Arc::clone(&shared), faults));
     }
 }
 
-async fn serve(stream: TcpStream, shared: Arc<Shared>, mut strikes: broadcast::Receiver<Strike>) {
+async fn serve(stream: TcpStream, shared: Arc<Shared>, mut faults: broadcast::Receiver<Fault>) {
     let state = Arc::new(ConnectionState::default());
     let gate = Gate { stream, state: Arc::clone(&state), shared: Arc::clone(&shared), look: None };
-    let identity = if shared.script().stranger { &shared.stranger } else { &shared.own };
+    let identity = if shared.script().uses_unknown_certificate {
+        &shared.unknown_identity
+    } else {
+        &shared.known_identity
+    };
     let handshake = identity.acceptor.accept(gate);
     let stream = tokio::select! {
         Ok(stream) = handshake => stream,
-        _ = struck(&mut strikes, &state) => return,
+        _ = next_fault(&mut faults, &state) => return,
         else => return,
     };
     let service = service_fn(|request| respond(request, Arc::clone(&shared)));
@@ -78,31 +82,31 @@ async fn serve(stream: TcpStream, shared: Arc<Shared>, mut strikes: broadcast::R
     loop {
         tokio::select! {
             _ = connection.as_mut() => return,
-            strike = struck(&mut strikes, &state) => match strike {
-                Strike::GoAway => connection.as_mut().graceful_shutdown(),
+            fault = next_fault(&mut faults, &state) => match fault {
+                Fault::GoAway => connection.as_mut().graceful_shutdown(),
                 _ => return,
             },
         }
     }
 }
 
-/// Waits for a strike that ends the connection, and applies the others.
-async fn struck(strikes: &mut broadcast::Receiver<Strike>, state: &ConnectionState) -> Strike {
+/// Waits for a fault that ends the connection, and applies the others.
+async fn next_fault(faults: &mut broadcast::Receiver<Fault>, state: &ConnectionState) -> Fault {
     loop {
-        match strikes.recv().await {
-            Ok(Strike::Freeze) => state.frozen.store(true, Ordering::SeqCst),
-            Ok(Strike::Reset) => {
+        match faults.recv().await {
+            Ok(Fault::Freeze) => state.frozen.store(true, Ordering::SeqCst),
+            Ok(Fault::Reset) => {
                 state.ends_with_reset.store(true, Ordering::SeqCst);
-                return Strike::Reset;
+                return Fault::Reset;
             }
-            Ok(strike @ (Strike::Cut | Strike::GoAway)) => return strike,
-            Err(broadcast::error::RecvError::Closed) => return Strike::Cut,
+            Ok(fault @ (Fault::Cut | Fault::GoAway)) => return fault,
+            Err(broadcast::error::RecvError::Closed) => return Fault::Cut,
             Ok(_) | Err(broadcast::error::RecvError::Lagged(_)) => {}
         }
     }
 }
 
-/// The state of a connection under strikes.
+/// The state of a connection under faults.
 #[derive(Default)]
 struct ConnectionState {
     frozen: AtomicBool,

@@ -11,7 +11,7 @@ use hyper::body::{Frame, Incoming};
 use hyper::{Request, Response, header};
 use tokio::sync::mpsc;
 
-use super::body::{carry, carry_frames};
+use super::body::{forward_body, forward_watch};
 use super::own_response::FaultResponse;
 use super::script::Shared;
 
@@ -50,13 +50,13 @@ fn scripted_response(request: &Request<Incoming>, query: &str, shared: &Shared) 
         return None;
     }
     if let Some((_, response, left)) =
-        script.responses.iter_mut().find(|(which, _, left)| *left > 0 && which.fits(query))
+        script.responses.iter_mut().find(|(class, _, left)| *left > 0 && class.matches(query))
     {
         *left -= 1;
         return Some(response.clone());
     }
-    let mut fitting = script.first_responses.iter_mut().filter(|(which, ..)| which.fits(query));
-    fitting.find_map(|(_, response, reported)| reported.insert(shown.to_owned()).then(|| response.clone()))
+    let mut matching = script.first_responses.iter_mut().filter(|(class, ..)| class.matches(query));
+    matching.find_map(|(_, response, reported)| reported.insert(shown.to_owned()).then(|| response.clone()))
 }
 
 /// Returns whether the path is that of a collection, not of discovery.
@@ -65,7 +65,7 @@ fn is_of_a_collection(path: &str) -> bool {
     (path.starts_with("/api/") && depth > 2) || (path.starts_with("/apis/") && depth > 3)
 }
 
-/// Removes protobuf from an Accept header: most strikes apply to JSON frames.
+/// Removes protobuf from an Accept header: most faults apply to JSON frames.
 fn without_protobuf(accept: &str) -> String {
     let clauses = accept.split(',').filter(|clause| !clause.contains("protobuf"));
     clauses.collect::<Vec<_>>().join(",")
@@ -76,29 +76,30 @@ async fn forward(
     query: &str,
     shared: Arc<Shared>,
 ) -> Result<Response<Body>, io::Error> {
-    let (swallows, protobuf, longest_list) = {
+    let (drops_initial_events, allows_protobuf, max_list_bytes) = {
         let script = shared.script();
-        (script.swallow_initial_events, script.protobuf, script.longest_list)
+        (script.drop_initial_events, script.allows_protobuf, script.max_list_bytes)
     };
     let hidden = ["sendInitialEvents=", "resourceVersionMatch="];
     let query: Vec<&str> = query
         .split('&')
-        .filter(|pair| !swallows || !hidden.iter().any(|name| pair.starts_with(name)))
+        .filter(|pair| !drops_initial_events || !hidden.iter().any(|name| pair.starts_with(name)))
         .collect();
     let query = query.join("&");
     let is_watch = query.contains("watch=true");
     let url = format!("{}{}?{query}", shared.server, request.uri().path());
-    let mut sending = shared.upstream.get(url).bearer_auth(&shared.admin);
+    let mut upstream_request = shared.upstream.get(url).bearer_auth(&shared.admin);
     for (name, value) in request.headers() {
-        if name == header::ACCEPT && is_watch && !protobuf {
-            sending = sending.header(name, without_protobuf(value.to_str().unwrap_or_default()));
+        if name == header::ACCEPT && is_watch && !allows_protobuf {
+            upstream_request =
+                upstream_request.header(name, without_protobuf(value.to_str().unwrap_or_default()));
         } else if !HOP_BY_HOP.contains(name) {
-            sending = sending.header(name, value);
+            upstream_request = upstream_request.header(name, value);
         }
     }
-    // Subscribed before the server responds: strikes from now on apply to this watch.
-    let strikes = shared.strikes.subscribe();
-    let response = sending.send().await.map_err(io::Error::other)?;
+    // Subscribed before the server responds: faults from now on apply to this watch.
+    let faults = shared.faults.subscribe();
+    let response = upstream_request.send().await.map_err(io::Error::other)?;
     let mut building = Response::builder().status(response.status());
     for (name, value) in response.headers() {
         if !HOP_BY_HOP.contains(name) {
@@ -108,10 +109,10 @@ async fn forward(
     // Bounded; it closes with the body that the client reads, or with the server's.
     let (sender, receiver) = mpsc::channel(PIECES);
     if is_watch && response.status().is_success() {
-        tokio::spawn(carry_frames(response, sender, strikes, shared));
+        tokio::spawn(forward_watch(response, sender, faults, shared));
     } else {
         let is_list = is_of_a_collection(request.uri().path());
-        tokio::spawn(carry(response, sender, longest_list.filter(|_| is_list)));
+        tokio::spawn(forward_body(response, sender, max_list_bytes.filter(|_| is_list)));
     }
     let pieces = futures_util::stream::unfold(receiver, |mut receiver| async move {
         let piece: Result<Bytes, io::Error> = receiver.recv().await?;

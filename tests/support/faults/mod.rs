@@ -1,5 +1,5 @@
 //! A fault-injecting proxy in front of a real server. It terminates TLS and speaks HTTP/1.1 and HTTP/2: a script
-//! serves tests of one fault, strikes at random moments serve the chaos test.
+//! serves the tests of one fault; the chaos test injects faults at random moments.
 //!
 //! Where connections only need to be cut, [`super::Proxy`] does so without looking at the data.
 
@@ -10,7 +10,7 @@ mod own_response;
 mod script;
 
 pub(crate) use own_response::FaultResponse;
-pub(crate) use script::{Bookmarks, Strike, Which};
+pub(crate) use script::{Bookmarks, Fault, RequestClass};
 
 use std::collections::HashSet;
 use std::net::{Ipv4Addr, TcpListener};
@@ -50,9 +50,9 @@ impl FaultProxy {
             .expect("a runtime");
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
         let port = listener.local_addr().expect("an address").port();
-        let (own, stranger) = (Identity::new(), Identity::new());
-        let authority = own.authority.clone();
-        let shared = Arc::new(Shared::new(testbed, own, stranger));
+        let (known, unknown) = (Identity::new(), Identity::new());
+        let authority = known.authority.clone();
+        let shared = Arc::new(Shared::new(testbed, known, unknown));
         let mut proxy = Self { port, authority, shared, runtime: Some(runtime), accepting: None };
         proxy.listen(listener);
         proxy
@@ -65,7 +65,7 @@ impl FaultProxy {
 
     /// The same for one of several clients, which the proxy distinguishes by their tokens.
     pub(crate) fn kubeconfig_of(&self, env: &TestEnv, namespace: &str, client: &str) -> PathBuf {
-        let token = self.give_token(env, client, "the first");
+        let token = self.write_token(env, client, "the first");
         let authority = env.file(&format!("proxy-{}.crt", self.port), &self.authority);
         let config = json!({
             "apiVersion": "v1", "kind": "Config", "current-context": "test",
@@ -81,7 +81,7 @@ impl FaultProxy {
     }
 
     /// Writes a client's token file.
-    pub(crate) fn give_token(&self, env: &TestEnv, client: &str, token: &str) -> PathBuf {
+    pub(crate) fn write_token(&self, env: &TestEnv, client: &str, token: &str) -> PathBuf {
         env.file(&format!("proxy-{}-{client}.token", self.port), &format!("{token} of {client}"))
     }
 
@@ -90,12 +90,13 @@ impl FaultProxy {
         format!("https://127.0.0.1:{}", self.port)
     }
 
+    /// Ends all connections and refuses new ones.
     pub(crate) fn refuse(&mut self) {
         if let (Some(accepting), Some(runtime)) = (self.accepting.take(), &self.runtime) {
             accepting.abort();
             let _ended = runtime.block_on(accepting);
         }
-        self.strike(Strike::Cut);
+        self.inject(Fault::Cut);
     }
 
     /// Accepts connections again.
@@ -113,20 +114,20 @@ impl FaultProxy {
         self.accepting = Some(runtime.spawn(serve_all(listener, Arc::clone(&self.shared))));
     }
 
-    /// Applies a strike to all open connections and watches.
-    pub(crate) fn strike(&self, strike: Strike) {
+    /// Applies a fault to all open connections and watches.
+    pub(crate) fn inject(&self, fault: Fault) {
         // There may be no subscriber.
-        let _struck = self.shared.strikes.send(strike);
+        let _subscribers = self.shared.faults.send(fault);
     }
 
-    /// Answers this many matching requests with the response.
-    pub(crate) fn respond(&self, which: Which, response: FaultResponse, times: usize) {
-        self.shared.script().responses.push((which, response, times));
+    /// Responds to this many matching requests with the response.
+    pub(crate) fn respond(&self, class: RequestClass, response: FaultResponse, times: usize) {
+        self.shared.script().responses.push((class, response, times));
     }
 
-    /// Answers the first matching request of each client with the response.
-    pub(crate) fn respond_to_each(&self, which: Which, response: FaultResponse) {
-        self.shared.script().first_responses.push((which, response, HashSet::new()));
+    /// Responds to the first matching request of each client with the response.
+    pub(crate) fn respond_to_each(&self, class: RequestClass, response: FaultResponse) {
+        self.shared.script().first_responses.push((class, response, HashSet::new()));
     }
 
     /// Clears all scripted responses.
@@ -138,11 +139,11 @@ impl FaultProxy {
 
     /// Breaks off every list after this many bytes.
     pub(crate) fn break_lists(&self, bytes: usize) {
-        self.shared.script().longest_list = Some(bytes);
+        self.shared.script().max_list_bytes = Some(bytes);
     }
 
     /// Accepts only this token of each client and responds to others with 401; at first it accepts all.
-    pub(crate) fn take_token(&self, token: &str) {
+    pub(crate) fn require_token(&self, token: &str) {
         self.shared.script().token = Some(token.to_owned());
     }
 
@@ -152,13 +153,13 @@ impl FaultProxy {
     }
 
     /// Removes the request for initial events from watches, like an intermediary that forwards only known parameters.
-    pub(crate) fn swallow_initial_events(&self, swallow: bool) {
-        self.shared.script().swallow_initial_events = swallow;
+    pub(crate) fn drop_initial_events(&self, drop: bool) {
+        self.shared.script().drop_initial_events = drop;
     }
 
     /// Allows protobuf watches. Their bookmarks are always forwarded, and their frames never replaced.
     pub(crate) fn allow_protobuf(&self) {
-        self.shared.script().protobuf = true;
+        self.shared.script().allows_protobuf = true;
     }
 
     /// Returns the number of protobuf watches so far.
@@ -169,12 +170,12 @@ impl FaultProxy {
     /// Forwards data in pieces of this size, each after this delay.
     pub(crate) fn pieces(&self, size: usize, delay: Duration) {
         let mut script = self.shared.script();
-        (script.piece, script.delay) = (Some(size), delay);
+        (script.piece_size, script.delay) = (Some(size), delay);
     }
 
     /// Sets whether new connections get a certificate of an unknown authority.
-    pub(crate) fn use_unknown_certificate(&self, stranger: bool) {
-        self.shared.script().stranger = stranger;
+    pub(crate) fn use_unknown_certificate(&self, unknown: bool) {
+        self.shared.script().uses_unknown_certificate = unknown;
     }
 
     /// Returns the number of open watches: the server has responded, and they have not ended.
@@ -195,7 +196,7 @@ impl FaultProxy {
 
 impl Drop for FaultProxy {
     fn drop(&mut self) {
-        self.strike(Strike::Cut);
+        self.inject(Fault::Cut);
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();
         }

@@ -1,4 +1,4 @@
-//! The script of a proxy, which its tasks consult, and strikes.
+//! The state that the tasks of a fault proxy share: scripted responses, and the faults to inject.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -12,12 +12,12 @@ use super::connection::Identity;
 use super::own_response::FaultResponse;
 use crate::support::Testbed;
 
-/// The number of strikes that a task may lag behind; it ends long before.
-const STRIKES: usize = 256;
+/// The capacity of the channel of faults. A task that lags behind by so many has ended long before.
+const FAULT_CAPACITY: usize = 256;
 
 /// An immediate fault of all open connections or watches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Strike {
+pub(crate) enum Fault {
     /// Every connection ends without a notice.
     Cut,
     /// Every connection is reset.
@@ -48,7 +48,7 @@ pub(crate) enum Strike {
 
 /// A class of requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Which {
+pub(crate) enum RequestClass {
     /// Lists and watches.
     All,
     /// Lists, first and later pages.
@@ -74,19 +74,26 @@ pub(crate) enum Bookmarks {
 #[derive(Debug)]
 pub(super) struct Script {
     /// Scripted responses, and how many times each is still used. The first match counts.
-    pub(super) responses: Vec<(Which, FaultResponse, usize)>,
+    pub(super) responses: Vec<(RequestClass, FaultResponse, usize)>,
     /// Responses given once to each client, with the tokens of clients that got them.
-    pub(super) first_responses: Vec<(Which, FaultResponse, HashSet<String>)>,
+    pub(super) first_responses: Vec<(RequestClass, FaultResponse, HashSet<String>)>,
+    /// The bookmarks that are forwarded.
     pub(super) bookmarks: Bookmarks,
-    pub(super) swallow_initial_events: bool,
-    /// True if watches may use protobuf. Their frames are only cut, ended and stalled.
-    pub(super) protobuf: bool,
-    /// Lists break off after this many bytes.
-    pub(super) longest_list: Option<usize>,
+    /// Whether requests for initial events lose that option on the way to the server.
+    pub(super) drop_initial_events: bool,
+    /// Whether watches may use protobuf. Their frames are only cut, ended and stalled.
+    pub(super) allows_protobuf: bool,
+    /// The number of bytes after which lists break off.
+    pub(super) max_list_bytes: Option<usize>,
+    /// The start of the only accepted token; `None` accepts all.
     pub(super) token: Option<String>,
-    pub(super) piece: Option<usize>,
+    /// The size of the pieces in which a watch is forwarded.
+    pub(super) piece_size: Option<usize>,
+    /// The delay before each piece.
     pub(super) delay: Duration,
-    pub(super) stranger: bool,
+    /// Whether new connections get a certificate of an unknown authority.
+    pub(super) uses_unknown_certificate: bool,
+    /// The requests since the test last took them.
     pub(super) requests: Vec<String>,
 }
 
@@ -94,8 +101,8 @@ pub(super) struct Script {
 pub(super) struct Shared {
     /// A std mutex, locked for a lookup and never across an `.await`.
     script: Mutex<Script>,
-    /// A broadcast: each connection and each watch receives every strike. Bounded; it closes with the proxy.
-    pub(super) strikes: broadcast::Sender<Strike>,
+    /// A broadcast: each connection and each watch receives every fault. Bounded; it closes with the proxy.
+    pub(super) faults: broadcast::Sender<Fault>,
     /// The number of open watches.
     pub(super) watches: AtomicUsize,
     /// The number of writes to the sockets of clients.
@@ -106,12 +113,13 @@ pub(super) struct Shared {
     pub(super) server: String,
     /// The administrator's credentials, which the proxy uses for all requests.
     pub(super) admin: String,
-    pub(super) own: Identity,
-    pub(super) stranger: Identity,
+    /// The certificate whose authority is in the kubeconfigs of the proxy.
+    pub(super) known_identity: Identity,
+    pub(super) unknown_identity: Identity,
 }
 
 impl Shared {
-    pub(super) fn new(testbed: &Testbed, own: Identity, stranger: Identity) -> Self {
+    pub(super) fn new(testbed: &Testbed, known_identity: Identity, unknown_identity: Identity) -> Self {
         let ca = std::fs::read(testbed.ca_file()).expect("the CA of the testbed");
         let upstream = reqwest::Client::builder()
             .tls_certs_only([reqwest::Certificate::from_pem(&ca).expect("a certificate")])
@@ -125,26 +133,26 @@ impl Shared {
             responses: Vec::new(),
             first_responses: Vec::new(),
             bookmarks: Bookmarks::All,
-            swallow_initial_events: false,
-            protobuf: false,
-            longest_list: None,
+            drop_initial_events: false,
+            allows_protobuf: false,
+            max_list_bytes: None,
             token: None,
-            piece: None,
+            piece_size: None,
             delay: Duration::ZERO,
-            stranger: false,
+            uses_unknown_certificate: false,
             requests: Vec::new(),
         };
         Self {
             script: Mutex::new(script),
-            strikes: broadcast::channel(STRIKES).0,
+            faults: broadcast::channel(FAULT_CAPACITY).0,
             watches: AtomicUsize::new(0),
             writes: AtomicU64::new(0),
             protobuf_watches: AtomicUsize::new(0),
             upstream,
             server: testbed.server().to_owned(),
             admin: testbed.token("admin").to_owned(),
-            own,
-            stranger,
+            known_identity,
+            unknown_identity,
         }
     }
 
@@ -159,9 +167,9 @@ impl fmt::Debug for Shared {
     }
 }
 
-impl Which {
+impl RequestClass {
     /// Returns whether a request with this query matches.
-    pub(super) fn fits(self, query: &str) -> bool {
+    pub(super) fn matches(self, query: &str) -> bool {
         let has = |name: &str| query.split('&').any(|pair| pair.starts_with(name));
         let (watch, initial, page) = (has("watch="), has("sendInitialEvents="), has("continue="));
         match self {
