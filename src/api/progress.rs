@@ -205,8 +205,8 @@ mod tests {
         for error in [
             Error::Refused(text()),
             Error::Tls(text()),
-            Error::Transport(text()),
-            Error::Timeout(text()),
+            Error::Transport(text().into()),
+            Error::Timeout(text().into()),
             Error::Unauthorized(status()),
             Error::TooManyRequests { status: status(), retry_after },
             Error::Unavailable { status: status(), retry_after },

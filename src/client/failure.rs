@@ -12,7 +12,7 @@ use rustls::pki_types::{ServerName, UnixTime};
 
 use super::connection::{DecompressionError, ProxyError};
 use super::redaction::Redaction;
-use crate::listwatch::{Error, system_words};
+use crate::listwatch::{Error, NetworkFailure, system_words};
 use crate::wire::status;
 
 /// An error with its chain of sources.
@@ -65,11 +65,11 @@ pub(crate) fn before_answer(error: Cause<'_>, authority: &str, proxy: Option<&st
         FailureKind::TlsAlert => Error::TlsAlert(unable),
         FailureKind::Timeout => {
             let by = proxy.map(|proxy| format!(" by way of the proxy {proxy}")).unwrap_or_default();
-            Error::Timeout(format!(
+            Error::Timeout(NetworkFailure::before_response(format!(
                 "Unable to connect to the server: {authority} did not respond in time{by}"
-            ))
+            )))
         }
-        FailureKind::Other => Error::Transport(unable),
+        FailureKind::Other => Error::Transport(NetworkFailure::before_response(unable)),
     }
 }
 
@@ -88,10 +88,11 @@ pub(crate) fn is_other_protocol(error: Cause<'_>) -> bool {
     is_no_http || has_alert(error, |alert| alert == AlertDescription::NoApplicationProtocol)
 }
 
-fn has_alert(error: Cause<'_>, wanted: fn(AlertDescription) -> bool) -> bool {
+fn has_alert(error: Cause<'_>, is_match: fn(AlertDescription) -> bool) -> bool {
     let mut found = false;
     walk(error, &mut |cause| {
-        found |= matches!(cause.downcast_ref(), Some(rustls::Error::AlertReceived(alert)) if wanted(*alert));
+        found |=
+            matches!(cause.downcast_ref(), Some(rustls::Error::AlertReceived(alert)) if is_match(*alert));
     });
     found
 }
@@ -104,7 +105,8 @@ pub(crate) fn sentence(error: Cause<'_>) -> String {
 /// Returns the error of a refusal by a forwarding proxy itself.
 pub(crate) fn of_proxy(code: StatusCode, proxy: &str) -> Option<Error> {
     (code == StatusCode::PROXY_AUTHENTICATION_REQUIRED).then(|| {
-        Error::Transport(format!("Unable to connect to the server: the proxy {proxy} responded: {code}"))
+        let message = format!("Unable to connect to the server: the proxy {proxy} responded: {code}");
+        Error::Transport(NetworkFailure::before_response(message))
     })
 }
 
@@ -122,24 +124,25 @@ pub(crate) fn plain_to_tls(body: &[u8], authority: &str) -> Option<Error> {
 pub(crate) fn while_reading(error: Cause<'_>, authority: &str, silent: Duration) -> Error {
     // The connection is intact, but the handling is the same: another response may be valid.
     if let Some(DecompressionError::Invalid(_)) = error.downcast_ref() {
-        return Error::Transport(format!(
-            "the response of the server {authority} is damaged: {}",
-            sentence(error)
-        ));
+        let why = sentence(error);
+        return Error::Transport(format!("the response of the server {authority} is damaged: {why}").into());
     }
     let chain = Chain::of(error);
     let why = &if is_unanswered_ping(error) { nothing_heard(silent) } else { chain.sentence };
     match chain.kind {
-        FailureKind::Timeout => Error::Timeout(format!("the server {authority} stopped responding: {why}")),
+        FailureKind::Timeout => {
+            Error::Timeout(format!("the server {authority} stopped responding: {why}").into())
+        }
         FailureKind::Refused | FailureKind::Tls | FailureKind::TlsAlert | FailureKind::Other => {
-            Error::Transport(format!("the connection to the server {authority} broke: {why}"))
+            Error::Transport(format!("the connection to the server {authority} broke: {why}").into())
         }
     }
 }
 
 /// Returns the error of a response that stays silent, from a server that fails its liveness check.
 pub(crate) fn silence(authority: &str, silent: Duration) -> Error {
-    Error::Transport(format!("the connection to the server {authority} broke: {}", nothing_heard(silent)))
+    let why = nothing_heard(silent);
+    Error::Transport(format!("the connection to the server {authority} broke: {why}").into())
 }
 
 fn nothing_heard(silent: Duration) -> String {

@@ -12,7 +12,7 @@ use http::header::HeaderValue;
 use serde_json::Value;
 
 use crate::kubeconfig::Proxy;
-use crate::listwatch::{Error, Status};
+use crate::listwatch::{Error, NetworkFailure, Status};
 
 /// Replaces a credential.
 const MASK: &str = "***";
@@ -91,7 +91,11 @@ impl Redaction {
     /// Returns the error with every text in it masked.
     pub(crate) fn error(&self, error: Error) -> Error {
         let text = |text: String| self.owned(text);
-        let status = |status: Status| Status {
+        let failure = |NetworkFailure { message, is_before_response }| NetworkFailure {
+            message: self.owned(message),
+            is_before_response,
+        };
+        let masked = |status: Status| Status {
             code: status.code,
             name: status.name.map(|name| self.owned(name.into()).into()),
             reason: self.owned(status.reason),
@@ -99,28 +103,28 @@ impl Redaction {
             json: self.json(status.json),
         };
         match error {
-            Error::Expired(said) => Error::Expired(status(said)),
-            Error::TooLargeResourceVersion(said) => Error::TooLargeResourceVersion(status(said)),
-            Error::TooManyRequests { status: said, retry_after } => {
-                Error::TooManyRequests { status: status(said), retry_after }
+            Error::Expired(status) => Error::Expired(masked(status)),
+            Error::TooLargeResourceVersion(status) => Error::TooLargeResourceVersion(masked(status)),
+            Error::TooManyRequests { status, retry_after } => {
+                Error::TooManyRequests { status: masked(status), retry_after }
             }
-            Error::Unavailable { status: said, retry_after } => {
-                Error::Unavailable { status: status(said), retry_after }
+            Error::Unavailable { status, retry_after } => {
+                Error::Unavailable { status: masked(status), retry_after }
             }
-            Error::Internal(said) => Error::Internal(status(said)),
-            Error::Unauthorized(said) => Error::Unauthorized(status(said)),
-            Error::Forbidden(said) => Error::Forbidden(status(said)),
-            Error::NotFound(said) => Error::NotFound(status(said)),
-            Error::NotSupported(said) => Error::NotSupported(status(said)),
-            Error::Invalid(said) => Error::Invalid(status(said)),
-            Error::UnsupportedFieldSelector(said) => Error::UnsupportedFieldSelector(status(said)),
-            Error::Refused(said) => Error::Refused(text(said)),
-            Error::Tls(said) => Error::Tls(text(said)),
-            Error::TlsAlert(said) => Error::TlsAlert(text(said)),
-            Error::Transport(said) => Error::Transport(text(said)),
-            Error::Timeout(said) => Error::Timeout(text(said)),
-            Error::Decode(said) => Error::Decode(text(said)),
-            Error::NotStored(said) => Error::NotStored(text(said)),
+            Error::Internal(status) => Error::Internal(masked(status)),
+            Error::Unauthorized(status) => Error::Unauthorized(masked(status)),
+            Error::Forbidden(status) => Error::Forbidden(masked(status)),
+            Error::NotFound(status) => Error::NotFound(masked(status)),
+            Error::NotSupported(status) => Error::NotSupported(masked(status)),
+            Error::Invalid(status) => Error::Invalid(masked(status)),
+            Error::UnsupportedFieldSelector(status) => Error::UnsupportedFieldSelector(masked(status)),
+            Error::Refused(message) => Error::Refused(text(message)),
+            Error::Tls(message) => Error::Tls(text(message)),
+            Error::TlsAlert(message) => Error::TlsAlert(text(message)),
+            Error::Transport(cause) => Error::Transport(failure(cause)),
+            Error::Timeout(cause) => Error::Timeout(failure(cause)),
+            Error::Decode(message) => Error::Decode(text(message)),
+            Error::NotStored(message) => Error::NotStored(text(message)),
         }
     }
 

@@ -66,10 +66,10 @@ pub enum Error {
     TlsAlert(String),
     /// The connection broke, or failed for another reason.
     #[error("{0}")]
-    Transport(String),
+    Transport(NetworkFailure),
     /// No data arrived within the time limit.
     #[error("{0}")]
-    Timeout(String),
+    Timeout(NetworkFailure),
     /// Invalid data arrived: the rest of the stream is unusable.
     #[error("{0}")]
     Decode(String),
@@ -104,6 +104,17 @@ impl Error {
         }
     }
 
+    /// Returns whether the request failed before the server responded: it was not reached, or stayed silent. The message
+    /// is kubectl's then.
+    #[must_use]
+    pub fn is_before_response(&self) -> bool {
+        match self {
+            Self::Refused(_) | Self::Tls(_) | Self::TlsAlert(_) => true,
+            Self::Transport(failure) | Self::Timeout(failure) => failure.is_before_response,
+            _ => false,
+        }
+    }
+
     /// Creates the error for a version that the source has not reached, in a server's words.
     pub(crate) fn too_large(version: &ResourceVersion, latest: &ResourceVersion) -> Self {
         let message = format!("Too large resource version: {version}, current: {latest}");
@@ -119,6 +130,43 @@ impl Error {
             _ => None,
         };
         requested.map(|requested| requested.min(MAX_RETRY_AFTER))
+    }
+}
+
+/// A failure of the network or of a time limit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NetworkFailure {
+    /// The message for users: one sentence.
+    pub message: String,
+    /// Whether the server had not responded when the request failed.
+    pub is_before_response: bool,
+}
+
+impl NetworkFailure {
+    /// Creates the failure of a request to which the server did not respond.
+    #[must_use]
+    pub fn before_response(message: String) -> Self {
+        Self { message, is_before_response: true }
+    }
+}
+
+/// The failure of a response that had begun, or of a source without requests.
+impl From<String> for NetworkFailure {
+    fn from(message: String) -> Self {
+        Self { message, is_before_response: false }
+    }
+}
+
+/// As from a [`String`].
+impl From<&str> for NetworkFailure {
+    fn from(message: &str) -> Self {
+        message.to_owned().into()
+    }
+}
+
+impl fmt::Display for NetworkFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
     }
 }
 

@@ -9,7 +9,7 @@ mod error;
 mod system_words;
 
 pub use closures::{ListWatch, PageStream};
-pub use error::{Error, Status};
+pub use error::{Error, NetworkFailure, Status};
 #[doc(hidden)]
 #[cfg(any(feature = "api", feature = "demo"))]
 pub(crate) use system_words::system_words;

@@ -383,7 +383,7 @@ fn endless_interim_responses_end_in_time() {
                 assert_eq!(is_of_objects, !kept.object_requests().is_empty(), "the flooded request");
                 assert_eq!(outcome.code, Some(1));
                 let timed_out =
-                    ["did not respond in time", "did not answer within the 1s of --request-timeout"];
+                    ["did not respond in time", "did not respond within the 1s of --request-timeout"];
                 assert!(timed_out.iter().any(|text| outcome.stderr.contains(text)));
             }));
         }

@@ -124,7 +124,7 @@ impl Client {
         let auth = self
             .login_outcome(Box::pin(async move { credentials.current().await }))
             .await
-            .map_err(|error| self.inner.redaction.error(login_error(error)))?;
+            .map_err(|error| self.inner.redaction.error(login_error(&error)))?;
         let began = Instant::now();
         // Boxed: a list awaits two of them at a time, and would be as large as both.
         let refused = match Box::pin(self.attempt(&auth, request)).await {
@@ -138,7 +138,7 @@ impl Client {
         let credentials = Arc::clone(&self.inner.credentials);
         let fresh =
             self.login_outcome(Box::pin(async move { credentials.replacement_for(&auth).await })).await;
-        match fresh.map_err(|error| self.inner.redaction.error(login_error(error)))? {
+        match fresh.map_err(|error| self.inner.redaction.error(login_error(&error)))? {
             None => Err(refused),
             Some(fresh) => {
                 debug!(error = %refused, "credentials refused, trying others");
@@ -378,12 +378,9 @@ impl fmt::Debug for Client {
     }
 }
 
-/// Converts a failure to obtain credentials to the error of a server that requires them.
-fn login_error(error: Error) -> listwatch::Error {
-    let message = match error {
-        Error::Credentials(why) => format!("Unable to connect to the server: {why}"),
-        other => other.to_string(),
-    };
+/// Converts a failure to obtain credentials to the error of a server that requires them, with kubectl's message.
+fn login_error(error: &Error) -> listwatch::Error {
+    let message = format!("Unable to connect to the server: {error}");
     listwatch::Error::Unauthorized(listwatch::Status { message, ..listwatch::Status::default() })
 }
 

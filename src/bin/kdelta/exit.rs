@@ -85,6 +85,16 @@ impl fmt::Display for Usage {
     }
 }
 
+/// An explanation that is printed above a usage error, attached to it as a context.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Preface(pub(crate) &'static str);
+
+impl fmt::Display for Preface {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0)
+    }
+}
+
 /// Several failures that are all reported. Not empty.
 #[derive(Debug)]
 pub(crate) struct Several(pub(crate) Vec<anyhow::Error>);
@@ -116,9 +126,10 @@ impl Report {
         }
         let hint = error.downcast_ref::<Hint>().map(|hint| hint.0.clone());
         if error.downcast_ref::<Usage>().is_some() {
+            let preface = error.downcast_ref().map(|Preface(text)| vec![(*text).to_owned(), String::new()]);
+            let mut messages = preface.unwrap_or_default();
             // No server text is involved, so the line breaks are the program's own.
-            let mut messages: Vec<String> =
-                with_prefix(&plain_chain(error)).lines().map(str::to_owned).collect();
+            messages.extend(format!("error: {}", plain_chain(error)).lines().map(str::to_owned));
             messages.push(format!("See '{program} --help' for help and examples"));
             return Self { messages, hint, code: ExitCode::Usage };
         }
@@ -137,7 +148,7 @@ impl Report {
         }
         let hint = hint.or_else(|| error.downcast_ref::<ResolveError>().and_then(ResolveError::hint));
         let hint = hint.or_else(|| hint_without_server(error).map(str::to_owned));
-        Self { messages: vec![with_prefix(&plain_chain(error))], hint, code: ExitCode::Error }
+        Self { messages: vec![format!("error: {}", plain_chain(error))], hint, code: ExitCode::Error }
     }
 
     /// Returns the messages, with a prefix before the first.
@@ -188,18 +199,18 @@ fn server_error(error: &anyhow::Error) -> Option<&listwatch::Error> {
 fn listwatch_message(error: &listwatch::Error) -> (String, Option<&'static str>) {
     use listwatch::{Error, Status};
     let text = match (error.status(), error) {
-        // Unavailable credentials, and requests rejected before sending, such as an invalid name, are the program's own
-        // errors.
-        (Some(status), Error::Unauthorized(_) | Error::Invalid(_)) if status.code.is_none() => {
-            with_prefix(&status.message)
-        }
+        // Without a code no server responded. kubectl prints unavailable credentials without a prefix.
+        (Some(status), Error::Unauthorized(_)) if status.code.is_none() => status.message.clone(),
+        // A request that the client rejected, such as one with an invalid name.
+        (Some(status), Error::Invalid(_)) if status.code.is_none() => format!("error: {}", status.message),
         (Some(status), Error::Unauthorized(_)) => {
             format!("error: You must be logged in to the server ({})", status.message)
         }
         (Some(status), _) if status.reason.is_empty() => format!("Error from server: {}", status.message),
         (Some(status), _) => format!("Error from server ({}): {}", status.reason, status.message),
-        // These messages already name the server and have kubectl's text.
-        (None, error) => with_prefix(&error.to_string()),
+        // kubectl's sentences about an unreachable server have no prefix.
+        (None, error) if error.is_before_response() => error.to_string(),
+        (None, error) => format!("error: {error}"),
     };
     let hint = match error {
         Error::Unauthorized(_) => Some("the credentials are missing, wrong or expired: log in again"),
@@ -219,27 +230,12 @@ fn listwatch_message(error: &listwatch::Error) -> (String, Option<&'static str>)
     (text, hint)
 }
 
-/// Adds `error: ` unless the text has it or is one of kubectl's texts without it.
-fn with_prefix(text: &str) -> String {
-    const PREFIXES: [&str; 5] = [
-        "error: ",
-        "Error from server",
-        "Error in configuration",
-        "Unable to connect to the server",
-        "The connection to the server",
-    ];
-    if PREFIXES.iter().any(|prefix| text.starts_with(prefix)) || text.contains("\nerror: ") {
-        text.to_owned()
-    } else {
-        format!("error: {text}")
-    }
-}
-
-/// Joins the chain of causes on one line, outermost first, without hints and usage marks.
+/// Joins the chain of causes on one line, outermost first, without hints, prefaces and usage marks.
 fn plain_chain(error: &anyhow::Error) -> String {
     let silent: Vec<String> = [
         error.downcast_ref::<Hint>().map(ToString::to_string),
         error.downcast_ref::<Usage>().map(ToString::to_string),
+        error.downcast_ref::<Preface>().map(ToString::to_string),
     ]
     .into_iter()
     .flatten()
@@ -267,7 +263,7 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
 #[cfg(test)]
 mod tests {
     use anyhow::anyhow;
-    use kdelta::listwatch::{Error, Status};
+    use kdelta::listwatch::{Error, NetworkFailure, Status};
 
     use super::*;
 
@@ -336,7 +332,19 @@ mod tests {
         assert_eq!(message(Error::Refused(refused.into())), refused);
         let tls = "Unable to connect to the server: tls: unknown authority";
         assert_eq!(message(Error::Tls(tls.into())), tls);
-        assert_eq!(message(Error::Timeout("no answer".into())), "error: no answer");
+        let unable = "Unable to connect to the server: 10.0.0.1:6443 did not respond in time";
+        assert_eq!(message(Error::Timeout(NetworkFailure::before_response(unable.into()))), unable);
+        let login = "Unable to connect to the server: getting credentials: exec: executable login not found";
+        let status = Status { message: login.into(), ..Status::default() };
+        assert_eq!(message(Error::Unauthorized(status)), login);
+    }
+
+    #[test]
+    fn failure_after_the_response_began_has_a_prefix() {
+        // The type of the error decides, not its text.
+        for text in ["no data arrived", "Unable to connect to the server: a proxy's text"] {
+            assert_eq!(message(Error::Timeout(text.into())), format!("error: {text}"));
+        }
     }
 
     #[test]
@@ -345,7 +353,6 @@ mod tests {
         let report = Report::of(&error, "kdelta");
         assert_eq!(report.messages.join("\n"), "error: can't read x: no such file");
         assert_eq!(report.hint.as_deref(), Some("look again"));
-        assert_eq!(message(anyhow!("error: already said")), "error: already said");
     }
 
     #[test]
@@ -361,6 +368,16 @@ mod tests {
         assert_eq!(
             report.messages.join("\n"),
             "error: name cannot be empty\nSee 'kubectl delta --help' for help and examples"
+        );
+    }
+
+    #[test]
+    fn preface_is_printed_above_the_error() {
+        let report =
+            Report::of(&anyhow!("no type").context(Usage).context(Preface("Name a type.")), "kdelta get");
+        assert_eq!(
+            report.messages,
+            ["Name a type.", "", "error: no type", "See 'kdelta get --help' for help and examples"]
         );
     }
 

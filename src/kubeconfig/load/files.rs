@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 
 use crate::kubeconfig::ConfigOptions;
 use crate::kubeconfig::Error;
-use crate::kubeconfig::file_format::{FormatError, Kubeconfig};
+use crate::kubeconfig::file_format::Kubeconfig;
+use crate::kubeconfig::load::format_message::message;
 use crate::kubeconfig::local_file;
 use crate::listwatch::system_words;
 
@@ -65,18 +66,18 @@ fn paths(options: &ConfigOptions) -> Vec<PathBuf> {
 
 /// Reads one file and resolves its relative paths; `None` when it is missing.
 fn read_file(path: &Path) -> Result<Option<Kubeconfig>, Error> {
-    let unreadable = |reason| Error::File { path: path.to_owned(), reason };
+    let invalid = |reason| Error::File { path: path.to_owned(), reason };
     let bytes = match local_file::read_kubeconfig(path) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(unreadable(system_words(&error))),
+        Err(error) => return Err(invalid(system_words(&error))),
     };
-    let text = decode(bytes).map_err(|reason| unreadable(reason.to_owned()))?;
-    let mut config = Kubeconfig::from_yaml(&text).map_err(|error| broken(path, &error))?;
+    let text = decode(bytes).map_err(|reason| invalid(reason.to_owned()))?;
+    let mut config = Kubeconfig::from_yaml(&text).map_err(|error| invalid(message(&error)))?;
     make_absolute(&mut config, path.parent().unwrap_or(Path::new("")));
-    one_of_each("clusters", path, config.clusters.iter().map(|named| &named.name))?;
-    one_of_each("contexts", path, config.contexts.iter().map(|named| &named.name))?;
-    one_of_each("users", path, config.users.iter().map(|named| &named.name))?;
+    check_names("clusters", path, config.clusters.iter().map(|named| &named.name))?;
+    check_names("contexts", path, config.contexts.iter().map(|named| &named.name))?;
+    check_names("users", path, config.users.iter().map(|named| &named.name))?;
     // As in kubectl, an empty current-context counts as absent.
     config.current_context = config.current_context.filter(|name| !name.is_empty());
     Ok(Some(config))
@@ -125,52 +126,16 @@ fn make_absolute(config: &mut Kubeconfig, folder: &Path) {
     }
 }
 
-fn one_of_each<'a>(what: &str, path: &Path, names: impl Iterator<Item = &'a String>) -> Result<(), Error> {
+/// Checks that no name occurs twice in a list.
+fn check_names<'a>(list: &str, path: &Path, names: impl Iterator<Item = &'a String>) -> Result<(), Error> {
     let mut seen = HashSet::new();
     for name in names {
         if !seen.insert(name) {
-            let reason = format!("duplicate name {name:?} in list: {what}");
+            let reason = format!("duplicate name {name:?} in list: {list}");
             return Err(Error::File { path: path.to_owned(), reason });
         }
     }
     Ok(())
-}
-
-fn broken(path: &Path, error: &FormatError) -> Error {
-    // A snippet of the file, or a value of the wrong type, may be a token.
-    let reason = match error {
-        FormatError::Yaml(error) => {
-            let message = redact(&error.without_snippet().to_string());
-            match error.location() {
-                Some(place) if !message.contains("line") => format!("yaml: line {}: {message}", place.line()),
-                _ => format!("yaml: {message}"),
-            }
-        }
-        FormatError::Type { place, error } => format!("json: {place}: {}", redact(&error.to_string())),
-    };
-    Error::File { path: path.to_owned(), reason }
-}
-
-/// Returns the first line of a parser's message without quoted texts, which may be values of the file.
-fn redact(message: &str) -> String {
-    let message = message.lines().next().unwrap_or_default();
-    let mut out = String::with_capacity(message.len());
-    let mut chars = message.chars();
-    while let Some(char) = chars.next() {
-        out.push(char);
-        if char == '"' || char == '`' {
-            while let Some(inner) = chars.next() {
-                match inner {
-                    '\\' => drop(chars.next()),
-                    end if end == char => break,
-                    _ => {}
-                }
-            }
-            out.push('…');
-            out.push(char);
-        }
-    }
-    out
 }
 
 #[cfg(test)]
@@ -183,25 +148,11 @@ mod tests {
         let path = folder.path().join("config");
         for bytes in [&[0xfe, 0xff, 0xff][..], &[0xff, 0xfe, 0x61]] {
             std::fs::write(&path, bytes).expect("a file");
-            let error = read_file(&path).err().expect("it is broken");
+            let error = read_file(&path).err().expect("an invalid kubeconfig");
             assert!(error.to_string().contains("in the middle of a character of UTF-16"), "{error}");
         }
         std::fs::write(&path, [0xff, 0xfe, 0x61, 0x00]).expect("a file");
         let error = read_file(&path).err().expect("a letter is no kubeconfig");
         assert!(!error.to_string().contains("UTF-16"), "{error}");
-    }
-
-    #[test]
-    fn parser_message_is_redacted() {
-        assert_eq!(
-            redact(r#"invalid type: string "s3\"cret", expected a sequence at line 3"#),
-            r#"invalid type: string "…", expected a sequence at line 3"#
-        );
-        assert_eq!(
-            redact("invalid type: integer `123456`, expected a map"),
-            "invalid type: integer `…`, expected a map"
-        );
-        assert_eq!(redact("expected a map\nsnippet"), "expected a map");
-        assert_eq!(redact("open \"end"), "open \"…\"");
     }
 }

@@ -2,6 +2,7 @@
 
 mod cluster;
 mod files;
+mod format_message;
 mod in_cluster;
 mod optional_text;
 mod user;

@@ -191,8 +191,11 @@ mod tests {
             (Error::Refused(text()), [RelistLater, RelistLater, RewatchLater, RewatchLater, RewatchLater]),
             (Error::Tls(text()), [RelistLater, RelistLater, RewatchLater, RewatchLater, RewatchLater]),
             (Error::TlsAlert(text()), [RelistLater, RelistLater, RewatchLater, RewatchLater, RewatchLater]),
-            (Error::Transport(text()), [RelistLater, RelistLater, RewatchLater, RewatchLater, RewatchLater]),
-            (Error::Timeout(text()), [RelistLater, RelistLater, RewatchLater, RewatchLater, Rewatch]),
+            (
+                Error::Transport(text().into()),
+                [RelistLater, RelistLater, RewatchLater, RewatchLater, RewatchLater],
+            ),
+            (Error::Timeout(text().into()), [RelistLater, RelistLater, RewatchLater, RewatchLater, Rewatch]),
             (Error::Decode(text()), [RelistLater, FallBack, WatchAnyway, RelistLater, RelistLater]),
             (Error::NotStored(text()), [RelistLater, RelistLater, WatchAnyway, RelistLater, RelistLater]),
         ];

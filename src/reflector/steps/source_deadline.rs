@@ -32,5 +32,5 @@ pub(in crate::reflector) async fn within_of_source<T>(
 
 /// Returns the error of a source whose response to `request` was silent for `limit`.
 pub(in crate::reflector) fn silent(request: &str, limit: Duration) -> Error {
-    Error::Timeout(format!("{request} was silent for {}s", limit.as_secs()))
+    Error::Timeout(format!("{request} was silent for {}s", limit.as_secs()).into())
 }

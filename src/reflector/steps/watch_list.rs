@@ -157,12 +157,12 @@ fn initial_deleted<L: ListerWatcher, S: ReflectorStore>(
 fn not_started(limit: Duration) -> InitialFailure {
     let limit = limit.as_secs();
     let text = format!("the server did not start the watch for the initial state within {limit}s");
-    InitialFailure::NoBookmark(Error::Timeout(text))
+    InitialFailure::NoBookmark(Error::Timeout(text.into()))
 }
 
 fn no_bookmark(limit: Duration) -> InitialFailure {
     let text = format!("no bookmark ended the initial state within {}s of its last object", limit.as_secs());
-    InitialFailure::NoBookmark(Error::Timeout(text))
+    InitialFailure::NoBookmark(Error::Timeout(text.into()))
 }
 
 /// The objects of the initial state that the store returned, in the order of their arrival.

@@ -72,7 +72,7 @@ impl Fault {
 
 /// The error of a body that ended too early.
 fn cut_off(what: &str, offset: u64) -> Error {
-    Error::Transport(format!("the connection ended in the middle of a {what}, after {offset} bytes"))
+    Error::Transport(format!("the connection ended in the middle of a {what}, after {offset} bytes").into())
 }
 
 #[cfg(test)]

@@ -364,7 +364,10 @@ mod tests {
     fn stream_may_end_only_between_frames() {
         assert_eq!(frames(b"{}\n{} \n", &[]).expect("frames").len(), 2);
         let error = frames(b"{}\n{\"type\":", &[]).expect_err("cut off");
-        assert!(matches!(&error, Error::Transport(text) if text.contains("after 11 bytes")), "{error}");
+        assert!(
+            matches!(&error, Error::Transport(failure) if failure.message.contains("after 11 bytes")),
+            "{error}"
+        );
     }
 
     #[test]

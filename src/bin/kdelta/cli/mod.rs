@@ -3,8 +3,10 @@
 mod invoked;
 mod topics;
 
+use std::error::Error as StdError;
 use std::ffi::OsString;
 use std::io::{self, Write};
+use std::num::{ParseFloatError, ParseIntError};
 use std::sync::Arc;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -13,10 +15,10 @@ use kdelta::client::Notice;
 
 use crate::args::{Cli, accept_kubectl_spelling, wrong_switch};
 use crate::commands::{self, Reporter};
-use crate::exit::{ExitCode, Hint, Report, Usage};
+use crate::exit::{ExitCode, Hint, Preface, Report, Usage};
 use crate::output::{self, Messages, Stdout};
 use crate::session::{self, ExitOnSignal, Session, credential_plugins, nearest};
-use crate::settings::{Connection, Environment, Settings, Task};
+use crate::settings::{Connection, Environment, Settings, Task, UsageError};
 use invoked::{called, program_name, to_complete, with_program_name};
 
 /// The width of the help if the terminal width is unknown.
@@ -40,9 +42,7 @@ pub(crate) fn run(words: Vec<OsString>) -> ExitCode {
         Err(_) => (environment.stderr_is_terminal, false),
     };
     let messages = Arc::new(Messages::stderr(is_terminal, colour));
-    let done = settings
-        .map_err(|error| anyhow::Error::new(error).context(Usage))
-        .and_then(|settings| dispatch(&settings, &messages));
+    let done = settings.map_err(usage_error).and_then(|settings| dispatch(&settings, &messages));
     match done {
         Ok(code) => code,
         Err(error) => {
@@ -50,6 +50,15 @@ pub(crate) fn run(words: Vec<OsString>) -> ExitCode {
             messages.error(&report.messages, report.hint.as_deref());
             report.code
         }
+    }
+}
+
+fn usage_error(error: UsageError) -> anyhow::Error {
+    let preface = error.preface();
+    let error = anyhow::Error::new(error).context(Usage);
+    match preface {
+        Some(preface) => error.context(Preface(preface)),
+        None => error,
     }
 }
 
@@ -79,12 +88,13 @@ fn usage_message(error: &clap::Error, called: &str) -> String {
         (ErrorKind::UnknownArgument, Some(ContextValue::String(flag))) if flag.starts_with('-') => {
             format!("error: unknown flag: {flag}")
         }
-        (ErrorKind::ValueValidation, _) => plain(text.split("\n\n").next().unwrap_or_default()),
+        (ErrorKind::ValueValidation, _) => {
+            let message = text.split("\n\n").next().unwrap_or_default();
+            error.source().map_or_else(|| message.to_owned(), |why| plain(message, why))
+        }
         _ => text.split("\n\n").next().unwrap_or_default().to_owned(),
     };
-    let is_tip = |line: &&str| line.starts_with("  tip: ") && !line.contains("as a value");
-    let of_clap = text.lines().filter(is_tip).filter(|_| has_plausible_suggestion(error)).map(str::to_owned);
-    for tip in of_clap.chain(similar_topic(error)) {
+    for tip in suggestion(error).into_iter().chain(similar_topic(error)) {
         message.push('\n');
         message.push_str(&tip);
     }
@@ -98,42 +108,50 @@ fn similar_topic(error: &clap::Error) -> Option<String> {
     nearest(word, topics).first().map(|topic| format!("  tip: there is a topic: 'help {topic}'"))
 }
 
-/// Replaces Rust's number parsing errors with plain text.
-fn plain(text: &str) -> String {
-    const WHOLE: [&str; 4] = [
-        "invalid digit found in string",
-        "cannot parse integer from empty string",
-        "number too large to fit in target type",
-        "number too small to fit in target type",
-    ];
-    const ANY: [&str; 2] = ["invalid float literal", "cannot parse float from empty string"];
-    match text.rsplit_once(": ") {
-        Some((invalid, why)) if WHOLE.contains(&why) => {
-            format!("{invalid}: expected a whole number, such as 10")
-        }
-        Some((invalid, why)) if ANY.contains(&why) => format!("{invalid}: expected a number, such as 0.5"),
-        _ => text.to_owned(),
-    }
+/// Replaces the text of an error of Rust's number parsers, with which `message` ends, with plain text.
+fn plain(message: &str, why: &(dyn StdError + 'static)) -> String {
+    let expected = if why.is::<ParseIntError>() {
+        "expected a whole number, such as 10"
+    } else if why.is::<ParseFloatError>() {
+        "expected a number, such as 0.5"
+    } else {
+        return message.to_owned();
+    };
+    message
+        .strip_suffix(&why.to_string())
+        .map_or_else(|| message.to_owned(), |head| format!("{head}{expected}"))
 }
 
-/// Whether clap's suggestion is plausible. clap also suggests names that only share some letters, such as `watch` for
-/// kubectl's `wait`.
-fn has_plausible_suggestion(error: &clap::Error) -> bool {
-    let is_near = |typed: &String, found: &String| {
-        let is_begun = found.starts_with(typed.as_str()) || typed.starts_with(found.as_str());
-        is_begun || !nearest(typed, std::iter::once((found.clone(), vec![found.clone()]))).is_empty()
+/// Returns clap's suggestion as its own line. clap also suggests names that only share some letters, such as `watch` for
+/// kubectl's `wait`; these are left out.
+fn suggestion(error: &clap::Error) -> Option<String> {
+    let is_near = |typed: &str, found: &String| {
+        let is_prefix = found.starts_with(typed) || typed.starts_with(found.as_str());
+        is_prefix || !nearest(typed, std::iter::once((found.clone(), vec![found.clone()]))).is_empty()
     };
-    let (typed, found) = match error.kind() {
-        ErrorKind::InvalidSubcommand => (ContextKind::InvalidSubcommand, ContextKind::SuggestedSubcommand),
-        _ => (ContextKind::InvalidArg, ContextKind::SuggestedArg),
-    };
-    match (error.get(typed), error.get(found)) {
-        (Some(ContextValue::String(typed)), Some(ContextValue::String(found))) => is_near(typed, found),
-        (Some(ContextValue::String(typed)), Some(ContextValue::Strings(found))) => {
-            found.iter().any(|found| is_near(typed, found))
+    let kinds = [
+        ("subcommand", ContextKind::SuggestedSubcommand, Some(ContextKind::InvalidSubcommand)),
+        ("argument", ContextKind::SuggestedArg, Some(ContextKind::InvalidArg)),
+        // Every value is listed, so that any may be meant.
+        ("value", ContextKind::SuggestedValue, None),
+    ];
+    kinds.into_iter().find_map(|(noun, suggested, typed)| {
+        let found = match error.get(suggested)? {
+            ContextValue::String(found) => std::slice::from_ref(found),
+            ContextValue::Strings(found) => found,
+            _ => return None,
+        };
+        if let Some(ContextValue::String(typed)) = typed.and_then(|typed| error.get(typed))
+            && !found.iter().any(|found| is_near(typed, found))
+        {
+            return None;
         }
-        _ => true,
-    }
+        match found {
+            [] => None,
+            [one] => Some(format!("  tip: a similar {noun} exists: '{one}'")),
+            many => Some(format!("  tip: some similar {noun}s exist: '{}'", many.join("', '"))),
+        }
+    })
 }
 
 fn parse(mut words: Vec<OsString>, program: &str, no_columns: bool) -> Result<Cli, clap::Error> {

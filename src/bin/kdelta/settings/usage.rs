@@ -7,9 +7,7 @@ use super::print::TemplateError;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum UsageError {
     /// No TYPE is given.
-    #[error(
-        "You must specify the type of resource to get. Use \"kdelta api-resources\" for a complete list of supported resources.\n\nerror: Required resource not specified."
-    )]
+    #[error("Required resource not specified.")]
     NoResource,
     #[error(
         "there is no need to specify a resource type as a separate argument when passing arguments in resource/name form (e.g. 'kdelta get resource/<resource_name>' instead of 'kdelta get resource resource/<resource_name>'"
@@ -43,7 +41,7 @@ pub(crate) enum UsageError {
     NeedsWatch(&'static str),
     #[error("--fail-if-empty can't be used with --watch or --watch-only: what is not there may still come")]
     WatchIsNeverEmpty,
-    #[error("--stats tells what an answer took, and a watch has no end")]
+    #[error("--stats reports the cost of a finished list, and a watch has no end")]
     StatsOfAWatch,
     #[error("--until-synced and --watch-only exclude each other: nothing would be printed")]
     NothingToPrint,
@@ -95,6 +93,15 @@ pub(crate) enum UsageError {
     DemoSpeed,
     #[error("KDELTA_DEMO_SEED must be a whole number, not {0:?}")]
     DemoSeed(String),
+}
+
+impl UsageError {
+    /// Returns kubectl's explanation that is printed above the error.
+    pub(crate) fn preface(&self) -> Option<&'static str> {
+        matches!(self, Self::NoResource).then_some(
+            "You must specify the type of resource to get. Use \"kdelta api-resources\" for a complete list of supported resources.",
+        )
+    }
 }
 
 /// Returns the first flag that was given.

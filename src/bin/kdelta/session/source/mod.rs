@@ -420,8 +420,8 @@ mod tests {
     #[test]
     fn watch_retries_server_that_responded_before() {
         assert_eq!(ends(&Error::Refused(String::new())), [[true, true], [false, true]]);
-        assert_eq!(ends(&Error::Transport(String::new())), [[true, true], [false, false]]);
-        assert_eq!(ends(&Error::Timeout(String::new())), [[true, true], [false, false]]);
+        assert_eq!(ends(&Error::Transport("".into())), [[true, true], [false, false]]);
+        assert_eq!(ends(&Error::Timeout("".into())), [[true, true], [false, false]]);
     }
 
     #[test]

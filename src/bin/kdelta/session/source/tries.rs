@@ -84,7 +84,9 @@ impl Tries {
 
     fn over(&self) -> Error {
         let timeout = self.timeout.unwrap_or_default().as_secs_f64();
-        Error::Timeout(format!("the server did not answer within the {timeout}s of --request-timeout"))
+        Error::Timeout(
+            format!("the server did not respond within the {timeout}s of --request-timeout").into(),
+        )
     }
 
     /// Counts a failed attempt. The result is the error for the caller: without its `Retry-After` if no further attempt
@@ -217,7 +219,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn unreadable_responses_are_requested_three_times() {
-        for error in [|| Error::Decode(String::new()), || Error::Transport(String::new())] {
+        for error in [|| Error::Decode(String::new()), || Error::Transport("".into())] {
             let (count, waits, _) = made(&tries(None), error).await;
             assert_eq!((count, waits), (3, vec![800, 1600]));
         }
@@ -264,6 +266,6 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn unreached_server_is_not_retried() {
         let tries = Tries::new(None, Arc::default());
-        assert_eq!(made(&tries, || Error::Transport(String::new())).await.0, 1);
+        assert_eq!(made(&tries, || Error::Transport("".into())).await.0, 1);
     }
 }
