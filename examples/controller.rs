@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
-/// Creates the config map of a namespace if it is missing. The library only reads, so this is a plain HTTP request.
+/// Creates the config map of a namespace if it is missing, with a plain HTTP request: the library only reads.
 async fn reconcile(server: &str, maps: &dyn Store, namespace: &str) -> Result<()> {
     if maps.get_by_key(&format!("{namespace}/contact")).is_none() {
         let post = reqwest::Client::new().post(format!("{server}/api/v1/namespaces/{namespace}/configmaps"));
@@ -63,7 +63,7 @@ async fn main() -> Result<()> {
 mod tests {
     use super::*;
 
-    /// Waits until the answer to a GET has this status.
+    /// Waits until the response to a GET has this status.
     async fn until_status(url: &str, status: u16) {
         while reqwest::get(url).await.expect("a response").status() != status {
             tokio::task::yield_now().await;
@@ -86,8 +86,8 @@ mod tests {
             }
             queue.shut_down();
         };
-        let (ran, ()) = tokio::join!(run(&server, &queue), test);
-        ran.expect("no error");
+        let (result, ()) = tokio::join!(run(&server, &queue), test);
+        result.expect("no error");
         demo.stop().await;
     }
 }

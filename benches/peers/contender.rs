@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use crate::peers::Peers;
-use crate::test_server::{NAMESPACE, Stand};
+use crate::test_server::{BenchServer, NAMESPACE};
 
 /// A task that contenders do once, from the start of the process to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,8 +81,8 @@ const TABLE_WITHOUT_OBJECTS: &str = "application/json;as=Table;g=meta.k8s.io;v=v
 const JSON: &str = "application/json";
 
 /// Returns the contenders of a task, curl first.
-pub(crate) fn of<'a>(task: Task, stand: &'a Stand, peers: &'a Peers) -> Vec<Contender<'a>> {
-    let mut all = limits(task, stand);
+pub(crate) fn of<'a>(task: Task, bench_server: &'a BenchServer, peers: &'a Peers) -> Vec<Contender<'a>> {
+    let mut all = limits(task, bench_server);
     match task {
         Task::Sync => {
             all.push(kdelta(&["index", "pods", "-A", "--by", "field:status.phase"]));
@@ -101,12 +101,14 @@ pub(crate) fn of<'a>(task: Task, stand: &'a Stand, peers: &'a Peers) -> Vec<Cont
 /// Returns the cost of reading the best response to a task. For a sync: the pages that kdelta requests, two at a time
 /// as it does, and then the single response that curl users usually request. A sync outputs nothing, so curl discards
 /// the data; other responses are passed to a reader, by curl as by all.
-fn limits<'a>(task: Task, stand: &'a Stand) -> Vec<Contender<'a>> {
+fn limits<'a>(task: Task, bench_server: &'a BenchServer) -> Vec<Contender<'a>> {
     let none = format!("{PODS}?includeObject=None");
     let (path, accept) = match task {
         Task::Sync => {
-            let pages = Box::new(|server: &str, _: &str| stand.curl_discarding(&stand.pages(server)?));
-            let whole = Box::new(|server: &str, _: &str| stand.curl_discarding(&[format!("{server}{PODS}")]));
+            let pages =
+                Box::new(|server: &str, _: &str| bench_server.curl_discarding(&bench_server.pages(server)?));
+            let whole =
+                Box::new(|server: &str, _: &str| bench_server.curl_discarding(&[format!("{server}{PODS}")]));
             let away = |name, command: Call<'a>| Contender { discards_output: true, ..curl(name, command) };
             return vec![away(CURL, pages), away(CURL_WHOLE, whole)];
         }
@@ -117,7 +119,7 @@ fn limits<'a>(task: Task, stand: &'a Stand) -> Vec<Contender<'a>> {
         }
     };
     let command = move |server: &str, _: &str| {
-        let mut command = stand.curl(accept);
+        let mut command = bench_server.curl(accept);
         command.arg(format!("{server}{path}"));
         Ok(command)
     };
@@ -188,21 +190,21 @@ fn standalone<'a>(name: &'static str, agent: String, command: Call<'a>) -> Conte
 }
 
 /// Returns curl's watch, over HTTP/1.1 because a busy server sends its events sooner, with unbuffered output.
-fn curl_watch(stand: &Stand, url: &str) -> Command {
-    let mut command = stand.curl(JSON);
+fn curl_watch(bench_server: &BenchServer, url: &str) -> Command {
+    let mut command = bench_server.curl(JSON);
     command.args(["--http1.1", "--no-buffer", url]);
     command
 }
 
 /// Returns the contenders that follow the pods, curl first; `until` is the text that each prints after the initial
 /// list.
-pub(crate) fn following<'a>(stand: &'a Stand, peers: &'a Peers) -> Vec<Contender<'a>> {
+pub(crate) fn following<'a>(bench_server: &'a BenchServer, peers: &'a Peers) -> Vec<Contender<'a>> {
     // A busy server ends every watch that falls behind, and curl does not watch again.
     let resume = |server: &str, version: &str| {
         let path = format!("{PODS}?watch=1&allowWatchBookmarks=true&resourceVersion={version}");
-        Ok(curl_watch(stand, &format!("{server}{path}")))
+        Ok(curl_watch(bench_server, &format!("{server}{path}")))
     };
-    let first = |server: &str, _: &str| Ok(curl_watch(stand, &format!("{server}{WATCH_LIST}")));
+    let first = |server: &str, _: &str| Ok(curl_watch(bench_server, &format!("{server}{WATCH_LIST}")));
     let limit = Contender {
         until: Some("k8s.io/initial-events-end"),
         resume: Some(Box::new(resume)),

@@ -15,7 +15,7 @@ use wait4::Wait4 as _;
 use crate::contender::Contender;
 use crate::round::start;
 use crate::scan::{Finder, Values};
-use crate::test_server::Stand;
+use crate::test_server::BenchServer;
 
 /// The cost of following.
 pub(crate) struct Cost {
@@ -84,17 +84,17 @@ impl<'scope> Follower<'scope> {
     pub(crate) fn start<'a>(
         scope: &'scope Scope<'scope, '_>,
         one: &'scope Contender<'a>,
-        stand: &'scope Stand,
+        server: &'scope BenchServer,
     ) -> anyhow::Result<Self>
     where
         'a: 'scope,
     {
-        let child = start(&mut (one.command)(stand.server(), stand.kubeconfig())?, stand)?;
+        let child = start(&mut (one.command)(server.server(), server.kubeconfig())?, server)?;
         let state =
             State { child: Some(child), stopped: false, spent: Duration::ZERO, seen: Seen::default() };
         let state = Arc::new(Mutex::new(state));
         let shared = Arc::clone(&state);
-        let thread = scope.spawn(move || follow(one, stand, &shared));
+        let thread = scope.spawn(move || follow(one, server, &shared));
         Ok(Self { state, thread: Some(thread), says_when_synced: one.until.is_some() })
     }
 
@@ -171,7 +171,7 @@ impl Drop for Follower<'_> {
 }
 
 /// Reads until the process ends, and starts it again from the last version if it supports that.
-fn follow(one: &Contender<'_>, stand: &Stand, shared: &Mutex<State>) -> anyhow::Result<()> {
+fn follow(one: &Contender<'_>, server: &BenchServer, shared: &Mutex<State>) -> anyhow::Result<()> {
     let lock = || shared.lock().expect("the bench does not panic with it");
     loop {
         let out = lock().child.as_mut().and_then(|child| child.stdout.take()).context("a pipe")?;
@@ -184,7 +184,7 @@ fn follow(one: &Contender<'_>, stand: &Stand, shared: &Mutex<State>) -> anyhow::
         let Some(resume) = one.resume.as_ref().filter(|_| !state.stopped) else { return Ok(()) };
         ensure!(ended.status.success(), "{} ended with {}", one.name, ended.status);
         ensure!(state.seen.version != before, "the server lets {} have nothing more", one.name);
-        state.child = Some(start(&mut resume(stand.server(), &state.seen.version)?, stand)?);
+        state.child = Some(start(&mut resume(server.server(), &state.seen.version)?, server)?);
     }
 }
 

@@ -15,7 +15,7 @@ use serde_json::Value;
 use crate::contender::Contender;
 use crate::follower::{Cost, Follower};
 use crate::report::{megabytes, milliseconds};
-use crate::test_server::{NAMESPACE, Stand};
+use crate::test_server::{BenchServer, NAMESPACE};
 use crate::testbed;
 
 /// A server gives a watch a buffer for one second of the changes in the last 75, and ends a watch whose buffer is
@@ -43,25 +43,25 @@ pub(crate) struct Row {
 /// Makes all contenders follow the pods while these change at each rate for its duration, one phase after the other.
 pub(crate) fn compare(
     contenders: &[Contender<'_>],
-    stand: &Stand,
+    server: &BenchServer,
     phases: &[(u32, Duration)],
 ) -> anyhow::Result<Vec<Live>> {
-    eprintln!("live: changes for {} s that nobody follows", WARM_UP.as_secs());
-    churn(stand, phases.iter().map(|phase| phase.0).max().unwrap_or_default(), WARM_UP)?;
+    eprintln!("live: changes for {} s without a contender", WARM_UP.as_secs());
+    churn(server, phases.iter().map(|phase| phase.0).max().unwrap_or_default(), WARM_UP)?;
     thread::scope(|scope| {
         let mut followers = Vec::new();
         for one in contenders {
             eprintln!("live: {} lists", one.name);
             let started = Timestamp::now();
-            let follower = Follower::start(scope, one, stand)?;
+            let follower = Follower::start(scope, one, server)?;
             follower.wait_for_first_state().with_context(|| one.name)?;
-            let watches = stand.audit.watches(&one.agent, started)?;
+            let watches = server.audit.watches(&one.agent, started)?;
             ensure!(watches > 0, "the server knows nothing of the watch of {}", one.name);
             followers.push(follower);
         }
         let changes_seen: anyhow::Result<Vec<_>> = phases
             .iter()
-            .map(|(target_rate, lasting)| phase(contenders, &followers, stand, *target_rate, *lasting))
+            .map(|(target_rate, lasting)| phase(contenders, &followers, server, *target_rate, *lasting))
             .collect();
         for (one, follower) in contenders.iter().zip(followers) {
             if let Err(error) = follower.end() {
@@ -76,7 +76,7 @@ pub(crate) fn compare(
 fn phase(
     contenders: &[Contender<'_>],
     followers: &[Follower<'_>],
-    stand: &Stand,
+    server: &BenchServer,
     target_rate: u32,
     lasting: Duration,
 ) -> anyhow::Result<Live> {
@@ -90,12 +90,12 @@ fn phase(
     for one in followers {
         one.count_from(now);
     }
-    let reached = churn(stand, target_rate, lasting)?;
+    let reached = churn(server, target_rate, lasting)?;
     wait_for_the_rest(followers);
     let mut rows = Vec::new();
     for ((one, follower), before) in contenders.iter().zip(followers).zip(before) {
         let cost = follower.cost_since(before)?;
-        rows.push(Row { name: one.name, cost, again: stand.audit.watches(&one.agent, now)? });
+        rows.push(Row { name: one.name, cost, again: server.audit.watches(&one.agent, now)? });
     }
     Ok(Live { target_rate, reached, lasting, rows })
 }
@@ -162,10 +162,10 @@ fn wait_for_the_rest(followers: &[Follower<'_>]) {
 }
 
 /// Changes the pods and returns the number of changes per second.
-fn churn(stand: &Stand, rate: u32, lasting: Duration) -> anyhow::Result<f64> {
+fn churn(server: &BenchServer, rate: u32, lasting: Duration) -> anyhow::Result<f64> {
     let (rate, lasting) = (rate.to_string(), format!("{}s", lasting.as_secs()));
     let mut command = testbed::tool();
-    command.args(["churn", "--kubeconfig", stand.kubeconfig(), "-n", NAMESPACE]);
+    command.args(["churn", "--kubeconfig", server.kubeconfig(), "-n", NAMESPACE]);
     command.args(["--rate", &rate, "--duration", &lasting]);
     let output = command.output()?;
     ensure!(output.status.success(), "the pods could not be changed");

@@ -29,7 +29,7 @@ use clap::Parser;
 
 use contender::Task;
 use report::Table;
-use test_server::Stand;
+use test_server::BenchServer;
 
 /// Compares kdelta with curl, kubectl, client-go and kube-rs on one real server.
 #[derive(Debug, Parser)]
@@ -69,22 +69,22 @@ struct Arguments {
 fn main() -> anyhow::Result<()> {
     let arguments = Arguments::parse();
     let peers = peers::find(arguments.kubectl.as_deref())?;
-    let stand = Stand::set_up(arguments.pods)?;
-    println!("{}; on {}, {} processors", peers.versions, stand.version(), processors());
+    let server = BenchServer::set_up(arguments.pods)?;
+    println!("{}; on {}, {} processors", peers.versions, server.version(), processors());
     let mut tables = Vec::new();
     for task in Task::ALL.into_iter().filter(|task| arguments.wants(task.name())) {
-        let contenders = contender::of(task, &stand, &peers);
+        let contenders = contender::of(task, &server, &peers);
         let contenders: Vec<_> = contenders.into_iter().filter(|one| arguments.lets(one.name)).collect();
-        let table = Table::of(task, &round::compare(task, &contenders, arguments.rounds, &stand)?);
+        let table = Table::of(task, &round::compare(task, &contenders, arguments.rounds, &server)?);
         println!("{table}");
         tables.push(table);
     }
-    let mut verdicts = targets::of(&tables, stand.json_bytes());
+    let mut verdicts = targets::of(&tables, server.json_bytes());
     let mut live = Vec::new();
     if arguments.live > 0 && arguments.wants("live") {
-        let contenders = contender::following(&stand, &peers);
+        let contenders = contender::following(&server, &peers);
         let contenders: Vec<_> = contenders.into_iter().filter(|one| arguments.lets(one.name)).collect();
-        live = live::compare(&contenders, &stand, &arguments.phases())?;
+        live = live::compare(&contenders, &server, &arguments.phases())?;
         for phase in &live {
             println!("{phase}");
             verdicts.extend(targets::of_live(phase));

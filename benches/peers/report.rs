@@ -1,9 +1,9 @@
-//! The table of one task: medians, and each as a multiple of kdelta's.
+//! The table of one task: the medians of each contender, and their ratios to kdelta's.
 
 use std::fmt;
 use std::time::Duration;
 
-use comfy_table::{CellAlignment, Table as Drawn, presets};
+use comfy_table::{CellAlignment, Table as TextTable, presets};
 
 use crate::contender::{KDELTA, Task};
 use crate::round::{Runs, Sample};
@@ -40,15 +40,15 @@ impl Table {
 }
 
 fn medians(runs: &Runs) -> Medians {
-    let of = |figure: fn(&Sample) -> f64| median(runs.samples.iter().map(figure).collect());
+    let median_of = |figure: fn(&Sample) -> f64| median(runs.samples.iter().map(figure).collect());
     let times = || runs.samples.iter().map(|sample| sample.done.as_secs_f64());
     Medians {
         name: runs.name,
-        first: of(|sample| sample.first.as_secs_f64()),
-        done: of(|sample| sample.done.as_secs_f64()),
+        first: median_of(|sample| sample.first.as_secs_f64()),
+        done: median_of(|sample| sample.done.as_secs_f64()),
         spread: [times().fold(f64::INFINITY, f64::min), times().fold(0.0, f64::max)],
-        cpu: of(|sample| sample.cpu.as_secs_f64()),
-        peak: of(|sample| megabytes(sample.peak)),
+        cpu: median_of(|sample| sample.cpu.as_secs_f64()),
+        peak: median_of(|sample| megabytes(sample.peak)),
         wire: megabytes(runs.wire),
     }
 }
@@ -72,9 +72,9 @@ pub(crate) fn milliseconds(time: Duration) -> String {
 impl fmt::Display for Table {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}", self.task.title())?;
-        let mut drawn = Drawn::new();
-        drawn.load_style(presets::NOTHING);
-        drawn.set_header([
+        let mut table = TextTable::new();
+        table.load_style(presets::NOTHING);
+        table.set_header([
             "",
             "first byte",
             "done",
@@ -82,7 +82,7 @@ impl fmt::Display for Table {
             "CPU",
             "peak memory",
             "wire",
-            "time, CPU, memory in kdelta's",
+            "time, CPU, memory relative to kdelta",
         ]);
         let ours = self.row(KDELTA);
         for row in &self.rows {
@@ -90,7 +90,7 @@ impl fmt::Display for Table {
                 let times = [row.done / ours.done, row.cpu / ours.cpu, row.peak / ours.peak];
                 times.map(|times| format!("{times:.2} x")).join(", ")
             });
-            drawn.add_row([
+            table.add_row([
                 row.name.to_owned(),
                 format!("{:.3} s", row.first),
                 format!("{:.3} s", row.done),
@@ -101,9 +101,9 @@ impl fmt::Display for Table {
                 times,
             ]);
         }
-        for column in drawn.column_iter_mut().skip(1) {
+        for column in table.column_iter_mut().skip(1) {
             column.set_cell_alignment(CellAlignment::Right);
         }
-        writeln!(f, "{}", drawn.trim_fmt())
+        writeln!(f, "{}", table.trim_fmt())
     }
 }

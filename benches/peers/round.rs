@@ -9,7 +9,7 @@ use wait4::Wait4 as _;
 
 use crate::contender::{Contender, Task};
 use crate::scan::Finder;
-use crate::test_server::Stand;
+use crate::test_server::BenchServer;
 use crate::wire::Relay;
 
 /// The cost of one run.
@@ -38,19 +38,23 @@ pub(crate) fn compare(
     task: Task,
     contenders: &[Contender<'_>],
     rounds: usize,
-    stand: &Stand,
+    server: &BenchServer,
 ) -> anyhow::Result<Vec<Runs>> {
     let mut runs = Vec::new();
-    for one in contenders {
-        eprintln!("{}: {}, the bytes on the wire", task.name(), one.name);
-        runs.push(Runs { name: one.name, samples: Vec::new(), wire: bytes_on_the_wire(one, stand)? });
+    for contender in contenders {
+        eprintln!("{}: {}, the bytes on the wire", task.name(), contender.name);
+        runs.push(Runs {
+            name: contender.name,
+            samples: Vec::new(),
+            wire: count_wire_bytes(contender, server)?,
+        });
     }
     for round in 1..=rounds {
         eprintln!("{}: round {round} of {rounds}", task.name());
         for at in order(contenders.len(), round) {
-            let one = &contenders[at];
-            let command = (one.command)(stand.server(), stand.kubeconfig())?;
-            runs[at].samples.push(run(one, command, stand).with_context(|| one.name)?);
+            let contender = &contenders[at];
+            let command = (contender.command)(server.server(), server.kubeconfig())?;
+            runs[at].samples.push(run(contender, command, server).with_context(|| contender.name)?);
         }
     }
     Ok(runs)
@@ -66,26 +70,27 @@ fn order(count: usize, round: usize) -> impl Iterator<Item = usize> {
 
 /// Counts the received bytes of a run through a relay. Before it one run through the relay and one without fill the
 /// caches that a contender keeps per server.
-fn bytes_on_the_wire(one: &Contender<'_>, stand: &Stand) -> anyhow::Result<u64> {
-    let relay = Relay::start(stand.port())?;
-    let server = format!("https://127.0.0.1:{}", relay.port());
-    let kubeconfig = stand.folder().join("relayed");
-    let text = std::fs::read_to_string(stand.kubeconfig())?.replace(stand.server(), &server);
+fn count_wire_bytes(contender: &Contender<'_>, server: &BenchServer) -> anyhow::Result<u64> {
+    let relay = Relay::start(server.port())?;
+    let relay_url = format!("https://127.0.0.1:{}", relay.port());
+    let kubeconfig = server.folder().join("relayed");
+    let text = std::fs::read_to_string(server.kubeconfig())?.replace(server.server(), &relay_url);
     std::fs::write(&kubeconfig, text)?;
     let relayed = kubeconfig.to_string_lossy();
-    run(one, (one.command)(stand.server(), stand.kubeconfig())?, stand).with_context(|| one.name)?;
-    run(one, (one.command)(&server, &relayed)?, stand).with_context(|| one.name)?;
-    let command = (one.command)(&server, &relayed)?;
+    run(contender, (contender.command)(server.server(), server.kubeconfig())?, server)
+        .with_context(|| contender.name)?;
+    run(contender, (contender.command)(&relay_url, &relayed)?, server).with_context(|| contender.name)?;
+    let command = (contender.command)(&relay_url, &relayed)?;
     let before = relay.received();
-    run(one, command, stand).with_context(|| one.name)?;
+    run(contender, command, server).with_context(|| contender.name)?;
     Ok(relay.received() - before)
 }
 
-fn run(one: &Contender<'_>, mut command: Command, stand: &Stand) -> anyhow::Result<Sample> {
+fn run(contender: &Contender<'_>, mut command: Command, server: &BenchServer) -> anyhow::Result<Sample> {
     let started = Instant::now();
-    let mut child = start(&mut command, stand)?;
+    let mut child = start(&mut command, server)?;
     let mut out = child.stdout.take().context("a pipe")?;
-    let mut finder = one.until.map(Finder::new);
+    let mut finder = contender.until.map(Finder::new);
     let (mut first, mut done) = (None, None);
     let mut printed = Vec::new();
     // The capacity of a Linux pipe: one read returns everything available.
@@ -96,7 +101,7 @@ fn run(one: &Contender<'_>, mut command: Command, stand: &Stand) -> anyhow::Resu
             break;
         }
         first.get_or_insert_with(|| started.elapsed());
-        if one.discards_output {
+        if contender.discards_output {
             printed.extend_from_slice(&chunk[..length]);
         }
         if finder.as_mut().is_some_and(|finder| finder.sees(&chunk[..length])) {
@@ -109,7 +114,7 @@ fn run(one: &Contender<'_>, mut command: Command, stand: &Stand) -> anyhow::Resu
     ensure!(done.is_some() || ended.status.success(), "ended with {}", ended.status);
     ensure!(done.is_some() || finder.is_none(), "ended before it was done");
     // Without the start of the process, which curl can't measure.
-    let first = if one.discards_output { soonest(&printed) } else { first };
+    let first = if contender.discards_output { first_byte_time(&printed) } else { first };
     Ok(Sample {
         first: first.context("it printed nothing")?,
         done: done.unwrap_or_else(|| started.elapsed()),
@@ -120,14 +125,14 @@ fn run(one: &Contender<'_>, mut command: Command, stand: &Stand) -> anyhow::Resu
 
 /// Returns the time of the first byte of the first address, from lines with an address's number and the seconds since
 /// its request.
-fn soonest(printed: &[u8]) -> Option<Duration> {
+fn first_byte_time(printed: &[u8]) -> Option<Duration> {
     let mut lines = std::str::from_utf8(printed).ok()?.lines();
     let seconds = lines.find_map(|line| line.strip_prefix("0 "))?;
     Duration::try_from_secs_f64(seconds.parse().ok()?).ok()
 }
 
 /// Starts a contender with captured stdout and a home of its own for its caches.
-pub(crate) fn start(command: &mut Command, stand: &Stand) -> anyhow::Result<Child> {
-    let child = command.env("HOME", stand.folder()).stdin(Stdio::null()).stdout(Stdio::piped()).spawn();
+pub(crate) fn start(command: &mut Command, server: &BenchServer) -> anyhow::Result<Child> {
+    let child = command.env("HOME", server.folder()).stdin(Stdio::null()).stdout(Stdio::piped()).spawn();
     child.with_context(|| format!("can't start {}", command.get_program().to_string_lossy()))
 }

@@ -54,46 +54,46 @@ impl fmt::Display for TargetResult {
 
 /// Returns a result for each target whose contenders ran.
 pub(crate) fn of(tables: &[Table], json_bytes: u64) -> Vec<TargetResult> {
-    let mut verdicts = Vec::new();
+    let mut results = Vec::new();
     for (task, (what, figure), other, bar) in BARS {
         let Some(table) = tables.iter().find(|table| table.task == task) else { continue };
         let (Some(ours), Some(theirs)) = (table.row(KDELTA), table.row(other)) else { continue };
         let ratio = figure(ours) / figure(theirs);
-        verdicts.push(TargetResult::at_most(task.name(), format!("{what} of {other}"), ratio, bar));
+        results.push(TargetResult::at_most(task.name(), format!("{what} of {other}"), ratio, bar));
     }
     let sync = tables.iter().find(|table| table.task == Task::Sync).and_then(|table| table.row(KDELTA));
-    verdicts.extend(sync.map(|ours| {
+    results.extend(sync.map(|ours| {
         let what = "bytes of the bodies as memory".to_owned();
         TargetResult::at_most(Task::Sync.name(), what, ours.peak / megabytes(json_bytes), 0.5)
     }));
-    verdicts
+    results
 }
 
 /// Returns the results for live events: no later than curl, cheaper than client-go, and none missing. Comparisons with
 /// a contender that has ended are void.
 pub(crate) fn of_live(live: &Live) -> Vec<TargetResult> {
-    let mut verdicts = Vec::new();
-    let Some(ours) = live.cost(KDELTA) else { return verdicts };
+    let mut results = Vec::new();
+    let Some(ours) = live.cost(KDELTA) else { return results };
     let task = format!("live {}/s", live.target_rate);
-    let goes_on = |name| live.cost(name).is_some_and(|cost| cost.memory.is_some());
+    let is_running = |name| live.cost(name).is_some_and(|cost| cost.memory.is_some());
     if let Some(limit) = live.cost(CURL) {
         for (what, share) in [("p50", 0.5), ("p99", 0.99)] {
             let [ours, limit] = [ours, limit].map(|cost| cost.delay(share).as_secs_f64());
-            let verdict = TargetResult::at_most(&task, format!("{what} of {CURL}"), ours / limit, 1.1);
-            verdicts.push(TargetResult { holds: verdict.holds && goes_on(CURL), ..verdict });
+            let result = TargetResult::at_most(&task, format!("{what} of {CURL}"), ours / limit, 1.1);
+            results.push(TargetResult { holds: result.holds && is_running(CURL), ..result });
         }
     }
     if let Some(dynamic) = live.cost(DYNAMIC) {
         let ratio = ours.for_a_thousand() / dynamic.for_a_thousand();
-        let holds = ratio < 1.0 && goes_on(DYNAMIC);
-        verdicts.push(TargetResult {
+        let holds = ratio < 1.0 && is_running(DYNAMIC);
+        results.push(TargetResult {
             holds,
             ..TargetResult::at_most(&task, format!("CPU of {DYNAMIC}"), ratio, 1.0)
         });
     }
     let share = live.share_of_events(ours);
-    let what = "events that anybody had".to_owned();
-    let holds = share >= 1.0 && goes_on(KDELTA);
-    verdicts.push(TargetResult { holds, ..TargetResult::at_most(&task, what, share, 1.0) });
-    verdicts
+    let what = "events that any contender received".to_owned();
+    let holds = share >= 1.0 && is_running(KDELTA);
+    results.push(TargetResult { holds, ..TargetResult::at_most(&task, what, share, 1.0) });
+    results
 }

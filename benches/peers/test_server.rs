@@ -21,7 +21,7 @@ const JSON: &str = "application/json";
 /// In this representation a page is little more than its continue token.
 const ROWS: &str = "application/json;as=Table;g=meta.k8s.io;v=v1";
 
-pub(crate) struct Stand {
+pub(crate) struct BenchServer {
     testbed: Testbed,
     /// curl's configuration file with the credentials: no token appears on a command line.
     curl: PathBuf,
@@ -31,7 +31,7 @@ pub(crate) struct Stand {
     folder: TempDir,
 }
 
-impl Stand {
+impl BenchServer {
     /// Starts the server and creates the pods.
     pub(crate) fn set_up(pods: usize) -> anyhow::Result<Self> {
         let folder = TempDir::new()?;
@@ -47,13 +47,13 @@ impl Stand {
         );
         let mut file = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&curl)?;
         file.write_all(settings.as_bytes())?;
-        let mut stand = Self { testbed, curl, json_bytes: 0, audit, folder };
+        let mut server = Self { testbed, curl, json_bytes: 0, audit, folder };
         eprintln!("loading {pods} pods");
         let pods = pods.to_string();
-        let load = ["load", "--pods", &pods, "-n", NAMESPACE, "--kubeconfig", stand.kubeconfig()];
+        let load = ["load", "--pods", &pods, "-n", NAMESPACE, "--kubeconfig", server.kubeconfig()];
         ensure!(testbed::tool().args(load).output()?.status.success(), "the pods could not be made");
-        stand.json_bytes = stand.measure_json().context("the pods could not be measured")?;
-        Ok(stand)
+        server.json_bytes = server.measure_json().context("the pods could not be measured")?;
+        Ok(server)
     }
 
     pub(crate) fn kubeconfig(&self) -> &str {

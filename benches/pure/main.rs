@@ -25,7 +25,7 @@ use kdelta::wire::{Limits, ListSplitter, Piece, WatchSplitter};
 use synthetic::Workload;
 
 const WORKLOADS: u32 = 50;
-const EACH: u32 = 40;
+const PODS_PER_WORKLOAD: u32 = 40;
 const ROUNDS: usize = 15;
 /// The size of chunks from a connection.
 const CHUNK: usize = 16 << 10;
@@ -40,16 +40,16 @@ struct Bench {
 
 impl Bench {
     /// Times the work on all objects, with new input for each round.
-    fn run<T>(&self, name: &str, mut fresh: impl FnMut() -> T, mut work: impl FnMut(T)) {
+    fn run<T>(&self, name: &str, mut input: impl FnMut() -> T, mut work: impl FnMut(T)) {
         if self.expected.as_ref().is_some_and(|expected| !name.contains(expected.as_str())) {
             return;
         }
         let mut best = Duration::MAX;
         for _ in 0..ROUNDS {
-            let made = fresh();
-            let began = Instant::now();
-            work(made);
-            best = best.min(began.elapsed());
+            let input = input();
+            let started = Instant::now();
+            work(input);
+            best = best.min(started.elapsed());
         }
         let nanos = best.as_secs_f64() * 1e9;
         let bytes = u32::try_from(self.bytes).map_or(f64::NAN, f64::from);
@@ -65,7 +65,11 @@ fn main() {
     let expected = std::env::args().skip(1).find(|argument| !argument.starts_with('-'));
     let workloads: Vec<Workload> = (0..WORKLOADS).map(Workload::new).collect();
     let texts = pods(&workloads, 1000);
-    let bench = Bench { expected, objects: WORKLOADS * EACH, bytes: texts.iter().map(String::len).sum() };
+    let bench = Bench {
+        expected,
+        objects: WORKLOADS * PODS_PER_WORKLOAD,
+        bytes: texts.iter().map(String::len).sum(),
+    };
     let ingest = Ingest::of(Arc::new(TypeMeta { api_version: "v1".into(), kind: "Pod".into() }));
     let read = |text: &String| Arc::new(Object::from_json(text.as_bytes(), &ingest).expect("a pod"));
     let all = || texts.iter().map(read).collect::<Vec<_>>();
@@ -80,13 +84,14 @@ fn main() {
     let kind = r#""kind":"Pod","apiVersion":"v1","#;
     let typed: Vec<String> = texts.iter().map(|text| text.replacen(kind, "", 1)).collect();
     bench.run(
-        "the same, and the kind put in",
+        "the same, and the kind added",
         || (),
         |()| typed.iter().for_each(|text| drop(black_box(read(text)))),
     );
     protobuf_metadata::run(&bench, &texts, &ingest);
     compression(&bench, &all);
-    let numbered = |workload: &Workload| (0..EACH).map(|number| workload.key(number)).collect::<Vec<_>>();
+    let numbered =
+        |workload: &Workload| (0..PODS_PER_WORKLOAD).map(|number| workload.key(number)).collect::<Vec<_>>();
     let keys: Vec<String> = workloads.iter().flat_map(numbered).collect();
     indexing(&bench, &keys, &all);
     updating(&bench, &workloads, &read);
@@ -95,9 +100,10 @@ fn main() {
     table::rows(&bench);
 }
 
-/// Returns the texts of all pods, with versions that begin with this one.
+/// Returns the texts of all pods, with versions from this one on.
 fn pods(workloads: &[Workload], version: u32) -> Vec<String> {
-    let each = workloads.iter().flat_map(|workload| (0..EACH).map(move |number| (workload, number)));
+    let each =
+        workloads.iter().flat_map(|workload| (0..PODS_PER_WORKLOAD).map(move |number| (workload, number)));
     let text = |(workload, number): (&Workload, u32)| {
         let mut text = String::new();
         workload.pod(number, number + version, &mut text);
@@ -142,14 +148,14 @@ fn compression(bench: &Bench, all: &dyn Fn() -> Vec<Arc<Object>>) {
         objects.into_iter().map(|object| compressor.compress(object)).collect()
     };
     let new = || (Compressor::new(), all());
-    bench.run("compress, siblings in runs", new, |made| drop(black_box(compress(made))));
+    bench.run("compress, siblings in runs", new, |input| drop(black_box(compress(input))));
     let interleaved = || {
         let (compressor, objects) = new();
         let mut mixed: Vec<_> = objects.into_iter().enumerate().collect();
-        mixed.sort_by_key(|(at, _)| at % EACH as usize);
+        mixed.sort_by_key(|(at, _)| at % PODS_PER_WORKLOAD as usize);
         (compressor, mixed.into_iter().map(|(_, object)| object).collect())
     };
-    bench.run("compress, siblings far apart", interleaved, |made| drop(black_box(compress(made))));
+    bench.run("compress, siblings far apart", interleaved, |input| drop(black_box(compress(input))));
     let compressed = compress(new());
     bench.run(
         "decompress, siblings in runs",
@@ -200,7 +206,7 @@ fn indexing(bench: &Bench, keys: &[String], all: &dyn Fn() -> Vec<Arc<Object>>) 
         },
     );
     bench.run(
-        "keys under a value, per question",
+        "keys of an indexed value",
         || (),
         |()| {
             for number in 0..bench.objects {

@@ -3,7 +3,7 @@
 use std::hint::black_box;
 
 use jiff::Timestamp;
-use kdelta::api::measured::protobuf_objects;
+use kdelta::api::bench_support::protobuf_objects;
 use kdelta::object::Ingest;
 use serde_json::Value;
 

@@ -1,14 +1,14 @@
-//! Table rows, from a server's text to cells. The library's own source file is included, since the public API returns
+//! Benchmarks of Table rows: from a server's text to cells. The library's own source file is included, since the public API returns
 //! whole objects.
 
 #[path = "../../src/wire/table.rs"]
 #[expect(dead_code, reason = "a list has more than rows")]
-mod read;
+mod wire_table;
 
 use std::hint::black_box;
 use std::sync::Arc;
 
-use read::WireRow;
+use wire_table::WireRow;
 
 use crate::Bench;
 
@@ -18,7 +18,7 @@ pub(crate) fn rows(bench: &Bench) {
         ["Name", "Ready", "Status", "Restarts", "Age", "IP", "Node", "Nominated Node", "Readiness Gates"];
     let columns = names.map(|name| format!(r#"{{"name":"{name}","format":"{}"}}"#, name.to_lowercase()));
     let columns = format!("[{}]", columns.join(","));
-    let columns = read::columns(columns.as_bytes()).expect("columns").expect("some");
+    let columns = wire_table::columns(columns.as_bytes()).expect("columns").expect("some");
     let rows: Vec<String> = (0..bench.objects)
         .map(|number| {
             format!(

@@ -206,7 +206,7 @@ fn making(source: &Source, objects: u32) -> Duration {
     let mut buffer = String::new();
     for number in 0..objects {
         buffer.clear();
-        source.write(number, &mut buffer);
+        source.write_pod(number, &mut buffer);
         black_box(&buffer);
     }
     began.elapsed()

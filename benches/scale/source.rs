@@ -22,7 +22,8 @@ pub(crate) struct Source {
     expired: Arc<tokio::sync::Notify>,
 }
 
-pub(crate) struct Pods {
+/// The pods of a source as an initial list, then a watch that can be expired.
+pub(crate) struct PodStream {
     source: Source,
     next: u32,
     buffer: String,
@@ -44,7 +45,7 @@ impl Source {
     }
 
     /// Writes the pod of this number.
-    pub(crate) fn write(&self, number: u32, out: &mut String) {
+    pub(crate) fn write_pod(&self, number: u32, out: &mut String) {
         let each = self.objects.div_ceil(WORKLOADS);
         self.workloads[(number / each) as usize].pod(number % each, number + 1000, out);
     }
@@ -57,20 +58,20 @@ impl Source {
 }
 
 impl ListerWatcher for Source {
-    type List = Pods;
-    type Watch = Pods;
+    type List = PodStream;
+    type Watch = PodStream;
 
-    async fn list(&self, _: &ListOptions) -> Result<Pods, Error> {
+    async fn list(&self, _: &ListOptions) -> Result<PodStream, Error> {
         Err(Error::NotSupported(Status::default()))
     }
 
-    async fn watch(&self, options: &WatchOptions) -> Result<Pods, Error> {
+    async fn watch(&self, options: &WatchOptions) -> Result<PodStream, Error> {
         let next = if options.send_initial_events { 0 } else { self.objects + 1 };
-        Ok(Pods { source: self.clone(), next, buffer: String::new() })
+        Ok(PodStream { source: self.clone(), next, buffer: String::new() })
     }
 }
 
-impl ListStream for Pods {
+impl ListStream for PodStream {
     async fn next(&mut self) -> Result<Option<Arc<Object>>, Error> {
         Err(Error::NotSupported(Status::default()))
     }
@@ -80,14 +81,14 @@ impl ListStream for Pods {
     }
 }
 
-impl WatchStream for Pods {
+impl WatchStream for PodStream {
     async fn next(&mut self) -> Option<Result<WatchEvent, Error>> {
         let source = &self.source;
         let number = self.next;
         self.next += 1;
         if number < source.objects {
             self.buffer.clear();
-            source.write(number, &mut self.buffer);
+            source.write_pod(number, &mut self.buffer);
             let object = Object::from_json(self.buffer.as_bytes(), &source.ingest).expect("a pod");
             return Some(Ok(WatchEvent::Added(Arc::new(object))));
         }

@@ -1,4 +1,4 @@
-//! A watch, cut at any position.
+//! Fuzzes the splitting of a watch into frames: the places where chunks end make no difference.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|body: &[u8]| kdelta::api::properties::frames(body));

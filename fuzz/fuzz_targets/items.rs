@@ -1,4 +1,4 @@
-//! A list of objects, cut at any position.
+//! Fuzzes the decoding of a list: the places where chunks end make no difference.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|body: &[u8]| kdelta::api::properties::items(body));

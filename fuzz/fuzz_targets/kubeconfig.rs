@@ -1,4 +1,4 @@
-//! A kubeconfig file.
+//! Fuzzes the loading of a kubeconfig file: no panic, and no credential in an error.
 #![no_main]
 
 use std::sync::OnceLock;

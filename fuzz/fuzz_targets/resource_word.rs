@@ -1,4 +1,4 @@
-//! The resource type argument of a command line.
+//! Fuzzes the resolution of a resource type argument.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|word: &str| kdelta::api::properties::resource_word(word));

@@ -14,7 +14,7 @@ use crate::wire::Limits;
 use crate::wire::decode::{Decoder, Naming};
 use crate::wire::representation::{Representation, RequestKind};
 
-/// The objects of one resource that match selectors, in one namespace or in all, and how they are requested.
+/// The objects of one resource that match selectors, in one namespace or in all, and the options of their requests.
 #[derive(Clone)]
 pub(super) struct Collection {
     pub(super) client: Client,
@@ -56,9 +56,9 @@ impl Collection {
     ///
     /// # Errors
     /// [`Error::Invalid`] for an invalid name.
-    pub(super) fn get_request(&self, form: Representation, name: &str) -> Result<Request, Error> {
+    pub(super) fn get_request(&self, representation: Representation, name: &str) -> Result<Request, Error> {
         let path = format!("{}/{}", self.path()?, path_segment("resource name", name)?);
-        Ok(self.request(path, form, RequestKind::One).timeout(self.request_timeout))
+        Ok(self.request(path, representation, RequestKind::One).timeout(self.request_timeout))
     }
 
     /// Returns the namespace of the request; empty for all or none.
@@ -66,23 +66,24 @@ impl Collection {
         self.namespace.as_deref().filter(|_| self.resource.namespaced).unwrap_or_default()
     }
 
-    /// Returns whether it selects objects of one name.
+    /// Returns whether the requests select objects of one name.
     pub(super) fn is_by_name(&self) -> bool {
         self.name.is_some() || self.field_selector.starts_with("metadata.name=")
     }
 
-    fn request(&self, path: String, form: Representation, kind: RequestKind) -> Request {
+    fn request(&self, path: String, representation: Representation, kind: RequestKind) -> Request {
         let request = Request::new(path)
-            .accept(form.accept(kind, self.ingest.keep_managed_fields))
+            .accept(representation.accept(kind, self.ingest.keep_managed_fields))
             .silence_limit(self.silence_limit);
-        match form.include_object() {
+        match representation.include_object() {
             Some(value) => request.query("includeObject", value),
             None => request,
         }
     }
 
-    fn list_request(&self, form: Representation, options: &ListOptions) -> Result<Request, Error> {
-        let mut request = self.request(self.path()?, form, RequestKind::List).timeout(self.request_timeout);
+    fn list_request(&self, representation: Representation, options: &ListOptions) -> Result<Request, Error> {
+        let mut request =
+            self.request(self.path()?, representation, RequestKind::List).timeout(self.request_timeout);
         request = self.with_selectors(request)?;
         if options.limit != 0 {
             request = request.query("limit", options.limit.to_string());
@@ -94,14 +95,15 @@ impl Collection {
             request = request.query("resourceVersion", options.resource_version.to_string());
         }
         Ok(match options.version_match {
-            Some(how) => request.query("resourceVersionMatch", how.as_str()),
+            Some(version_match) => request.query("resourceVersionMatch", version_match.as_str()),
             None => request,
         })
     }
 
     pub(super) fn watch_request(&self, options: &WatchOptions) -> Result<Request, Error> {
-        let form = self.representation.whole();
-        let mut request = self.request(self.path()?, form, RequestKind::Watch).query("watch", "true");
+        let representation = self.representation.whole();
+        let mut request =
+            self.request(self.path()?, representation, RequestKind::Watch).query("watch", "true");
         request = self.with_selectors(request)?;
         if options.allow_bookmarks {
             request = request.query("allowWatchBookmarks", "true");
@@ -112,8 +114,8 @@ impl Collection {
         if !options.resource_version.is_unset() {
             request = request.query("resourceVersion", options.resource_version.to_string());
         }
-        if let Some(how) = options.version_match {
-            request = request.query("resourceVersionMatch", how.as_str());
+        if let Some(version_match) = options.version_match {
+            request = request.query("resourceVersionMatch", version_match.as_str());
         }
         if let Some(timeout) = options.timeout {
             request = request.query("timeoutSeconds", timeout.as_secs().max(1).to_string());
@@ -139,19 +141,19 @@ impl Collection {
         Ok(request)
     }
 
-    pub(super) fn decoder(&self, form: Representation, naming: Naming) -> Decoder {
-        Decoder::new(self.ingest.clone(), form, self.scope().to_owned(), naming, self.now)
+    pub(super) fn decoder(&self, representation: Representation, naming: Naming) -> Decoder {
+        Decoder::new(self.ingest.clone(), representation, self.scope().to_owned(), naming, self.now)
     }
 
     /// Requests a page in that representation.
     pub(super) async fn items(
         &self,
-        form: Representation,
+        representation: Representation,
         naming: Naming,
         options: &ListOptions,
     ) -> Result<ListResponse, Error> {
-        let response = self.client.send(&self.list_request(form, options)?).await?;
-        Ok(ListResponse::new(response, self.decoder(form, naming), self.limits))
+        let response = self.client.send(&self.list_request(representation, options)?).await?;
+        Ok(ListResponse::new(response, self.decoder(representation, naming), self.limits))
     }
 }
 

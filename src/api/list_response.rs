@@ -23,9 +23,10 @@ pub(super) struct ListResponse {
     chunk: Bytes,
     meta: ListMeta,
     list_type: ListType,
-    ended: bool,
-    /// Whether an object came by itself, with its own names and version.
-    any_item: bool,
+    /// Whether the body ended after the whole list.
+    is_ended: bool,
+    /// Whether a whole object arrived, which has names and a version of its own; a row has none.
+    has_objects: bool,
 }
 
 /// The splitter of the response's format.
@@ -43,7 +44,7 @@ impl ListResponse {
         };
         let (chunk, meta) = (Bytes::new(), ListMeta::default());
         let list_type = ListType::new(Arc::clone(&decoder.ingest.type_meta));
-        Self { response, splitter, decoder, chunk, meta, list_type, ended: false, any_item: false }
+        Self { response, splitter, decoder, chunk, meta, list_type, is_ended: false, has_objects: false }
     }
 
     /// Sets the source of the rows' names.
@@ -62,13 +63,13 @@ impl ListResponse {
 
     /// Returns whether all items so far have that version, or carry versions of their own.
     pub(super) fn is_at(&self, version: &ResourceVersion) -> bool {
-        self.any_item || self.meta.resource_version == *version
+        self.has_objects || self.meta.resource_version == *version
     }
 
     /// Returns whether each entry of the matcher had a row, or none was needed.
     pub(super) fn is_exhausted(&self) -> bool {
         match &self.decoder.naming {
-            Naming::Matcher(matcher) => self.any_item || matcher.is_exhausted(),
+            Naming::Matcher(matcher) => self.has_objects || matcher.is_exhausted(),
             Naming::RequestedNamespace | Naming::Cell => true,
         }
     }
@@ -108,7 +109,7 @@ impl ListResponse {
 
     /// Waits for the next chunk; returns whether there was one.
     async fn fill(&mut self) -> Result<bool, Error> {
-        if self.ended {
+        if self.is_ended {
             return Ok(false);
         }
         // The buffer is reused for the next chunk once it is dropped everywhere.
@@ -121,7 +122,7 @@ impl ListResponse {
             Splitter::Json(splitter) => splitter.finish()?,
             Splitter::Protobuf(splitter) => splitter.finish()?,
         }
-        self.ended = true;
+        self.is_ended = true;
         Ok(false)
     }
 
@@ -133,18 +134,18 @@ impl ListResponse {
             let object = match &mut self.splitter {
                 Splitter::Json(splitter) => {
                     let next = splitter.read(&mut input, |front| self.decoder.plain_item(front))?;
-                    self.any_item |= matches!(next, Some(Next::Read(_) | Next::Piece(Piece::Item(_))));
+                    self.has_objects |= matches!(next, Some(Next::Read(_) | Next::Piece(Piece::Item(_))));
                     match next {
                         Some(Next::Read(object)) => Some(object),
                         Some(Next::Piece(piece)) => {
-                            take(piece, &mut self.decoder, &mut self.meta, &mut self.list_type)?
+                            decode_piece(piece, &mut self.decoder, &mut self.meta, &mut self.list_type)?
                         }
                         None => None,
                     }
                 }
                 Splitter::Protobuf(splitter) => match splitter.next(&mut input)? {
                     Some(ProtobufPiece::Item(item)) => {
-                        self.any_item = true;
+                        self.has_objects = true;
                         Some(self.decoder.protobuf_item(item)?)
                     }
                     Some(ProtobufPiece::TypeMeta(message)) => {
@@ -198,7 +199,7 @@ impl ListResponse {
 }
 
 /// Returns the object of a piece, if it is one.
-fn take(
+fn decode_piece(
     piece: Piece<'_>,
     decoder: &mut Decoder,
     meta: &mut ListMeta,

@@ -5,13 +5,13 @@
 //! watches one collection. Refusals and failures of the network are [`crate::listwatch::Error`]s: by meaning, without
 //! an HTTP code and without a credential.
 
+#[cfg(feature = "internals")]
+#[doc(hidden)]
+pub mod bench_support;
 mod client;
 mod collection;
 mod discovery;
 mod list_response;
-#[cfg(feature = "internals")]
-#[doc(hidden)]
-pub mod measured;
 mod progress;
 #[cfg(any(test, feature = "internals"))]
 #[doc(hidden)]

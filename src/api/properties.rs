@@ -19,11 +19,11 @@ use crate::wire::frames::{
 use crate::wire::representation::{IncludeObject, Representation};
 use crate::wire::{Limits, protobuf, status};
 
-/// Small enough to be reached.
+/// Limits that a fuzzer reaches.
 const LIMITS: Limits = Limits { frame: 4096, depth: 32 };
 
-/// A watch gives the same frames and the same result, whole or cut between any two bytes, and a frame's quick parse
-/// equals its full parse.
+/// Asserts that a watch has the same frames and the same result, whole or cut between any two bytes, and that a frame's
+/// quick parse equals its full parse.
 ///
 /// # Panics
 /// The property does not hold.
@@ -39,7 +39,7 @@ pub fn frames(body: &[u8]) {
             assert!(object.is_some(), "an object that is no JSON");
         }
         if let (Some(quick), Some(parsed)) = (WatchFrame::quick(frame), &parsed) {
-            assert_eq!(quick.event_type, parsed.event_type, "the quick way reads another type");
+            assert_eq!(quick.event_type, parsed.event_type, "the quick parse reads another type");
         }
     }
 }
@@ -52,7 +52,7 @@ fn split(body: &[u8], size: usize) -> (Vec<Vec<u8>>, bool) {
     (frames, whole && splitter.finish().is_ok())
 }
 
-/// Collects the results of `next` for a body in chunks of that size, and whether none was refused.
+/// Collects the results of `next` for a body in chunks of that size, and whether none was rejected.
 fn in_chunks<E>(
     body: &[u8],
     size: usize,
@@ -71,22 +71,22 @@ fn in_chunks<E>(
     (pieces, true)
 }
 
-/// A refusal with any body has a sentence for users and a Status for programs.
+/// Asserts that a refusal with any body has a sentence for users and a Status for programs.
 ///
 /// # Panics
 /// The property does not hold.
 pub fn refusal(code: u16, body: &[u8]) {
     let error = failure::of_response(code, None, body, &Redaction::default());
-    assert!(!error.to_string().is_empty(), "a refusal without a word");
+    assert!(!error.to_string().is_empty(), "a refusal without a message");
     if let Some(status) = error.status() {
         let json: Option<Value> = serde_json::from_str(&status.json).ok();
         assert!(json.is_some_and(|json| json["kind"] == "Status"), "no Status: {:?}", status.json);
         assert!(!status.json.contains('\n'), "a Status of several lines");
     }
-    assert!(!status::from_status_json(body).to_string().is_empty(), "a trouble without a word");
+    assert!(!status::from_status_json(body).to_string().is_empty(), "an error without a message");
 }
 
-/// The rows of a Table are the same, whole or cut between any two bytes, with any part of their objects.
+/// Asserts that the rows of a Table are the same, whole or cut between any two bytes, with any part of their objects.
 ///
 /// # Panics
 /// The property does not hold.
@@ -97,7 +97,7 @@ pub fn table_rows(body: &[u8]) {
     }
 }
 
-/// The objects of a list are the same, decoded in place or scanned to their ends, whole or cut. Decoding in place may
+/// Asserts that the objects of a list are the same, decoded in place or scanned to their ends, whole or cut. Decoding in place may
 /// accept more: invalid managedFields, which are dropped.
 ///
 /// # Panics
@@ -106,8 +106,8 @@ pub fn items(body: &[u8]) {
     let (followed, ended) = objects(body, 1);
     for size in [body.len().max(1), 64] {
         let (read, read_ended) = objects(body, size);
-        assert!(read.starts_with(&followed), "an object is read otherwise");
-        assert!(!ended || (read_ended && read.len() == followed.len()), "what ended well does not");
+        assert!(read.starts_with(&followed), "an object differs");
+        assert!(!ended || (read_ended && read.len() == followed.len()), "the result differs");
     }
 }
 
@@ -168,9 +168,9 @@ fn rows(body: &[u8], size: usize, include: IncludeObject) -> (Vec<(String, Vec<S
     (rows, splitter.finish().is_ok())
 }
 
-/// A list in Protocol Buffers gives the same objects and the same result, whole or cut between any two bytes, and so
-/// does a watch its events; the identifying fields of an object equal those of its JSON, and an event is decoded or
-/// refused.
+/// Asserts that a list in Protocol Buffers has the same objects and the same result, whole or cut between any two bytes,
+/// and that a watch has the same events; the identifying fields of an object equal those of its JSON, and an event is decoded or
+/// rejected.
 ///
 /// # Panics
 /// The property does not hold.
@@ -191,7 +191,7 @@ pub fn protobuf(body: &[u8]) {
     let epoch = || Timestamp::UNIX_EPOCH;
     let mut decoder =
         Decoder::new(ingest, Representation::Metadata, String::new(), Naming::RequestedNamespace, epoch);
-    let _read_or_refused = decoder.protobuf_frame(body);
+    let _read_or_rejected = decoder.protobuf_frame(body);
 
     // As it is, and with a length before each of its parts.
     let size = body.first().map_or(1, |first| usize::from(*first) + 1);
@@ -205,7 +205,7 @@ pub fn protobuf(body: &[u8]) {
             "other events than were framed"
         );
         for frame in &whole.0 {
-            let _read_or_refused = decoder.protobuf_frame(frame);
+            let _read_or_rejected = decoder.protobuf_frame(frame);
         }
     }
 }
@@ -233,7 +233,7 @@ fn protobuf_items(body: &[u8], size: usize) -> (Vec<Vec<u8>>, bool) {
     (items, whole && splitter.finish().is_ok())
 }
 
-/// A word resolves to a resource with that name that can be listed, or to nothing; then at most three words are
+/// Asserts that a word resolves to a resource with that name that can be listed, or to nothing; then at most three words are
 /// similar.
 ///
 /// # Panics
@@ -288,7 +288,7 @@ fn catalog() -> Catalog {
     Catalog::new(all, Vec::new())
 }
 
-/// A kubeconfig is usable or refused in one line, and neither shows a credential. `file` is overwritten.
+/// Asserts that a kubeconfig is usable or rejected in one line, and that neither output shows a credential. `file` is overwritten.
 ///
 /// # Errors
 /// The file can't be written.
@@ -335,16 +335,16 @@ mod tests {
     const PROTOBUF: &str = "k8s\0\n\u{4}\n\u{2}v1\u{12}\"\n\u{3}\u{12}\u{1}7\u{12}\u{8}\n\u{6}\n\u{1}a2\u{1}5\u{12}\u{11}\n\u{f}\n\u{1}b\u{1a}\u{1}nZ\u{7}\n\u{1}k\u{12}\u{2}vw\u{1a}\0\"\0";
 
     /// Any bytes; or valid input, twice, with a few bytes changed.
-    fn near(right: &'static str) -> impl Strategy<Value = Vec<u8>> {
-        let edits = prop::collection::vec((0..2 * right.len(), any::<u8>()), 0..4);
+    fn near(valid: &'static str) -> impl Strategy<Value = Vec<u8>> {
+        let edits = prop::collection::vec((0..2 * valid.len(), any::<u8>()), 0..4);
         let edited = edits.prop_map(move |edits| {
-            let mut bytes = right.repeat(2).into_bytes();
+            let mut bytes = valid.repeat(2).into_bytes();
             for (at, byte) in edits {
                 bytes[at] = byte;
             }
             bytes
         });
-        let once = (0..=right.len()).prop_map(move |end| right.as_bytes()[..end].to_vec());
+        let once = (0..=valid.len()).prop_map(move |end| valid.as_bytes()[..end].to_vec());
         prop_oneof![4 => edited, 1 => once, 1 => any::<Vec<u8>>()]
     }
 
@@ -380,7 +380,7 @@ mod tests {
         }
 
         #[test]
-        fn kubeconfig_is_used_or_refused_and_never_shown(text in near(CONFIG)) {
+        fn kubeconfig_is_used_or_rejected_and_never_shown(text in near(CONFIG)) {
             let folder = tempfile::tempdir().unwrap();
             kubeconfig(&text, &folder.path().join("config")).unwrap();
         }

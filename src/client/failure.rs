@@ -53,7 +53,7 @@ pub(crate) fn of_response(
 
 /// Returns the error of a request without a response. `authority` is the server's `host:port`, `proxy` that of the
 /// proxy in between.
-pub(crate) fn before_answer(error: Cause<'_>, authority: &str, proxy: Option<&str>) -> Error {
+pub(crate) fn before_response(error: Cause<'_>, authority: &str, proxy: Option<&str>) -> Error {
     let chain = Chain::of(error);
     let unable = format!("Unable to connect to the server: {}", chain.sentence);
     match chain.kind {

@@ -27,7 +27,7 @@ pub enum Notice<'a> {
     LoginPending(&'a str),
     /// The plugin or issuer has finished, with or without success.
     LoginDone(&'a str),
-    /// A request is repeated, because the server refused it and said when to return (`Retry-After`); for waits of more
+    /// A request is repeated, because the server refused it and named a time to return (`Retry-After`); for waits of more
     /// than 2 s.
     Retrying {
         /// `host:port`.

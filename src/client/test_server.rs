@@ -19,15 +19,15 @@ pub(crate) struct TestServer {
 impl TestServer {
     /// Starts a server. The closure receives the head of each request and returns the whole response.
     pub(crate) async fn start<A: Into<Vec<u8>> + 'static>(
-        answer: impl Fn(&str) -> A + Send + Sync + 'static,
+        respond: impl Fn(&str) -> A + Send + Sync + 'static,
     ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let requests = Arc::new(Mutex::new(Vec::new()));
-        let (answer, kept) = (Arc::new(answer), Arc::clone(&requests));
+        let (respond, kept) = (Arc::new(respond), Arc::clone(&requests));
         let task = tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
-                tokio::spawn(serve(stream, Arc::clone(&answer), Arc::clone(&kept)));
+                tokio::spawn(serve(stream, Arc::clone(&respond), Arc::clone(&kept)));
             }
         });
         Self { url, requests, task }
@@ -47,7 +47,7 @@ impl Drop for TestServer {
 
 async fn serve<A: Into<Vec<u8>>>(
     mut stream: TcpStream,
-    answer: Arc<impl Fn(&str) -> A>,
+    respond: Arc<impl Fn(&str) -> A>,
     kept: Arc<Mutex<Vec<String>>>,
 ) {
     let mut head = Vec::new();
@@ -61,7 +61,7 @@ async fn serve<A: Into<Vec<u8>>>(
                 return;
             }
             kept.lock().unwrap_or_else(PoisonError::into_inner).push(text.clone());
-            let response = answer(&text).into();
+            let response = respond(&text).into();
             if stream.write_all(&response).await.is_err() {
                 return;
             }

@@ -6,7 +6,7 @@ use http::{HeaderValue, Method, Response, header};
 use serde_json::{Value, json};
 
 use super::cluster::Cluster;
-use super::write::{self, Deleted, PatchKind, Written};
+use super::write::{self, Deletion, PatchKind, WriteResult};
 use super::{access_reviews, errors, kinds};
 use crate::server::api_error::ApiError;
 use crate::server::http::accept::{self, ResponseForm};
@@ -140,14 +140,14 @@ fn object(
         }
         Method::DELETE if target.subresource.is_none() => {
             match write::delete(cluster, target, &delete_options(request)?, &request.query)? {
-                Deleted::Pending(stored) => {
+                Deletion::Pending(stored) => {
                     object_response(cluster.clock.now(), &target.kind, representation, &stored, 200)
                 }
                 // The response to a pod's deletion is the pod, for compatibility.
-                Deleted::Removed(stored) if target.kind.plural == "pods" => {
+                Deletion::Removed(stored) if target.kind.plural == "pods" => {
                     object_response(cluster.clock.now(), &target.kind, representation, &stored, 200)
                 }
-                Deleted::Removed(stored) => response::json(200, &success(&target.kind, &stored)),
+                Deletion::Removed(stored) => response::json(200, &success(&target.kind, &stored)),
             }
         }
         _ => return Ok(None),
@@ -172,7 +172,7 @@ fn eviction(cluster: &Cluster, request: &ApiRequest, target: &Target) -> Result<
 }
 
 /// Adds the warnings of a write to the response.
-fn with_warnings(mut response: Response<Body>, written: &Written) -> Response<Body> {
+fn with_warnings(mut response: Response<Body>, written: &WriteResult) -> Response<Body> {
     for warning in &written.warnings {
         let quoted = Value::from(warning.as_str());
         if let Ok(value) = HeaderValue::from_str(&format!("299 - {quoted}")) {

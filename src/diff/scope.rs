@@ -162,7 +162,7 @@ mod tests {
             *new.pointer_mut(path).expect("an existing path") = value;
             new
         };
-        for (only, ignored, new, wanted) in [
+        for (only, ignored, new, expected) in [
             (&[][..], &[][..], with("/status/n", json!(2)), true),
             (&[], &["status"], with("/status/n", json!(2)), false),
             (&[], &["status"], with("/status", json!(null)), false),
@@ -187,7 +187,7 @@ mod tests {
             (&["spec"], &["spec.c.i"], with("/spec/c/0/j", json!(2)), true),
         ] {
             let found = scope(only, ignored).differs(&old.to_string(), &new.to_string());
-            assert_eq!(found, wanted, "only {only:?} ignored {ignored:?}: {new}");
+            assert_eq!(found, expected, "only {only:?} ignored {ignored:?}: {new}");
         }
     }
 

@@ -55,8 +55,8 @@ pub trait ListerWatcher: Send + Sync + 'static {
         }
     }
 
-    /// Returns whether a watch may be asked to send the initial state (KEP-3157). A source that returns `false` is
-    /// never asked; one that refuses the request is listed instead.
+    /// Returns whether a watch may request the initial state (KEP-3157). The reflector lists a source that returns `false`,
+    /// and one that refuses the request.
     fn supports_watch_list(&self) -> bool {
         true
     }

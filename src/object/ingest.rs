@@ -493,15 +493,15 @@ mod tests {
 
     #[test]
     fn missing_type_fields_are_inserted() {
-        for (said, put_in) in [
+        for (present, added) in [
             ("", r#""kind":"Pod","apiVersion":"v1","#),
             (r#""kind":"Pod","#, r#""apiVersion":"v1","#),
             (r#""apiVersion":"v1","#, r#""kind":"Pod","#),
             (r#""kind":"Pod","apiVersion":"v1","#, ""),
             (r#""apiVersion":"","kind":"","#, ""),
         ] {
-            let text = |put_in| format!(r#"{{{put_in}{said}"metadata":{{"name":"a"}}}}"#);
-            assert_eq!(read_text(&text(""), &pod()), text(put_in));
+            let text = |added| format!(r#"{{{added}{present}"metadata":{{"name":"a"}}}}"#);
+            assert_eq!(read_text(&text(""), &pod()), text(added));
         }
         let odd = TypeMeta { api_version: "a\\b".into(), kind: "\"\n".into() };
         assert_eq!(
@@ -512,7 +512,7 @@ mod tests {
 
     #[test]
     fn managed_fields_are_removed_at_any_position() {
-        for (given, wanted) in [
+        for (given, expected) in [
             (r#"{"name":"a","managedFields":[{"f":{"k":"]}"}}]}"#, r#"{"name":"a"}"#),
             (r#"{"managedFields":[],"name":"a"}"#, r#"{"name":"a"}"#),
             (r#"{"uid":"u","managedFields":[1],"name":"a"}"#, r#"{"uid":"u","name":"a"}"#),
@@ -523,7 +523,7 @@ mod tests {
             let object_text =
                 |metadata| format!(r#"{{"kind":"Pod","apiVersion":"v1","metadata":{metadata}}}"#);
             let text = read_text(&object_text(given), &pod());
-            assert_eq!(text.replace("{ ", "{"), object_text(wanted));
+            assert_eq!(text.replace("{ ", "{"), object_text(expected));
             let keep = Ingest { keep_managed_fields: true, ..pod() };
             assert_eq!(read_text(&object_text(given), &keep), object_text(given));
         }

@@ -137,7 +137,7 @@ impl Object {
         }
     }
 
-    /// Returns the UID, which tells this object from earlier and later ones of the same name.
+    /// Returns the UID, which distinguishes this object from earlier and later ones of the same name.
     #[must_use]
     pub fn uid(&self) -> &Uid {
         &self.uid

@@ -1,4 +1,4 @@
-//! `metadata.uid`, which tells an object from earlier and later ones of the same name.
+//! `metadata.uid`, which distinguishes an object from earlier and later ones of the same name.
 
 use std::fmt;
 

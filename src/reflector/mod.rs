@@ -151,7 +151,7 @@ impl<L: ListerWatcher, S: ReflectorStore> Reflector<L, S> {
     /// [`ReflectorStore::replace`]. Returns the version of the list.
     ///
     /// # Errors
-    /// The first error, with three exceptions: a page is requested up to 10 times while the source says how long to wait
+    /// The first error, with three exceptions: a page is requested up to 10 times while the source names a time to wait
     /// (Retry-After), an expired continue token is followed by one list without a limit, and an unavailable version by a list
     /// without a version. [`Error::NotStored`] if the store refused the list.
     pub async fn list_once(&self) -> Result<ResourceVersion, Error> {

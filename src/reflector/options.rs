@@ -62,7 +62,7 @@ pub struct ReflectorOptions {
     /// Whether a list precedes all other ways to the first state, and its pages are requested early: each as soon as the page
     /// before has sent its first object, so that the source produces up to three at a time. For one-shot readers of a source
     /// that serves pages from memory (a Kubernetes server since 1.34, KEP-4988). If the source refuses the list or it breaks off,
-    /// the other ways are tried at once, and used from then on. If the source is unreachable, rejects the credentials or says when
+    /// the other ways are tried at once, and used from then on. If the source is unreachable, rejects the credentials or names a time when
     /// to try again, the list is retried as usual. [`Reflector::list_once`](super::Reflector::list_once) only requests pages
     /// early. Default: no.
     ///

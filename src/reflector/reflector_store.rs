@@ -25,7 +25,7 @@ pub struct MissedEvents {
 /// No method has a default body: a store that wraps another one and forgets to forward a call does not compile. client-go's
 /// interface has [`add`](Self::add), [`update`](Self::update), [`delete`](Self::delete), [`replace`](Self::replace) and
 /// [`resync`](Self::resync), and looks for further methods at run time, such as that for [bookmarks](Self::bookmark), so that a
-/// wrapper loses those it does not know. Here, a store without a use for a call says so:
+/// wrapper loses those it does not know. Here, a store states explicitly that it has no use for a call:
 /// [`ready`](Self::ready) returns at once, [`list_item`](Self::list_item) returns its object, and
 /// [`list_begin`](Self::list_begin), [`flush`](Self::flush) and [`bookmark`](Self::bookmark) do nothing.
 ///

@@ -240,7 +240,7 @@ impl<L: ListerWatcher, S: ReflectorStore> StateMachine<L, S> {
     }
 
     /// Handles a failure of the list that precedes all other ways to the first state. The state is requested in another way,
-    /// unless the source is unreachable, rejects the credentials or says when to try again. A broken connection had reached the
+    /// unless the source is unreachable, rejects the credentials or names a time when to try again. A broken connection had reached the
     /// source.
     fn pages_first_failed(&mut self, error: Error) -> Result<State<L::Watch>, Error> {
         if error.retry_after().is_some() || matches!(error, Error::Unauthorized(_)) {

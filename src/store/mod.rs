@@ -99,7 +99,7 @@ pub trait Store: KeyListerGetter + 'static {
     fn bookmark(&self, version: &ResourceVersion);
 
     /// Returns the version last applied, which need not be the greatest: versions are opaque. While the objects of the
-    /// initial list are applied one by one, each with its own version, it says nothing about the other objects. An
+    /// initial list are applied one by one, each with its own version, it does not apply to the other objects. An
     /// informer reports the version up to which everything is stored.
     fn last_store_sync_resource_version(&self) -> ResourceVersion;
 }

@@ -266,8 +266,8 @@ mod tests {
     #[tokio::test]
     async fn a_watch_begins_with_the_events_since_its_version() {
         let source = changed();
-        for (from, wanted) in [("1", &["2", "3", "4"][..]), ("2", &["3", "4"]), ("4", &[])] {
-            assert_eq!(versions(&source, from).await, wanted, "{from}");
+        for (from, expected) in [("1", &["2", "3", "4"][..]), ("2", &["3", "4"]), ("4", &[])] {
+            assert_eq!(versions(&source, from).await, expected, "{from}");
         }
         assert_eq!(source.version(), "4".into());
         assert!(matches!(source.watch(&at("9")).await, Err(Error::TooLargeResourceVersion(_))));

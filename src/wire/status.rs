@@ -177,18 +177,19 @@ impl WireStatus {
     }
 
     /// Returns whether the server does not support the field selector for the resource: a `BadRequest` that only its
-    /// message tells apart from others (the field label conversions of `apimachinery` and of each API group).
+    /// message distinguishes from others (the field label conversions of `apimachinery` and of each API group).
     fn refuses_field_selector(&self) -> bool {
         let message = self.message.as_deref().unwrap_or_default();
         UNSUPPORTED_FIELD_SELECTOR.iter().any(|text| message.contains(text))
     }
 
     fn is_too_large(&self) -> bool {
-        let says =
+        let mentions_it =
             |text: &Option<String>| text.as_deref().is_some_and(|text| text.contains(TOO_LARGE_MESSAGE));
         let mut causes = self.details.iter().flat_map(|details| details.causes.iter().flatten());
-        says(&self.message)
-            || causes.any(|cause| cause.reason.as_deref() == Some(TOO_LARGE_CAUSE) || says(&cause.message))
+        mentions_it(&self.message)
+            || causes
+                .any(|cause| cause.reason.as_deref() == Some(TOO_LARGE_CAUSE) || mentions_it(&cause.message))
     }
 
     fn retry_after(&self) -> Option<Duration> {
@@ -360,7 +361,7 @@ mod tests {
 
     fn status(reason: &str, code: u16, more: &str) -> String {
         format!(
-            r#"{{"kind":"Status","apiVersion":"v1","metadata":{{}},"status":"Failure","message":"said so","reason":"{reason}","code":{code}{more}}}"#
+            r#"{{"kind":"Status","apiVersion":"v1","metadata":{{}},"status":"Failure","message":"the message","reason":"{reason}","code":{code}{more}}}"#
         )
     }
 
@@ -409,7 +410,7 @@ mod tests {
             for error in [from_response(code, None, json.as_bytes()), from_status_json(json.as_bytes())] {
                 assert_eq!(variant(&error), expected, "{reason} {code}");
                 let status = error.status().expect("a Status");
-                assert_eq!((status.message.as_str(), status.json.as_str()), ("said so", json.as_str()));
+                assert_eq!((status.message.as_str(), status.json.as_str()), ("the message", json.as_str()));
             }
         }
     }
@@ -451,7 +452,7 @@ mod tests {
             r#","details":{"causes":[{"reason":"ResourceVersionTooLarge","message":"Too large resource version"}],"retryAfterSeconds":1}"#,
         );
         let by_message = status("Timeout", 504, "")
-            .replace("said so", "Timeout: Too large resource version: 900, current: 7");
+            .replace("the message", "Timeout: Too large resource version: 900, current: 7");
         for json in [by_cause, by_message] {
             assert_eq!(variant(&from_response(504, None, json.as_bytes())), "TooLarge", "{json}");
         }

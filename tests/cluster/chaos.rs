@@ -187,7 +187,7 @@ impl Chaos {
         self.testbed = Some(self.env.own_server());
         churn(self.server(), 1, seed + 1).join().expect("the churn");
         self.proxy.accept();
-        self.read_until("every collection tells of the gap", |watcher| {
+        self.read_until("every collection reports the gap", |watcher| {
             watcher.replay.gaps().iter().zip(&before[watcher.name]).all(|(now, before)| now > before)
         });
     }

@@ -33,7 +33,7 @@ fn define_kinds(api: &Api) {
                 },
             }),
         );
-        eventually("the server serves the kind, and says so", || {
+        eventually("the server serves the kind in its discovery", || {
             let served = api.find(&format!("/apis/parity.kdelta.test/v1/{plural}"));
             served.filter(|_| api.discovers("parity.kdelta.test", plural))
         });

@@ -27,14 +27,14 @@ const TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Returns a completion with candidates. A request that timed out is repeated.
 #[track_caller]
-fn offer(call: impl Fn() -> Kdelta) -> String {
-    let offer = || Some(call().finish().quiet_success()).filter(|output| output != ":4\n");
-    eventually(&format!("an offer of {:?}", call()), offer)
+fn completion(call: impl Fn() -> Kdelta) -> String {
+    let completion = || Some(call().finish().quiet_success()).filter(|output| output != ":4\n");
+    eventually(&format!("a completion of {:?}", call()), completion)
 }
 
 /// Asserts that a call offers nothing and that the cluster responded: the call took less than the time limit.
 #[track_caller]
-fn assert_no_offer(call: impl Fn() -> Kdelta) {
+fn assert_no_completion(call: impl Fn() -> Kdelta) {
     eventually(&format!("the output of {:?} in time", call()), || {
         let start = Instant::now();
         let output = call().finish().quiet_success();
@@ -44,14 +44,14 @@ fn assert_no_offer(call: impl Fn() -> Kdelta) {
     });
 }
 
-fn completing(env: &TestEnv, words: &[&str]) -> Kdelta {
+fn completion_call(env: &TestEnv, words: &[&str]) -> Kdelta {
     env.kdelta(&[&["__complete"], words].concat())
 }
 
 /// Returns the candidates without descriptions, and the directive.
 #[track_caller]
 fn candidates(env: &TestEnv, words: &[&str]) -> (Vec<String>, String) {
-    let output = offer(|| completing(env, words));
+    let output = completion(|| completion_call(env, words));
     let (last, lines) =
         output.lines().collect::<Vec<_>>().split_last().map_or(("", Vec::new()), |(last, lines)| {
             (*last, lines.iter().map(|line| line.split('\t').next().unwrap_or(line).to_owned()).collect())
@@ -130,11 +130,11 @@ fn last_word_is_completed_from_the_cluster() {
     ] {
         let words_of_line: Vec<&str> = line.split(' ').collect();
         if (words.is_empty(), directive) == (true, ":4") {
-            assert_no_offer(|| completing(&env, &words_of_line));
+            assert_no_completion(|| completion_call(&env, &words_of_line));
             continue;
         }
         let (found, last) = candidates(&env, &words_of_line);
-        // The demo changes by itself: a type may have objects that the test does not name.
+        // The objects of the demo change over time: a type may have objects that the test does not name.
         assert_eq!(
             (found.iter().map(String::as_str).collect::<Vec<_>>(), &*last),
             (words.to_vec(), directive),
@@ -146,15 +146,15 @@ fn last_word_is_completed_from_the_cluster() {
 #[test]
 fn completion_uses_the_connection_flags_of_the_line() {
     let (env, demo) = on_demo();
-    assert_no_offer(|| completing(&env, &["get", "--context", "prod-eu", "deploy", ""]));
+    assert_no_completion(|| completion_call(&env, &["get", "--context", "prod-eu", "deploy", ""]));
     let elsewhere =
         candidates(&env, &["get", "--context", "prod-eu", "-s", &demo.url, "-n", "shop", "deploy", "c"]);
     assert_eq!(elsewhere.0, ["checkout"]);
     std::fs::remove_file(env.home().join(".kube/config")).expect("the kubeconfig");
-    assert_no_offer(|| completing(&env, &["get", "deploy", "-n", "shop", "c"]));
+    assert_no_completion(|| completion_call(&env, &["get", "deploy", "-n", "shop", "c"]));
     assert_eq!(candidates(&env, &["get", "--demo", "deploy", "-n", "shop", "c"]).0, ["checkout"]);
     // The pod belongs to another demo.
-    assert_no_offer(|| completing(&env, &["get", "--demo", "pods", ""]));
+    assert_no_completion(|| completion_call(&env, &["get", "--demo", "pods", ""]));
 }
 
 #[test]
@@ -164,13 +164,13 @@ fn types_are_completed_from_the_discovery_cache() {
     let address = demo.url.trim_start_matches("http://").parse().expect("an address");
     drop(demo);
     // Keeps the port without listening, so no other test gets it.
-    let _held = eventually("the port of the demo", || {
+    let _reserved_port = eventually("the port of the demo", || {
         let socket = TcpSocket::new_v4().expect("a socket");
-        socket.set_reuseaddr(true).expect("a socket that takes what is left of connections");
+        socket.set_reuseaddr(true).expect("a socket with SO_REUSEADDR");
         socket.bind(address).ok().map(|()| socket)
     });
     assert_eq!(candidates(&env, &["get", "namesp"]).0, ["namespaces"]);
-    assert_no_offer(|| completing(&env, &["get", "deploy", ""]));
+    assert_no_completion(|| completion_call(&env, &["get", "deploy", ""]));
 }
 
 #[test]
@@ -193,7 +193,7 @@ fn completion_without_a_server_is_silent_and_quick() {
         // A slow machine may take longer, but not every time.
         eventually(&format!("the end of {line:?} in time"), || {
             let start = Instant::now();
-            assert_eq!(completing(&env, line).finish().quiet_success(), ":4\n", "{line:?}");
+            assert_eq!(completion_call(&env, line).finish().quiet_success(), ":4\n", "{line:?}");
             (start.elapsed() < Duration::from_secs(20)).then_some(())
         });
     }
@@ -248,7 +248,7 @@ fn completion_on_a_real_server_respects_permissions() {
         let words: Vec<&str> = std::iter::once("__complete").chain(line.split(' ')).collect();
         env.kdelta_on(testbed, &words)
     };
-    let output = |line: &str| offer(|| call(line));
+    let output = |line: &str| completion(|| call(line));
     let on = |line: &str| format!("get -n {namespace} {line}");
     assert_eq!(output(&on("cm fi")), "first\n:4\n");
     assert_eq!(output(&on("configmaps/se")), "configmaps/second\n:4\n");
@@ -256,5 +256,5 @@ fn completion_on_a_real_server_respects_permissions() {
     assert_eq!(output(&on("cm --by label:tier=w")), "label:tier=web\n:4\n");
     assert_eq!(output(&format!("get -n {namespace}")), format!("{namespace}\n:4\n"));
     assert!(output("get daemons").starts_with("daemonsets\tDaemonSet, apps/v1\n"));
-    assert_no_offer(|| call(&on("--as nobody cm fi")));
+    assert_no_completion(|| call(&on("--as nobody cm fi")));
 }

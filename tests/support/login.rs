@@ -149,12 +149,12 @@ impl Plugin {
 ";
         env.file("plugin.sh", script);
         env.file("ending", "");
-        plugin.says(version, status);
+        plugin.set_output(version, status);
         plugin
     }
 
     /// Replaces the status that the plugin prints.
-    pub(crate) fn says(&self, version: &str, status: &Value) {
+    pub(crate) fn set_output(&self, version: &str, status: &Value) {
         let version = format!("client.authentication.k8s.io/{version}");
         let printed = json!({"apiVersion": version, "kind": "ExecCredential", "status": status});
         // Renamed into place: a running plugin may be reading the file.

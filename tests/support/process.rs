@@ -137,7 +137,7 @@ impl Running {
     /// Types a line on its terminal.
     pub(crate) fn type_line(&mut self, line: &str) {
         let stdin = self.child.stdin.as_mut().expect("a terminal");
-        stdin.write_all(format!("{line}\n").as_bytes()).expect("somebody reads");
+        stdin.write_all(format!("{line}\n").as_bytes()).expect("the program reads");
     }
 
     pub(crate) fn pid(&self) -> u32 {

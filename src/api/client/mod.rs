@@ -1,4 +1,4 @@
-//! A client of one server: sends requests and renews the credentials that they carry.
+//! The client of one server: sends requests, and renews the credentials that they carry.
 
 mod options;
 #[cfg(test)]
@@ -134,7 +134,7 @@ impl Client {
             other => return other,
         };
         // The time for renewing the credentials does not count against the server's.
-        let left = request.timeout.map(|timeout| timeout.saturating_sub(began.elapsed()));
+        let remaining = request.timeout.map(|timeout| timeout.saturating_sub(began.elapsed()));
         let credentials = Arc::clone(&self.inner.credentials);
         let fresh =
             self.login_outcome(Box::pin(async move { credentials.replacement_for(&auth).await })).await;
@@ -142,7 +142,7 @@ impl Client {
             None => Err(refused),
             Some(fresh) => {
                 debug!(error = %refused, "credentials refused, trying others");
-                Box::pin(self.attempt(&fresh, &request.clone().timeout(left))).await
+                Box::pin(self.attempt(&fresh, &request.clone().timeout(remaining))).await
             }
         }
     }
@@ -176,22 +176,33 @@ impl Client {
         Arc::clone(&connection_pool)
     }
 
-    async fn attempt(&self, auth: &RequestAuth, request: &Request) -> Result<Response, listwatch::Error> {
-        let connection_pool = self.connection_pool(auth);
+    /// Returns the request with the credentials, which are masked in texts from now on: the server can't repeat them
+    /// earlier.
+    fn http_request(
+        &self,
+        auth: &RequestAuth,
+        request: &Request,
+    ) -> Result<http::Request<Bytes>, listwatch::Error> {
         let mut http_request =
             http::Request::get(self.uri(request)?).body(Bytes::new()).map_err(invalid_request)?;
-        *http_request.headers_mut() = self.inner.credentials.headers(auth);
-        // Before the request is sent: the server can't repeat it earlier.
-        if let Some(header) = http_request.headers().get(AUTHORIZATION) {
+        let accept = HeaderValue::try_from(&*request.accept).map_err(invalid_request)?;
+        let headers = http_request.headers_mut();
+        *headers = self.inner.credentials.headers(auth);
+        if let Some(header) = headers.get(AUTHORIZATION) {
             self.inner.redaction.add_header(header);
         }
-        http_request
-            .headers_mut()
-            .insert(ACCEPT, HeaderValue::try_from(&*request.accept).map_err(invalid_request)?);
+        headers.insert(ACCEPT, accept);
+        Ok(http_request)
+    }
+
+    /// Sends a request once, with these credentials, and waits for the head of the response.
+    async fn attempt(&self, auth: &RequestAuth, request: &Request) -> Result<Response, listwatch::Error> {
+        let connection_pool = self.connection_pool(auth);
+        let http_request = self.http_request(auth, request)?;
         let path = http_request.uri().path_and_query().cloned();
         // A continue token is the server's text.
-        let shown = path.as_ref().map(|path| self.inner.redaction.apply(path.as_str()));
-        let shown = shown.as_deref();
+        let masked_path = path.as_ref().map(|path| self.inner.redaction.apply(path.as_str()));
+        let masked_path = masked_path.as_deref();
         let started = Instant::now();
         let requested_at = time::Instant::now();
         let limits = WaitLimits { response: request.timeout, silence: request.silence_limit };
@@ -200,7 +211,7 @@ impl Client {
         let exchange = self.exchange(&connection_pool, request, &http_request, &mut liveness_check);
         let exchanged = self.inner.silence.before_head(&request.path, limits, exchange).await;
         let (response, permit) = exchanged.inspect_err(|error| {
-            debug!(method = "GET", path = shown, %error, elapsed = ?started.elapsed(), "no answer");
+            debug!(method = "GET", path = masked_path, %error, elapsed = ?started.elapsed(), "no response");
         })?;
         self.inner.has_response.store(true, Ordering::Relaxed);
         let version = response.head.version;
@@ -222,7 +233,7 @@ impl Client {
             is_reported.then(|| self.inner.silence.of_body(&request.path, requested_at, limits)).flatten();
         let response = response.with_liveness_check(liveness_check).with_silence(silence);
         let code = response.status();
-        debug!(method = "GET", path = shown, status = code.as_u16(), ?version, elapsed = ?started.elapsed(), "answer");
+        debug!(method = "GET", path = masked_path, status = code.as_u16(), ?version, elapsed = ?started.elapsed(), "response");
         self.inner.warnings.of(response.headers());
         if code.is_success() {
             self.inner.credentials.accepted(auth);
@@ -232,9 +243,15 @@ impl Client {
             }
             return Ok(response);
         }
+        Err(self.refusal(response, auth).await)
+    }
+
+    /// Reads a response with an error code. An accepted credential is recorded even if the request was refused.
+    async fn refusal(&self, response: Response, auth: &RequestAuth) -> listwatch::Error {
+        let code = response.status();
         let proxy = self.inner.config.connection_options().proxy.as_ref().map(Proxy::authority);
         if let Some(refusal) = proxy.and_then(|proxy| failure::of_proxy(code, proxy)) {
-            return Err(refusal);
+            return refusal;
         }
         let retry_after =
             response.header("retry-after").and_then(|value| value.parse().ok()).map(Duration::from_secs);
@@ -242,10 +259,8 @@ impl Client {
         if is_authenticated(code) {
             self.inner.credentials.accepted(auth);
         }
-        let misunderstood = failure::plain_to_tls(&body, &self.inner.authority);
-        Err(misunderstood.unwrap_or_else(|| {
-            failure::of_response(code.as_u16(), retry_after, &body, &self.inner.redaction)
-        }))
+        failure::plain_to_tls(&body, &self.inner.authority)
+            .unwrap_or_else(|| failure::of_response(code.as_u16(), retry_after, &body, &self.inner.redaction))
     }
 
     /// Sends the request over a connection with capacity, and waits for the head of the response. Returns it with the
@@ -259,12 +274,12 @@ impl Client {
     ) -> Result<(IncomingResponse, Arc<()>), listwatch::Error> {
         let began = time::Instant::now();
         let sending = async {
-            let mut own = if request.is_watch() { connection_pool.dedicated_transport() } else { None };
+            let mut dedicated = if request.is_watch() { connection_pool.dedicated_transport() } else { None };
             loop {
-                let is_own = own.is_some();
-                let (http, permit) = own.take().unwrap_or_else(|| connection_pool.transport());
+                let is_dedicated = dedicated.is_some();
+                let (http, permit) = dedicated.take().unwrap_or_else(|| connection_pool.transport());
                 match http.send(http_request.clone(), request.timeout).await {
-                    Err(error) if is_own && failure::is_other_protocol(&*error) => {
+                    Err(error) if is_dedicated && failure::is_other_protocol(&*error) => {
                         connection_pool.disable_dedicated();
                     }
                     sent => return Ok::<_, BoxError>((sent?, permit)),
@@ -276,18 +291,18 @@ impl Client {
             return Err(failure::silence(authority, began.elapsed()));
         };
         let proxy = self.inner.config.connection_options().proxy.as_ref().map(Proxy::authority);
-        sent.map_err(|error| self.inner.redaction.error(failure::before_answer(&*error, authority, proxy)))
+        sent.map_err(|error| self.inner.redaction.error(failure::before_response(&*error, authority, proxy)))
     }
 
     /// Returns the liveness check for the server of a watch. Its probe carries no token: a refusal is a response as
     /// well, and the token of the watch's start may have expired.
     fn liveness_check(&self, connection_pool: &ConnectionPool) -> Option<LivenessCheck> {
         let options = self.inner.config.connection_options();
-        let question = http::Request::get(self.uri(&Request::new("/livez")).ok()?).body(Bytes::new()).ok()?;
+        let probe = http::Request::get(self.uri(&Request::new("/livez")).ok()?).body(Bytes::new()).ok()?;
         let liveness = Arc::clone(&connection_pool.liveness);
         Some(LivenessCheck::new(
             connection_pool.transport().0,
-            question,
+            probe,
             liveness,
             options.ping_after?,
             options.ping_timeout,

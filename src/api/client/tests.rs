@@ -73,7 +73,7 @@ fn gzipped(text: &[u8]) -> Vec<u8> {
 #[tokio::test]
 async fn compressed_bodies_are_decompressed_and_others_unchanged() {
     let text = "[1]".repeat(100_000);
-    for (coding, body, wanted) in [
+    for (coding, body, expected) in [
         ("gzip", gzipped(text.as_bytes()), &*text),
         ("GZIP", gzipped(b"{}"), "{}"),
         ("x-gzip", gzipped(b"{}"), "{}"),
@@ -85,14 +85,14 @@ async fn compressed_bodies_are_decompressed_and_others_unchanged() {
         let server = TestServer::start(move |_| compressed(coding, &body)).await;
         let response = client(&server.url).send(&Request::new("/")).await.unwrap();
         assert_eq!(response.header("content-encoding").is_some(), coding == "identity");
-        assert!(response.body(1 << 20).await.unwrap() == wanted, "{coding}: {} bytes", wanted.len());
+        assert!(response.body(1 << 20).await.unwrap() == expected, "{coding}: {} bytes", expected.len());
     }
 }
 
 #[tokio::test]
 async fn corrupted_and_truncated_bodies_differ() {
     let whole = gzipped(b"{}");
-    for (body, wanted) in [
+    for (body, expected) in [
         (b"{}".to_vec(), "is damaged: "),
         ([&whole, &b"{}"[..]].concat(), "is damaged: "),
         (whole[..20].to_vec(), " broke: the response ended in the middle"),
@@ -102,7 +102,7 @@ async fn corrupted_and_truncated_bodies_differ() {
         let error = response.body(1 << 20).await.unwrap_err();
         assert!(matches!(error, listwatch::Error::Transport(_)), "{error:?}");
         let reported = error.to_string();
-        assert!(reported.contains(wanted) && reported.contains("gzip data"), "{reported}");
+        assert!(reported.contains(expected) && reported.contains("gzip data"), "{reported}");
     }
 }
 
@@ -277,7 +277,7 @@ async fn refused_credentials_are_renewed_once_and_the_request_repeated() {
     let client = Client::new(&config).unwrap();
     let error = client.send(&Request::new("/")).await.err().unwrap();
     assert!(matches!(error, listwatch::Error::Unauthorized(_)), "{error:?}");
-    assert_eq!(server.requests().len(), 1, "the same token would be refused again");
+    assert_eq!(server.requests().len(), 1, "the same token would be rejected again");
     std::fs::write(&path, "new").unwrap();
     assert!(client.send(&Request::new("/")).await.is_ok());
     assert!(client.send(&Request::new("/")).await.is_ok());
@@ -298,10 +298,14 @@ async fn refused_fixed_token_is_not_sent_again() {
 async fn excess_streams_get_another_connection() {
     let connection_pool =
         ConnectionPool::open(&Config::for_server("http://127.0.0.1:1").unwrap(), None).unwrap();
-    let places: Vec<_> = (0..81).map(|_| connection_pool.transport().1).collect();
-    assert!(Arc::ptr_eq(&places[0], &places[79]) && !Arc::ptr_eq(&places[0], &places[80]));
-    drop(places);
-    assert_eq!(Arc::strong_count(&connection_pool.transport().1), 2, "what was left is taken again");
+    let permits: Vec<_> = (0..81).map(|_| connection_pool.transport().1).collect();
+    assert!(Arc::ptr_eq(&permits[0], &permits[79]) && !Arc::ptr_eq(&permits[0], &permits[80]));
+    drop(permits);
+    assert_eq!(
+        Arc::strong_count(&connection_pool.transport().1),
+        2,
+        "a connection without requests is used again"
+    );
 }
 
 #[test]
@@ -320,7 +324,7 @@ async fn silent_watch_ends_when_probes_without_credentials_fail() {
     let server = TestServer::start(move |head| match () {
         () if head.contains("/livez") && http_request.fetch_add(1, Ordering::Relaxed) < 3 => json(200, "ok"),
         () if head.contains("/refused") => json(503, "{}"),
-        () if head.contains("/begun") => "HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{".to_owned(),
+        () if head.contains("/started") => "HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{".to_owned(),
         () => String::new(),
     })
     .await;
@@ -333,18 +337,21 @@ async fn silent_watch_ends_when_probes_without_credentials_fail() {
     let config = config.with_pings(Duration::from_millis(100), Duration::from_millis(500));
     let client = Client::new(&config).unwrap();
     let watch = |path| Request::new(path).query("watch", "true");
-    let mut begun = client.send(&watch("/begun")).await.unwrap();
-    assert_eq!(begun.chunk().await.unwrap().as_deref(), Some(&b"{"[..]));
-    let silent = begun.chunk().await.err().unwrap().to_string();
+    let mut started = client.send(&watch("/started")).await.unwrap();
+    assert_eq!(started.chunk().await.unwrap().as_deref(), Some(&b"{"[..]));
+    let silent = started.chunk().await.err().unwrap().to_string();
     assert!(silent.contains("nothing was heard of it"), "{silent}");
-    let never_begun = client.send(&watch("/never")).await.err().unwrap().to_string();
-    assert!(never_begun.contains("nothing was heard of it"), "{never_begun}");
-    // A proxy in front of the server may have refused that: it says nothing about the server.
+    let never_started = client.send(&watch("/never")).await.err().unwrap().to_string();
+    assert!(never_started.contains("nothing was heard of it"), "{never_started}");
+    // A proxy in front of the server may have refused that: it is no proof of a failure of the server.
     assert!(client.send(&watch("/refused")).await.is_err());
-    let never_begun = tokio::time::timeout(Duration::from_mins(1), client.send(&watch("/never"))).await;
-    assert!(never_begun.is_ok_and(|refused| refused.is_err()), "it is still judged by its silence");
-    let (questions, watches): (Vec<_>, Vec<_>) =
+    let never_started = tokio::time::timeout(Duration::from_mins(1), client.send(&watch("/never"))).await;
+    assert!(
+        never_started.is_ok_and(|refused| refused.is_err()),
+        "a refused request does not end the liveness check"
+    );
+    let (probes, watches): (Vec<_>, Vec<_>) =
         server.requests().into_iter().partition(|head| head.contains("/livez"));
-    assert!(questions.iter().all(|head| !head.contains("somebody")), "{questions:?}");
+    assert!(probes.iter().all(|head| !head.contains("somebody")), "{probes:?}");
     assert!(watches.iter().all(|head| head.contains("somebody")), "{watches:?}");
 }

@@ -39,7 +39,7 @@ const MAX_RESOURCES: usize = 200_000;
 const MAX_GROUP_VERSIONS: usize = 2_000;
 /// The number of tries for a request that the server wants to be repeated, as in kubectl.
 const TRIES: u32 = 10;
-/// The shortest wait between tries, whatever the server says.
+/// The shortest wait between tries, whatever the server requests.
 const SHORTEST_WAIT: Duration = Duration::from_millis(800);
 /// The number of concurrent requests for group versions.
 const CONCURRENCY: usize = 8;
@@ -60,17 +60,19 @@ pub(super) async fn fetch(
     Ok((FetchedCatalog { catalog: Arc::new(catalog), version }, unusable))
 }
 
+/// Requests the resources of the core group and of the others.
 async fn catalog(client: &Client, timeout: Option<Duration>) -> Result<(Catalog, UnusableNames), Error> {
-    let (core, groups) = tokio::join!(root(client, "/api", timeout), root(client, "/apis", timeout));
+    let (core, groups) =
+        tokio::join!(fetch_root(client, "/api", timeout), fetch_root(client, "/apis", timeout));
     let (mut found, mut missing, mut unusable) = (Vec::new(), Vec::new(), UnusableNames::default());
     match (core, groups) {
         (Err(error), Err(_)) => return Err(error),
         (core, groups) => {
             for part in [core, groups] {
                 match part {
-                    Ok((more, without, names)) => {
-                        found.extend(more);
-                        missing.extend(without);
+                    Ok((resources, unavailable, names)) => {
+                        found.extend(resources);
+                        missing.extend(unavailable);
                         unusable.extend(names);
                     }
                     Err(error) => missing.push(UnavailableGroup {
@@ -95,7 +97,7 @@ async fn version(client: &Client, timeout: Option<Duration>) -> Option<ServerVer
 }
 
 /// Requests `/api` or `/apis`, and the documents that they refer to.
-async fn root(
+async fn fetch_root(
     client: &Client,
     path: &str,
     timeout: Option<Duration>,
@@ -110,12 +112,15 @@ async fn root(
                 "the response to {path} names more than {MAX_GROUP_VERSIONS} group versions"
             )));
         }
-        DiscoveryDocument::GroupVersions(parts) => one_by_one(client, parts, timeout, &mut unusable).await,
+        DiscoveryDocument::GroupVersions(parts) => {
+            fetch_group_versions(client, parts, timeout, &mut unusable).await
+        }
     };
     Ok((found, missing, unusable))
 }
 
-async fn one_by_one(
+/// Requests the documents of group versions, several at a time.
+async fn fetch_group_versions(
     client: &Client,
     parts: Vec<GroupVersion>,
     timeout: Option<Duration>,
@@ -174,6 +179,7 @@ async fn request_document<T: DeserializeOwned>(
     try_once(client, &request.clone().timeout(left), limits).await
 }
 
+/// Sends one request. Credentials in an error are masked.
 async fn try_once<T: DeserializeOwned>(
     client: &Client,
     request: &Request,
@@ -187,7 +193,7 @@ async fn read<T: DeserializeOwned>(client: &Client, request: &Request, limits: &
         Error::Decode(why) => Error::Decode(format!("the response to {} can't be read: {why}", request.path)),
         error => error,
     })?;
-    if !is_small(&body, limits) {
+    if !has_few_parts(&body, limits) {
         return Err(Error::Decode(format!("the response to {} has too many parts", request.path)));
     }
     serde_json::from_slice(&body)
@@ -196,7 +202,7 @@ async fn read<T: DeserializeOwned>(client: &Client, request: &Request, limits: &
 
 /// Returns whether JSON has few enough parts to be kept in memory. Separators within strings count as well: discovery
 /// documents have no long ones.
-fn is_small(json: &[u8], limits: &Limits) -> bool {
+fn has_few_parts(json: &[u8], limits: &Limits) -> bool {
     let (mut objects, mut members) = (0, 0);
     for byte in json {
         match byte {
@@ -214,24 +220,24 @@ mod tests {
     use crate::client::test_server::{TestServer, json};
     use crate::kubeconfig::Config;
 
-    async fn refused(body: String) -> String {
+    async fn fetch_error(body: String) -> String {
         let server = TestServer::start(move |_| json(200, &body)).await;
         let client = Client::new(&Config::for_server(&server.url).unwrap()).unwrap();
-        let refused = fetch(&client, None).await.err().unwrap();
-        assert!(server.requests().len() <= 3, "nothing is asked for one by one");
-        refused.to_string()
+        let error = fetch(&client, None).await.err().unwrap();
+        assert!(server.requests().len() <= 3, "no document is requested per group version");
+        error.to_string()
     }
 
     #[tokio::test]
-    async fn small_responses_that_need_much_memory_are_refused() {
+    async fn small_responses_that_need_much_memory_are_rejected() {
         let types = "{},".repeat(AGGREGATED_LIMITS.objects) + "{}";
-        let fetched = refused(format!(r#"{{"kind":"APIGroupDiscoveryList","items":[{types}]}}"#)).await;
-        assert_eq!(fetched, "the response to /api has too many parts");
+        let error = fetch_error(format!(r#"{{"kind":"APIGroupDiscoveryList","items":[{types}]}}"#)).await;
+        assert_eq!(error, "the response to /api has too many parts");
         let verbs = "0,".repeat(AGGREGATED_LIMITS.members);
-        let fetched = refused(format!(r#"{{"kind":"APIGroupDiscoveryList","items":[{verbs}0]}}"#)).await;
-        assert_eq!(fetched, "the response to /api has too many parts");
+        let error = fetch_error(format!(r#"{{"kind":"APIGroupDiscoveryList","items":[{verbs}0]}}"#)).await;
+        assert_eq!(error, "the response to /api has too many parts");
         let versions = r#""v1","#.repeat(MAX_GROUP_VERSIONS);
-        let fetched = refused(format!(r#"{{"kind":"APIVersions","versions":[{versions}"v1"]}}"#)).await;
-        assert_eq!(fetched, "the response to /api names more than 2000 group versions");
+        let error = fetch_error(format!(r#"{{"kind":"APIVersions","versions":[{versions}"v1"]}}"#)).await;
+        assert_eq!(error, "the response to /api names more than 2000 group versions");
     }
 }

@@ -1,7 +1,7 @@
 //! Discovery: the resources of a server, and the resolution of words to resources.
 //!
-//! The server is asked once; the result is kept in memory and, if a folder is configured, on disk for a short time. A
-//! word that is not found is resolved again after a new request: its resource may have been defined a moment ago.
+//! The documents are requested once; the result is kept in memory and, if a folder is configured, on disk for a short
+//! time. A word that is not found is resolved again after a new request: its resource may have been defined a moment ago.
 
 mod cache;
 mod catalog;
@@ -101,12 +101,12 @@ impl ResolveError {
         let Some(missing) = missing.first() else {
             return (!group.is_empty()).then(|| format!("nothing in group {group} is called {name}"));
         };
-        let what = match (missing.group.as_str(), missing.version.as_str()) {
+        let scope = match (missing.group.as_str(), missing.version.as_str()) {
             ("", "") => "some API groups".to_owned(),
             ("", version) => version.to_owned(),
             (group, version) => format!("{group}/{version}"),
         };
-        Some(format!("discovery of {what} failed: {}", missing.reason))
+        Some(format!("discovery of {scope} failed: {}", missing.reason))
     }
 }
 
@@ -121,7 +121,7 @@ struct Inner {
     timeout: Option<Duration>,
     cache: Option<Cache>,
     /// An async lock, held during a request to the server: of several callers one sends it and the others wait.
-    known: Mutex<Option<Known>>,
+    loaded: Mutex<Option<LoadedCatalog>>,
     /// The age up to which a cache file is used for every word.
     cache_life: Duration,
     /// Whether skipped names were reported: a watch of every kind repeats discovery. Relaxed: no other memory depends
@@ -129,16 +129,17 @@ struct Inner {
     reported_unusable: AtomicBool,
 }
 
-/// The present catalog and its source.
+/// The catalog in memory and its origin.
 #[derive(Clone)]
-struct Known {
+struct LoadedCatalog {
     catalog: Arc<Catalog>,
     version: Option<ServerVersion>,
-    told_by: Source,
+    origin: CatalogOrigin,
 }
 
+/// The origin of a catalog.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Source {
+enum CatalogOrigin {
     Server,
     File,
     /// A cache file beyond its lifetime.
@@ -156,7 +157,7 @@ impl Discovery {
             client: client.clone(),
             timeout: options.timeout,
             cache,
-            known: Mutex::new(None),
+            loaded: Mutex::new(None),
             cache_life: options.cache_life,
             reported_unusable: AtomicBool::new(false),
         };
@@ -168,8 +169,8 @@ impl Discovery {
     /// # Errors
     /// [`Error::Server`] when a request was needed and failed.
     pub async fn catalog(&self) -> Result<Arc<Catalog>, Error> {
-        let mut known = self.inner.known.lock().await;
-        self.recent_catalog(&mut known).await
+        let mut loaded = self.inner.loaded.lock().await;
+        self.recent_catalog(&mut loaded).await
     }
 
     /// Requests the server's catalog again.
@@ -177,8 +178,8 @@ impl Discovery {
     /// # Errors
     /// [`Error::Server`] when the request failed; the previous catalog is kept.
     pub async fn refresh(&self) -> Result<Arc<Catalog>, Error> {
-        let mut known = self.inner.known.lock().await;
-        Ok(self.request_document(&mut known).await?.catalog)
+        let mut loaded = self.inner.loaded.lock().await;
+        Ok(self.request_catalog(&mut loaded).await?.catalog)
     }
 
     /// Resolves a word to resources that can be listed: all of a category, or one resource by its plural, singular or
@@ -188,75 +189,79 @@ impl Discovery {
     /// # Errors
     /// [`ResolveError`]; unknown only after a new request to the server.
     pub async fn resolve(&self, word: &str) -> Result<Vec<DiscoveredResource>, ResolveError> {
-        let mut known = self.inner.known.lock().await;
-        let was_known = known.is_some();
-        let Known { mut catalog, told_by, .. } = self.known(&mut known).await?;
-        if told_by == Source::OldFile && !catalog.is_stable(word) {
-            catalog = self.request_document(&mut known).await?.catalog;
-            return catalog.find(word).map_err(|why| refusal(why, word, &catalog));
+        let mut loaded = self.inner.loaded.lock().await;
+        let was_loaded = loaded.is_some();
+        let LoadedCatalog { mut catalog, origin, .. } = self.load(&mut loaded).await?;
+        if origin == CatalogOrigin::OldFile && !catalog.is_stable(word) {
+            catalog = self.request_catalog(&mut loaded).await?.catalog;
+            return catalog.find(word).map_err(|why| resolve_error(why, word, &catalog));
         }
         let mut found = catalog.find(word);
-        let is_new = told_by == Source::Server && !was_known;
+        let is_new = origin == CatalogOrigin::Server && !was_loaded;
         if found == Err(NoMatch::Unknown) && !is_new {
-            catalog = self.request_document(&mut known).await?.catalog;
+            catalog = self.request_catalog(&mut loaded).await?.catalog;
             found = catalog.find(word);
         }
-        found.map_err(|why| refusal(why, word, &catalog))
+        found.map_err(|why| resolve_error(why, word, &catalog))
     }
 
     /// Returns the server's version. Sends no request: `None` before other requests, and if the server does not
     /// report it.
     pub async fn server_version(&self) -> Option<ServerVersion> {
-        self.inner.known.lock().await.as_ref().and_then(|known| known.version)
+        self.inner.loaded.lock().await.as_ref().and_then(|loaded| loaded.version)
     }
 
     /// Returns the resources of other groups that a resolved word could mean as well: [`Catalog::alternatives`].
     pub async fn alternatives(&self, word: &str) -> Vec<String> {
-        let known = self.inner.known.lock().await;
-        known.as_ref().map(|known| known.catalog.alternatives(word)).unwrap_or_default()
+        let loaded = self.inner.loaded.lock().await;
+        loaded.as_ref().map(|loaded| loaded.catalog.alternatives(word)).unwrap_or_default()
     }
 
-    /// Called when a resolved resource is missing. Repeats the request unless the catalog came from the server
+    /// Checks a resolved resource that turned out to be missing. Repeats the request unless the catalog came from the server
     /// itself; returns whether a word may resolve differently now.
     ///
     /// # Errors
     /// As [`Discovery::refresh`].
     pub async fn revalidate(&self, resource: &ApiResource) -> Result<bool, Error> {
-        let mut known = self.inner.known.lock().await;
-        let Some(before) = known.clone() else { return Ok(false) };
-        if before.told_by == Source::Server {
+        let mut loaded = self.inner.loaded.lock().await;
+        let Some(before) = loaded.clone() else { return Ok(false) };
+        if before.origin == CatalogOrigin::Server {
             // The catalog was refreshed for another word, after this one was found in a cache file.
             return Ok(before.catalog.resources.iter().all(|found| found.resource != *resource));
         }
-        Ok(self.request_document(&mut known).await?.catalog != before.catalog)
+        Ok(self.request_catalog(&mut loaded).await?.catalog != before.catalog)
     }
 
     /// Returns a catalog that is recent enough for every word.
-    async fn recent_catalog(&self, known: &mut Option<Known>) -> Result<Arc<Catalog>, Error> {
-        match self.known(known).await? {
-            Known { told_by: Source::OldFile, .. } => Ok(self.request_document(known).await?.catalog),
+    async fn recent_catalog(&self, loaded: &mut Option<LoadedCatalog>) -> Result<Arc<Catalog>, Error> {
+        match self.load(loaded).await? {
+            LoadedCatalog { origin: CatalogOrigin::OldFile, .. } => {
+                Ok(self.request_catalog(loaded).await?.catalog)
+            }
             recent_catalog => Ok(recent_catalog.catalog),
         }
     }
 
-    /// Returns the present catalog, which may be old.
-    async fn known(&self, known: &mut Option<Known>) -> Result<Known, Error> {
-        if let Some(known) = known {
-            return Ok(known.clone());
+    /// Returns the catalog in memory, else loads it. It may be old.
+    async fn load(&self, loaded: &mut Option<LoadedCatalog>) -> Result<LoadedCatalog, Error> {
+        if let Some(catalog) = loaded {
+            return Ok(catalog.clone());
         }
         if let Some(cache) = self.inner.cache.clone() {
             // A file of some megabytes at most; read on a blocking thread and awaited here.
             let read = tokio::task::spawn_blocking(move || cache.read(SystemTime::now())).await;
             if let Ok(Some((FetchedCatalog { catalog, version }, age))) = read {
                 debug!(resources = catalog.resources.len(), ?age, "discovery from a file");
-                let told_by = if age < self.inner.cache_life { Source::File } else { Source::OldFile };
-                return Ok(known.insert(Known { catalog, version, told_by }).clone());
+                let origin =
+                    if age < self.inner.cache_life { CatalogOrigin::File } else { CatalogOrigin::OldFile };
+                return Ok(loaded.insert(LoadedCatalog { catalog, version, origin }).clone());
             }
         }
-        self.request_document(known).await
+        self.request_catalog(loaded).await
     }
 
-    async fn request_document(&self, known: &mut Option<Known>) -> Result<Known, Error> {
+    /// Requests the documents and replaces the catalog in memory.
+    async fn request_catalog(&self, loaded: &mut Option<LoadedCatalog>) -> Result<LoadedCatalog, Error> {
         // Boxed: it runs rarely, and would enlarge every future that calls it.
         let (fetched, unusable) = Box::pin(fetch::fetch(&self.inner.client, self.inner.timeout)).await?;
         if let Some(example) = &unusable.example
@@ -270,17 +275,17 @@ impl Discovery {
             missing = catalog.missing.len(),
             "discovery from the server"
         );
-        let whole = !catalog.missing.iter().any(|missing| missing.version.is_empty());
-        if let Some(cache) = self.inner.cache.clone().filter(|_| whole) {
+        let is_complete = !catalog.missing.iter().any(|missing| missing.version.is_empty());
+        if let Some(cache) = self.inner.cache.clone().filter(|_| is_complete) {
             let fetched = fetched.clone();
             // On a blocking thread like the read; a failed write costs the next process a request.
             let written = tokio::task::spawn_blocking(move || cache.write(&fetched, SystemTime::now())).await;
             if let Ok(Err(error)) = written {
-                debug!(%error, "discovery could not be kept");
+                debug!(%error, "the discovery cache could not be written");
             }
         }
         let FetchedCatalog { catalog, version } = fetched;
-        Ok(known.insert(Known { catalog, version, told_by: Source::Server }).clone())
+        Ok(loaded.insert(LoadedCatalog { catalog, version, origin: CatalogOrigin::Server }).clone())
     }
 }
 
@@ -290,7 +295,8 @@ impl fmt::Debug for Discovery {
     }
 }
 
-fn refusal(why: NoMatch, word: &str, catalog: &Catalog) -> ResolveError {
+/// Converts a failed search to the error for the caller.
+fn resolve_error(why: NoMatch, word: &str, catalog: &Catalog) -> ResolveError {
     match why {
         NoMatch::NotListable(resource) => ResolveError::NotListable(resource.group_resource()),
         NoMatch::Unknown => {

@@ -49,7 +49,7 @@ fn discovery(server: &TestServer, cache: Option<&TempDir>) -> Discovery {
 }
 
 /// Returns the requests for resources, without those for the version.
-fn of_resources(server: &TestServer) -> Vec<String> {
+fn resource_requests(server: &TestServer) -> Vec<String> {
     server.requests().into_iter().filter(|request| !request.starts_with("GET /version ")).collect()
 }
 
@@ -97,8 +97,8 @@ async fn word_resolves_by_every_name_of_its_resource() {
     ] {
         assert_eq!(resolved(&discovery, word).await, [expected], "{word}");
     }
-    assert_eq!(of_resources(&server).len(), 2, "one request for the core group, one for the others");
-    assert!(of_resources(&server)[0].contains("as=APIGroupDiscoveryList,application/json\r\n"));
+    assert_eq!(resource_requests(&server).len(), 2, "one request for the core group, one for the others");
+    assert!(resource_requests(&server)[0].contains("as=APIGroupDiscoveryList,application/json\r\n"));
 }
 
 #[tokio::test]
@@ -144,19 +144,23 @@ async fn newly_defined_resource_is_found() {
     .await;
     let first = discovery(&server, Some(&folder));
     assert!(first.resolve("widgets").await.is_err());
-    assert_eq!(of_resources(&server).len(), 2, "an answer of this very moment is not asked for again");
+    assert_eq!(
+        resource_requests(&server).len(),
+        2,
+        "documents that were just received are not requested again"
+    );
     defined.store(true, Ordering::SeqCst);
     let second = discovery(&server, Some(&folder));
     assert_eq!(resolved(&second, "pods").await, ["v1 pods"]);
-    assert_eq!(of_resources(&server).len(), 2, "the file of the first is enough");
+    assert_eq!(resource_requests(&server).len(), 2, "the file of the first is enough");
     assert_eq!(resolved(&second, "widgets").await, ["example.com/v1 widgets"]);
-    assert_eq!(of_resources(&server).len(), 4);
+    assert_eq!(resource_requests(&server).len(), 4);
     assert_eq!(resolved(&discovery(&server, Some(&folder)), "widgets").await, ["example.com/v1 widgets"]);
-    assert_eq!(of_resources(&server).len(), 4);
+    assert_eq!(resource_requests(&server).len(), 4);
 }
 
 /// Returns discovery with a cache file that is no longer recent.
-fn with_an_old_file(server: &TestServer, folder: &TempDir) -> Discovery {
+fn with_old_file(server: &TestServer, folder: &TempDir) -> Discovery {
     let client = Client::new(&Config::for_server(&server.url).unwrap()).unwrap();
     let cache_folder = Some(folder.path().join("discovery"));
     Discovery::new(
@@ -166,7 +170,7 @@ fn with_an_old_file(server: &TestServer, folder: &TempDir) -> Discovery {
 }
 
 /// The same responses with every group available.
-fn nothing_missing(head: &str) -> String {
+fn without_missing_groups(head: &str) -> String {
     if !head.starts_with("GET /apis ") {
         return aggregated(head);
     }
@@ -178,27 +182,27 @@ fn nothing_missing(head: &str) -> String {
 
 #[tokio::test]
 async fn old_file_is_used_only_for_names_of_built_in_resources() {
-    let server = TestServer::start(nothing_missing).await;
+    let server = TestServer::start(without_missing_groups).await;
     let folder = TempDir::new().unwrap();
     discovery(&server, Some(&folder)).catalog().await.unwrap();
-    assert_eq!(of_resources(&server).len(), 2);
+    assert_eq!(resource_requests(&server).len(), 2);
     for word in ["pods", "deploy", "hpa", "events.events.k8s.io", "deployments.v1.apps"] {
-        let old = with_an_old_file(&server, &folder);
+        let old = with_old_file(&server, &folder);
         assert_eq!(resolved(&old, word).await.len(), 1);
         assert_eq!(old.alternatives(word).await, Vec::<String>::new());
     }
-    assert_eq!(of_resources(&server).len(), 2, "no request for a name that is known");
+    assert_eq!(resource_requests(&server).len(), 2, "no request for a name that is known");
     // A category may have grown, and a custom resource may have changed.
     let mut requests = 2;
     for (word, found) in [("all", 3), ("widgets", 1), ("WidgetThing", 1)] {
-        assert_eq!(resolved(&with_an_old_file(&server, &folder), word).await.len(), found);
+        assert_eq!(resolved(&with_old_file(&server, &folder), word).await.len(), found);
         requests += 2;
-        assert_eq!(of_resources(&server).len(), requests, "{word}");
+        assert_eq!(resource_requests(&server).len(), requests, "{word}");
     }
-    assert!(with_an_old_file(&server, &folder).resolve("nothing").await.is_err());
-    assert_eq!(of_resources(&server).len(), requests + 2);
-    with_an_old_file(&server, &folder).catalog().await.unwrap();
-    assert_eq!(of_resources(&server).len(), requests + 4);
+    assert!(with_old_file(&server, &folder).resolve("nothing").await.is_err());
+    assert_eq!(resource_requests(&server).len(), requests + 2);
+    with_old_file(&server, &folder).catalog().await.unwrap();
+    assert_eq!(resource_requests(&server).len(), requests + 4);
 }
 
 #[tokio::test]
@@ -207,15 +211,15 @@ async fn old_file_with_unavailable_groups_is_not_used() {
     let folder = TempDir::new().unwrap();
     discovery(&server, Some(&folder)).catalog().await.unwrap();
     assert_eq!(resolved(&discovery(&server, Some(&folder)), "pods").await.len(), 1);
-    assert_eq!(of_resources(&server).len(), 2, "a young one is");
-    assert_eq!(resolved(&with_an_old_file(&server, &folder), "pods").await.len(), 1);
-    assert_eq!(of_resources(&server).len(), 4);
+    assert_eq!(resource_requests(&server).len(), 2, "a recent file is used");
+    assert_eq!(resolved(&with_old_file(&server, &folder), "pods").await.len(), 1);
+    assert_eq!(resource_requests(&server).len(), 4);
 }
 
 #[tokio::test]
 async fn revalidation_checks_a_cache_file_once() {
-    let gone = Arc::new(AtomicBool::new(false));
-    let seen = Arc::clone(&gone);
+    let is_removed = Arc::new(AtomicBool::new(false));
+    let seen = Arc::clone(&is_removed);
     let server = TestServer::start(move |head| {
         if head.starts_with("GET /apis ") && seen.load(Ordering::SeqCst) {
             return json(200, r#"{"kind":"APIGroupDiscoveryList","items":[]}"#);
@@ -226,31 +230,31 @@ async fn revalidation_checks_a_cache_file_once() {
     let folder = TempDir::new().unwrap();
     let first = discovery(&server, Some(&folder));
     let widgets = first.resolve("widgets").await.unwrap().remove(0).resource;
-    assert!(!first.revalidate(&widgets).await.unwrap(), "the server itself has said it");
-    assert_eq!(of_resources(&server).len(), 2);
+    assert!(!first.revalidate(&widgets).await.unwrap(), "the catalog came from the server");
+    assert_eq!(resource_requests(&server).len(), 2);
     let second = discovery(&server, Some(&folder));
     assert_eq!(resolved(&second, "widgets").await.len(), 1);
-    assert!(!second.revalidate(&widgets).await.unwrap(), "it says the same");
-    assert_eq!(of_resources(&server).len(), 4);
+    assert!(!second.revalidate(&widgets).await.unwrap(), "the server returns the same catalog");
+    assert_eq!(resource_requests(&server).len(), 4);
     let another_word = discovery(&server, Some(&folder));
-    gone.store(true, Ordering::SeqCst);
+    is_removed.store(true, Ordering::SeqCst);
     let third = discovery(&server, Some(&folder));
     for discovery in [&another_word, &third] {
         assert_eq!(resolved(discovery, "widgets").await.len(), 1);
     }
     assert!(third.revalidate(&widgets).await.unwrap());
-    assert_eq!(of_resources(&server).len(), 6);
+    assert_eq!(resource_requests(&server).len(), 6);
     assert!(!third.revalidate(&first.resolve("pods").await.unwrap()[0].resource).await.unwrap());
     assert!(third.resolve("widgets").await.is_err());
     // The request was for a word that no file has; the word found in the file before is still unconfirmed.
     assert!(another_word.resolve("nothing").await.is_err());
-    let requests = of_resources(&server).len();
+    let requests = resource_requests(&server).len();
     assert!(another_word.revalidate(&widgets).await.unwrap());
-    assert_eq!(of_resources(&server).len(), requests);
+    assert_eq!(resource_requests(&server).len(), requests);
 }
 
 #[tokio::test]
-async fn server_without_aggregated_discovery_is_asked_per_group_version() {
+async fn server_without_aggregated_discovery_is_read_per_group_version() {
     let server = TestServer::start(|head| match head.split_whitespace().nth(1).unwrap() {
         "/api" => json(200, r#"{"kind":"APIVersions","versions":["v1"]}"#),
         "/apis" => json(
@@ -294,7 +298,7 @@ async fn one_of_two_roots_suffices_and_none_is_an_error() {
     assert_eq!(resolved(&half, "pods").await, ["v1 pods"]);
     let hint = half.resolve("deployments").await.unwrap_err().hint().unwrap();
     assert!(hint.starts_with("discovery of some API groups failed: "), "{hint}");
-    assert!(!folder.path().join("discovery").exists(), "half an answer is not kept");
+    assert!(!folder.path().join("discovery").exists(), "an incomplete catalog is not written to the cache");
     let refusing = TestServer::start(|_| json(403, "{}")).await;
     let error = discovery(&refusing, None).resolve("pods").await.unwrap_err();
     assert!(
@@ -317,7 +321,7 @@ async fn server_version_is_returned_and_cached() {
     .await;
     for is_from_file in [false, true] {
         let discovery = discovery(&server, Some(&folder));
-        assert_eq!(discovery.server_version().await, None, "nobody was asked");
+        assert_eq!(discovery.server_version().await, None, "no request was sent");
         discovery.resolve("pods").await.unwrap();
         assert_eq!(discovery.server_version().await, Some(ServerVersion { major: 1, minor: 33 }));
         assert_eq!(server.requests().len(), 3, "{is_from_file}");
@@ -334,7 +338,7 @@ async fn late_server_version_is_not_awaited() {
     .await;
     let discovery = discovery(&server, None);
     let limit = Duration::from_secs(10);
-    tokio::time::timeout(limit, discovery.resolve("pods")).await.expect("long before").unwrap();
+    tokio::time::timeout(limit, discovery.resolve("pods")).await.expect("before the limit").unwrap();
     assert_eq!(discovery.server_version().await, None);
 }
 
@@ -349,8 +353,8 @@ async fn cache_file_is_private_and_must_be_recent_valid_and_of_this_server() {
     let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000);
     assert_eq!(cache.read(now), None);
     cache.write(&fetched, now).unwrap();
-    let kept = cache.read(now + life / 2);
-    assert_eq!(kept, Some((fetched.clone(), life / 2)));
+    let read = cache.read(now + life / 2);
+    assert_eq!(read, Some((fetched.clone(), life / 2)));
     assert_eq!(cache.read(now + life), None, "old");
     assert_eq!(cache.read(now - life), None, "from the future");
     assert_eq!(
@@ -364,7 +368,7 @@ async fn cache_file_is_private_and_must_be_recent_valid_and_of_this_server() {
         use std::os::unix::fs::PermissionsExt;
         assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
     }
-    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "no draft is left");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "no temporary file is left");
     let text = std::fs::read(&file).unwrap();
     std::fs::write(&file, &text[..text.len() / 2]).unwrap();
     assert_eq!(cache.read(now), None, "broken");

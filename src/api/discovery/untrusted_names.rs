@@ -226,7 +226,7 @@ async fn cache_file_with_an_unusable_name_is_ignored() {
         let before = server.requests().len();
         let found = list_everything(&discovery(&server, Some(&folder)).0).await;
         assert_eq!(found, ["v1/things"], "{hostile}");
-        assert!(server.requests().len() > before + 2, "the server is asked again: {hostile}");
+        assert!(server.requests().len() > before + 2, "a new request is sent: {hostile}");
     }
     assert_eq!(targets(&server), ["/base/api", "/base/api/v1/namespaces/default/things", "/base/apis"]);
 }

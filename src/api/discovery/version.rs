@@ -36,12 +36,12 @@ pub(super) struct Info {
 
 impl Info {
     pub(super) fn version(&self) -> Option<ServerVersion> {
-        let of = |major: &str, minor: &str| {
+        let parse = |major: &str, minor: &str| {
             // Some providers write `33+`.
             let minor = minor.trim_end_matches(|char: char| !char.is_ascii_digit());
             Some(ServerVersion { major: major.parse().ok()?, minor: minor.parse().ok()? })
         };
-        of(&self.emulation_major, &self.emulation_minor).or_else(|| of(&self.major, &self.minor))
+        parse(&self.emulation_major, &self.emulation_minor).or_else(|| parse(&self.major, &self.minor))
     }
 }
 
@@ -51,7 +51,7 @@ mod tests {
 
     #[test]
     fn emulated_version_is_the_servers_version() {
-        let version = |text: &str| serde_json::from_str::<Info>(text).expect("an answer").version();
+        let version = |text: &str| serde_json::from_str::<Info>(text).expect("a response").version();
         let expected = |minor| Some(ServerVersion { major: 1, minor });
         assert_eq!(version(r#"{"major":"1","minor":"36","gitVersion":"v1.36.3"}"#), expected(36));
         assert_eq!(version(r#"{"major":"1","minor":"33+","gitVersion":"v1.33.1-eks-1"}"#), expected(33));
@@ -59,8 +59,8 @@ mod tests {
             version(r#"{"major":"1","minor":"34","emulationMajor":"1","emulationMinor":"32"}"#),
             expected(32)
         );
-        for unsaid in ["{}", r#"{"major":"","minor":""}"#, r#"{"major":"1","minor":"x"}"#] {
-            assert_eq!(version(unsaid), None, "{unsaid}");
+        for unknown in ["{}", r#"{"major":"","minor":""}"#, r#"{"major":"1","minor":"x"}"#] {
+            assert_eq!(version(unknown), None, "{unknown}");
         }
         assert!(expected(9) < expected(33));
     }

@@ -192,13 +192,13 @@ impl ListerWatcher for ResourceClient {
     async fn list(&self, options: &ListOptions) -> Result<ResourceList, Error> {
         let is_whole = options.limit == 0 && options.continue_token.is_empty();
         let knows_namespace = !self.0.resource.namespaced || !self.0.scope().is_empty();
-        let form = match self.0.representation {
+        let representation = match self.0.representation {
             Representation::Names => return Ok(RowList::names(&self.0, options).await?.into()),
             Representation::Rows if knows_namespace => Representation::Table(IncludeObject::None),
             Representation::Rows if is_whole => return Ok(RowList::join(&self.0, options).await?.into()),
             other => other.whole(),
         };
-        Ok(self.0.items(form, Naming::RequestedNamespace, options).await?.into())
+        Ok(self.0.items(representation, Naming::RequestedNamespace, options).await?.into())
     }
 
     async fn watch(&self, options: &WatchOptions) -> Result<ResourceWatch, Error> {

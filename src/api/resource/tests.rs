@@ -355,7 +355,7 @@ async fn watch_returns_events_bookmarks_and_its_end() {
 
 #[tokio::test]
 async fn watch_ends_with_its_first_error() {
-    for (frames, wanted) in [
+    for (frames, expected) in [
         (
             r#"{"type":"ERROR","object":{"kind":"Status","reason":"Expired","code":410}}{"type":"ADDED"}"#,
             "Expired",
@@ -370,7 +370,7 @@ async fn watch_ends_with_its_first_error() {
             .await
             .expect("a watch");
         let error = watch.next().await.expect("an error").expect_err(frames);
-        assert!(format!("{error:?}").starts_with(wanted), "{frames}: {error:?}");
+        assert!(format!("{error:?}").starts_with(expected), "{frames}: {error:?}");
         assert!(watch.next().await.is_none());
     }
 }

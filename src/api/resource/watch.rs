@@ -19,7 +19,7 @@ pub struct ResourceWatch {
     /// The unread rest of the last chunk.
     chunk: Bytes,
     /// Whether the body ended, or an error was returned: nothing follows.
-    ended: bool,
+    is_ended: bool,
 }
 
 /// The splitter of the events' format.
@@ -46,7 +46,7 @@ impl ResourceWatch {
         } else {
             EventSplitter::Json(Box::new(WatchSplitter::new(limits)))
         };
-        Self { response, splitter, decoder, chunk: Bytes::new(), ended: false }
+        Self { response, splitter, decoder, chunk: Bytes::new(), is_ended: false }
     }
 
     /// Returns the next event that is complete.
@@ -71,7 +71,8 @@ impl ResourceWatch {
         Ok(event)
     }
 
-    async fn event(&mut self) -> Result<Option<WatchEvent>, Error> {
+    /// Waits for the next event; `None` at the end of the body.
+    async fn next_event(&mut self) -> Result<Option<WatchEvent>, Error> {
         loop {
             if let Some(event) = self.read()? {
                 if matches!(event, WatchEvent::Bookmark { initial_events_end: true, .. }) {
@@ -81,7 +82,7 @@ impl ResourceWatch {
             }
             // The buffer is reused for the next chunk once it is dropped everywhere.
             self.chunk = Bytes::new();
-            // Between two frames nothing is lost by continuing on another connection.
+            // Between two frames the watch can continue on another connection without loss.
             let chunk = match self.splitter.finish() {
                 Ok(()) => self.response.chunk_while_in_use().await?,
                 Err(_) => self.response.chunk().await?,
@@ -96,11 +97,11 @@ impl ResourceWatch {
 
 impl WatchStream for ResourceWatch {
     async fn next(&mut self) -> Option<Result<WatchEvent, Error>> {
-        if self.ended {
+        if self.is_ended {
             return None;
         }
-        let event = self.event().await.map_err(|error| self.response.redaction().error(error));
-        self.ended = !matches!(event, Ok(Some(_)));
+        let event = self.next_event().await.map_err(|error| self.response.redaction().error(error));
+        self.is_ended = !matches!(event, Ok(Some(_)));
         event.transpose()
     }
 }

@@ -10,8 +10,8 @@
 //! Three measures make it fast everywhere. A page is requested with its metadata first: a small cluster responds in
 //! one round trip. A server returns exactly one version from memory only while it remembers a state of that version,
 //! and forgets those of a collection that has been quiet for minutes; otherwise it reads from disk, which takes ten
-//! times as long. So, if the order does not matter, that version or a later one is requested first, which quiet
-//! collections serve with the very version, and exactly that version only if the collection has changed.
+//! times as long. Therefore, if the order does not matter, that version or a later one is requested first: a collection
+//! without changes is returned at that version. Exactly that version is requested only if the collection has changed.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -30,13 +30,13 @@ use crate::wire::representation::Representation;
 use crate::wire::row_matcher::{Order, RowMatcher};
 
 /// The number of rows per page, as in kubectl.
-const PAGE: u32 = 500;
+const PAGE_SIZE: u32 = 500;
 
 /// The silence after which the list of names is dropped in favor of a list without it. Shorter than the silence after
 /// which callers consider a list dead.
-const NAMES_SILENT: Duration = Duration::from_secs(45);
+const NAMES_SILENCE_LIMIT: Duration = Duration::from_secs(45);
 
-/// Sends requests until it is known how the objects will arrive.
+/// Sends the first requests, and returns the state from which the objects are read.
 pub(super) async fn start(
     collection: &Collection,
     options: &ListOptions,
@@ -65,11 +65,11 @@ async fn page(
     options: &ListOptions,
     arrival_time: &mut ArrivalTimer,
 ) -> Result<Option<State>, Error> {
-    let options = ListOptions { limit: PAGE, ..options.clone() };
+    let options = ListOptions { limit: PAGE_SIZE, ..options.clone() };
     let mut items =
         collection.items(collection.representation.whole(), Naming::RequestedNamespace, &options).await?;
     let mut ready = VecDeque::new();
-    while ready.len() <= PAGE as usize {
+    while ready.len() <= PAGE_SIZE as usize {
         arrival_time.record();
         let next = items.next().await?;
         // Servers announce a further page before the first object: then this page need not be read.
@@ -90,14 +90,14 @@ async fn names(
     options: &ListOptions,
     arrival_time: &mut ArrivalTimer,
 ) -> Result<Option<(RowMatcher, ListMeta)>, Error> {
-    let collection = Collection { silence_limit: Some(NAMES_SILENT), ..collection.clone() };
+    let collection = Collection { silence_limit: Some(NAMES_SILENCE_LIMIT), ..collection.clone() };
     let requests = collection.items(Representation::Metadata, Naming::RequestedNamespace, options);
-    let Some(requests) = within(NAMES_SILENT, requests).await else { return Ok(None) };
+    let Some(requests) = within(NAMES_SILENCE_LIMIT, requests).await else { return Ok(None) };
     let mut items = requests?;
     let mut matcher = RowMatcher::default();
     loop {
         arrival_time.record();
-        match within(NAMES_SILENT, items.read_names_into(&mut matcher)).await {
+        match within(NAMES_SILENCE_LIMIT, items.read_names_into(&mut matcher)).await {
             Some(Ok(true)) => {}
             Some(Ok(false)) => break,
             None | Some(Err(Error::Timeout(_))) => return Ok(None),
@@ -117,17 +117,19 @@ async fn rows(
     arrival_time: &mut ArrivalTimer,
 ) -> Result<Option<State>, Error> {
     let order = matcher.order();
-    let ways: &[_] = match order {
+    let version_matches: &[_] = match order {
         Order::Distinct => &[ResourceVersionMatch::NotOlderThan, ResourceVersionMatch::Exact],
         Order::Sorted => &[ResourceVersionMatch::Exact],
         Order::Random => &[],
     };
-    for how in ways {
+    for version_match in version_matches {
         arrival_time.record();
-        let requests = match collection.items(ROWS, Naming::RequestedNamespace, &at(meta, *how)).await {
-            Err(error) if is_fallback_error(&error) => continue,
-            requests => requests?,
-        };
+        let requests =
+            match collection.items(ROWS, Naming::RequestedNamespace, &options_at(meta, *version_match)).await
+            {
+                Err(error) if is_fallback_error(&error) => continue,
+                requests => requests?,
+            };
         matcher.rewind();
         let mut items = requests.with_naming(Naming::Matcher(matcher));
         if let Some(ready) = matched_rows(&mut items, &meta.resource_version, order, arrival_time).await? {
@@ -158,11 +160,11 @@ async fn matched_rows(
     Ok(Some(ready))
 }
 
-/// Returns the options for a list at the version of that list.
-fn at(meta: &ListMeta, how: ResourceVersionMatch) -> ListOptions {
+/// Returns the options for another list at the version of a list.
+fn options_at(meta: &ListMeta, version_match: ResourceVersionMatch) -> ListOptions {
     ListOptions {
         resource_version: meta.resource_version.clone(),
-        version_match: Some(how),
+        version_match: Some(version_match),
         ..ListOptions::default()
     }
 }

@@ -112,7 +112,7 @@ impl<I: Issuer> RefreshingCredential<I> {
     }
 
     /// Returns the present credentials if they are not the refused ones, else new ones. Returns `None` if the issuer
-    /// has no others, or was asked too recently: a server that refuses everything must not cause a plugin run, or
+    /// has no others, or was run too recently: a server that refuses everything must not cause a plugin run, or
     /// spend a refresh token, with each retry of each watch. The minimum interval depends on the refusals by the
     /// client's own server.
     ///

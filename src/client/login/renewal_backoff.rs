@@ -9,7 +9,7 @@ const FIRST_WAIT: SignedDuration = SignedDuration::from_secs(5);
 const LONGEST_WAIT: SignedDuration = SignedDuration::from_mins(5);
 
 /// The credentials that one client's server has accepted and refused. Clients may share the issuer, but not this: one
-/// server's acceptance says nothing about another.
+/// server's acceptance does not apply to another.
 ///
 /// A std lock: held to read and count.
 #[derive(Default)]

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use super::*;
 use crate::client::notice::Notice;
-use crate::client::test_server::{TestServer, eventually, json as answer};
+use crate::client::test_server::{TestServer, eventually, json as response};
 use crate::kubeconfig::ConfigOptions;
 use crate::kubeconfig::file_format::{AuthInfo, AuthProvider, ExecConfig, ExecVariable};
 use crate::listwatch::{ListerWatcher, WatchStream};
@@ -71,7 +71,7 @@ fn numbered(expires: &str) -> String {
 async fn plugin_runs_once_until_its_token_expires_or_is_refused() {
     let folder = TempDir::new().unwrap();
     let lasting = credentials(plugin(&folder, &numbered("2999-01-01T00:00:00Z")));
-    assert_eq!(runs(&folder), 0, "it is not run before somebody asks");
+    assert_eq!(runs(&folder), 0, "it is not run before a request needs it");
     let first = lasting.current().await.unwrap();
     assert_eq!(token(&first), "Bearer token-1");
     assert_eq!(token(&lasting.current().await.unwrap()), "Bearer token-1");
@@ -91,7 +91,7 @@ async fn plugin_runs_once_until_its_token_expires_or_is_refused() {
 #[tokio::test]
 async fn server_that_refuses_every_token_causes_two_plugin_runs() {
     let folder = TempDir::new().unwrap();
-    let server = TestServer::start(|_| answer(401, "{}")).await;
+    let server = TestServer::start(|_| response(401, "{}")).await;
     let mut config = Config::for_server(&server.url).unwrap();
     *config.user_mut() = plugin(&folder, &numbered("2999-01-01T00:00:00Z"));
     let client = crate::api::Client::new(&config).unwrap();
@@ -188,18 +188,18 @@ async fn new_certificate_ends_watches_but_not_lists() {
     for number in 1..3 {
         let version = "client.authentication.k8s.io/v1";
         let message = json!({"apiVersion": version, "kind": "ExecCredential", "status": made_certificate()});
-        fs::write(folder.path().join(format!("said-{number}")), message.to_string()).unwrap();
+        fs::write(folder.path().join(format!("output-{number}")), message.to_string()).unwrap();
     }
     let event = r#"{"type":"ADDED","object":{"metadata":{"name":"a","resourceVersion":"1"}}}"#;
     let server = TestServer::start(move |head| match head {
         // Neither body ends.
         _ if head.contains("watch=") => format!("HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\n{event}\n"),
         _ if head.contains("/version") => "HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\n{".to_owned(),
-        _ => answer(401, "{}"),
+        _ => response(401, "{}"),
     })
     .await;
     let mut config = Config::for_server(&server.url).unwrap();
-    *config.user_mut() = plugin(&folder, "cd \"$(dirname \"$0\")\"; cat said-$(wc -l < runs)");
+    *config.user_mut() = plugin(&folder, "cd \"$(dirname \"$0\")\"; cat output-$(wc -l < runs)");
     let client = crate::api::Client::new(&config).unwrap();
     let mut list = client.send(&crate::api::Request::new("/version")).await.unwrap();
     assert_eq!(list.chunk().await.unwrap().unwrap(), "{");
@@ -261,7 +261,7 @@ async fn failed_plugin_is_reported_by_exit_code_and_stderr() {
         CredentialPlugins::default(),
     )
     .unwrap();
-    assert_eq!(failure(&reported).await, failed, "its words are not said twice");
+    assert_eq!(failure(&reported).await, failed, "its words are reported once");
     assert_eq!(*heard.lock().unwrap(), ["Plugin(\"no luck\")"]);
 }
 
@@ -281,7 +281,7 @@ async fn missing_plugin_is_reported_with_its_hint() {
 async fn plugin_receives_exec_info_and_the_configured_environment() {
     let folder = TempDir::new().unwrap();
     let script = format!(
-        "echo \"$KUBERNETES_EXEC_INFO|$EXTRA|${{HOME-none}}\" > '{}/told'; {}",
+        "echo \"$KUBERNETES_EXEC_INFO|$EXTRA|${{HOME-none}}\" > '{}/info'; {}",
         folder.path().display(),
         numbered("2999-01-01T00:00:00Z")
     );
@@ -289,7 +289,7 @@ async fn plugin_receives_exec_info_and_the_configured_environment() {
     let exec = user.exec.as_mut().unwrap();
     exec.env = Some(vec![ExecVariable { name: "EXTRA".into(), value: "more".into() }]);
     credentials(user).current().await.unwrap();
-    let reported = fs::read_to_string(folder.path().join("told")).unwrap();
+    let reported = fs::read_to_string(folder.path().join("info")).unwrap();
     let (info, rest) = reported.trim_end().split_once('|').unwrap();
     assert!(rest.starts_with("more|") && rest != "more|none", "ours is inherited: {rest}");
     let info: Value = serde_json::from_str(info).unwrap();
@@ -311,7 +311,7 @@ async fn interactive_plugin_is_not_run_without_a_terminal() {
 async fn interactive_plugin_has_exclusive_use_of_the_terminal() {
     let folder = TempDir::new().unwrap();
     let script = format!(
-        "echo \"$KUBERNETES_EXEC_INFO\" > '{}/told'; {}",
+        "echo \"$KUBERNETES_EXEC_INFO\" > '{}/info'; {}",
         folder.path().display(),
         numbered("2999-01-01T00:00:00Z")
     );
@@ -329,7 +329,7 @@ async fn interactive_plugin_has_exclusive_use_of_the_terminal() {
             Credentials::open(&config, Some(Arc::new(listener)), CredentialPlugins::default()).unwrap();
         credentials.current().await.unwrap();
         assert_eq!(std::mem::take(&mut *heard.lock().unwrap()), expected);
-        let reported = fs::read_to_string(folder.path().join("told")).unwrap();
+        let reported = fs::read_to_string(folder.path().join("info")).unwrap();
         let reported: Value = serde_json::from_str(&reported).unwrap();
         assert_eq!(reported["spec"], json!({"interactive": !expected.is_empty()}));
     }
@@ -360,9 +360,9 @@ async fn issuer(code: u16, message: Value) -> TestServer {
     TestServer::start(move |head| {
         let host = head.lines().find_map(|line| line.strip_prefix("host: ")).unwrap_or_default();
         if head.starts_with("GET /.well-known/openid-configuration ") {
-            answer(200, &json!({"token_endpoint": format!("http://{host}/token")}).to_string())
+            response(200, &json!({"token_endpoint": format!("http://{host}/token")}).to_string())
         } else {
-            answer(code, &message.to_string())
+            response(code, &message.to_string())
         }
     })
     .await
@@ -401,7 +401,7 @@ async fn client_secret_is_sent_in_the_header_then_in_the_body() {
     let server = issuer(400, json!({"error": "invalid_grant"})).await;
     let message = failure(&credentials(oidc(&server.url, &settings))).await;
     assert_eq!(message, "failed to refresh token: oauth2: \"invalid_grant\" \"\"");
-    assert_eq!(server.requests().len(), 2, "the client is known: it is not asked again");
+    assert_eq!(server.requests().len(), 2, "the client is known: its metadata is not requested again");
 }
 
 #[tokio::test]
@@ -425,8 +425,8 @@ async fn issuer_error_is_reported_without_other_content() {
         let message = failure(&credentials(oidc(&server.url, &[("refresh-token", "r")]))).await;
         assert!(message.starts_with(words) && !message.contains("s3cret"), "{message}");
     }
-    let nobody = credentials(oidc("http://127.0.0.1:1", &[("refresh-token", "r")]));
-    let message = failure(&nobody).await;
+    let unreachable = credentials(oidc("http://127.0.0.1:1", &[("refresh-token", "r")]));
+    let message = failure(&unreachable).await;
     assert!(message.starts_with("oidc: the issuer 127.0.0.1 does not respond: "), "{message}");
 }
 
@@ -566,11 +566,11 @@ async fn unsaved_refresh_token_is_saved_with_the_next_id_token() {
     let server = TestServer::start(move |head| {
         let host = head.lines().find_map(|line| line.strip_prefix("host: ")).unwrap_or_default();
         if head.starts_with("GET ") {
-            return answer(200, &json!({"token_endpoint": format!("http://{host}/token")}).to_string());
+            return response(200, &json!({"token_endpoint": format!("http://{host}/token")}).to_string());
         }
         // Only the first response has another refresh token.
         let first = rotates.swap(false, std::sync::atomic::Ordering::SeqCst);
-        answer(
+        response(
             200,
             &json!({"id_token": message, "refresh_token": if first { "next" } else { "" }}).to_string(),
         )

@@ -27,8 +27,8 @@ impl TokenFile {
     ///
     /// # Errors
     /// [`Error::Credentials`] when the file is unreadable or empty, and there is no fallback.
-    pub(super) fn open(path: PathBuf, beside: Option<HeaderValue>, now: Instant) -> Result<Self, Error> {
-        let header = read(&path).or_else(|error| beside.ok_or(error))?;
+    pub(super) fn open(path: PathBuf, fallback: Option<HeaderValue>, now: Instant) -> Result<Self, Error> {
+        let header = read(&path).or_else(|error| fallback.ok_or(error))?;
         Ok(Self { path, last: Mutex::new((header, now)) })
     }
 
@@ -123,11 +123,11 @@ mod tests {
     fn fallback_token_is_used_while_the_file_is_unreadable() {
         let (_folder, path) = in_folder("file");
         let now = Instant::now();
-        let beside = || Some(bearer::header("beside").unwrap());
-        assert_eq!(TokenFile::open(path.clone(), beside(), now).unwrap().header(now), "Bearer file");
+        let fallback = || Some(bearer::header("fallback").unwrap());
+        assert_eq!(TokenFile::open(path.clone(), fallback(), now).unwrap().header(now), "Bearer file");
         fs::remove_file(&path).unwrap();
-        let file = TokenFile::open(path.clone(), beside(), now).unwrap();
-        assert_eq!(file.header(now), "Bearer beside");
+        let file = TokenFile::open(path.clone(), fallback(), now).unwrap();
+        assert_eq!(file.header(now), "Bearer fallback");
         fs::write(&path, "late").unwrap();
         assert_eq!(file.header(now + FILE_LIFE), "Bearer late");
     }

@@ -4,12 +4,12 @@
 //! computed from it by undoing the changes since then. Changes that left the log are compacted: requests for them fail
 //! as expired.
 
+mod change_log;
 mod random_names;
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use serde_json::Value;
 use tokio::sync::watch;
@@ -21,21 +21,13 @@ use crate::server::source::{
     Change, CollectionRange, Compacted, Kind, KindId, ObjectKey, Snapshot, StoredObject, object_key,
 };
 
+use change_log::ChangeLog;
 pub(super) use random_names::{suffix, uuid};
-
-/// The maximum length of the log, which bounds the memory of a busy server.
-const MAX_LOG_LENGTH: usize = 8192;
-
-/// The maximum size of the objects in the log, before and after each change.
-const MAX_LOG_SIZE: usize = 64 * MIB;
 
 /// The growth of the store, relative to its start, after which client writes are rejected.
 const MAX_GROWTH: usize = 64 * MIB;
 
 const MIB: usize = 1024 * 1024;
-
-/// The maximum age of changes in the log, as on a real server.
-const MAX_LOG_AGE: Duration = Duration::from_mins(5);
 
 /// All collections and the log, behind one lock.
 pub(super) struct Store {
@@ -52,15 +44,11 @@ struct Inner {
     retired: BTreeSet<KindId>,
     /// One collection per resource, at its number.
     collections: Vec<BTreeMap<ObjectKey, Arc<StoredObject>>>,
-    log: VecDeque<LogEntry>,
-    /// The size of the objects in `log`.
-    log_size: usize,
+    log: ChangeLog,
     /// The size of the objects in `collections`.
     size: usize,
     /// The size from which client writes are rejected.
     limit: usize,
-    /// The version up to which changes are compacted.
-    compacted: u64,
     rng: fastrand::Rng,
 }
 
@@ -73,19 +61,6 @@ struct StartedEdit<'a> {
     old: Arc<StoredObject>,
     before: Value,
     value: Value,
-}
-
-/// A change in the log.
-struct LogEntry {
-    change: Change,
-    /// The time of the change by tokio's clock, which tests can pause.
-    at: Instant,
-}
-
-impl LogEntry {
-    fn size(&self) -> usize {
-        self.change.new.json.len() + self.change.old.as_ref().map_or(0, |old| old.json.len())
-    }
 }
 
 /// The outcome of an edit.
@@ -110,11 +85,9 @@ impl Store {
             kinds,
             retired: BTreeSet::new(),
             collections,
-            log: VecDeque::new(),
-            log_size: 0,
+            log: ChangeLog::default(),
             size: 0,
             limit: MAX_GROWTH,
-            compacted: 0,
             rng,
         };
         Self { inner: Mutex::new(inner), latest: watch::channel(version).0 }
@@ -202,11 +175,7 @@ impl Store {
     /// Returns a part of the collection at an earlier version.
     pub(super) fn at(&self, range: &CollectionRange<'_>, version: u64) -> Result<Snapshot, Compacted> {
         let inner = self.lock();
-        if version < inner.compacted {
-            return Err(Compacted { oldest: inner.compacted });
-        }
-        let later =
-            inner.log.iter().map(|entry| &entry.change).rev().take_while(|change| change.version > version);
+        let later = inner.log.since(version)?;
         let own_changes = later.filter(|change| change.kind == range.kind && range.contains(&change.new));
         // In reverse order, so that the state before the first of several changes remains.
         let past_states = own_changes.map(|change| (change.new.key(), change.old.clone())).collect();
@@ -221,21 +190,20 @@ impl Store {
         limit: usize,
     ) -> Result<(Vec<Change>, u64), Compacted> {
         let inner = self.lock();
-        let (changes, to) = inner.after(after, limit)?;
+        let (changes, to) = inner.log.after(after, limit, inner.version)?;
         Ok((changes.filter(|change| change.kind == kind).cloned().collect(), to))
     }
 
     /// Returns changes like [`Store::changes`], of all resources.
     pub(super) fn all_changes(&self, after: u64, limit: usize) -> Result<(Vec<Change>, u64), Compacted> {
         let inner = self.lock();
-        let (changes, to) = inner.after(after, limit)?;
+        let (changes, to) = inner.log.after(after, limit, inner.version)?;
         Ok((changes.cloned().collect(), to))
     }
 
     /// Compacts all changes.
     pub(super) fn compact(&self) {
-        let mut inner = self.lock();
-        inner.compact();
+        self.lock().compact();
     }
 
     /// Sets the size limit for writes of clients, relative to the current size.
@@ -333,7 +301,7 @@ impl Store {
         let version = inner.version + 1;
         let new = Arc::new(StoredObject::new(&definition, value, version));
         if deleted {
-            inner.take(kind, &key);
+            inner.remove(kind, &key);
         } else {
             inner.put(kind, Arc::clone(&new));
         }
@@ -348,18 +316,7 @@ impl Store {
 
     fn commit(&self, mut inner: MutexGuard<'_, Inner>, now: Instant, change: Change) {
         inner.version = change.version;
-        let entry = LogEntry { change, at: now };
-        inner.log_size += entry.size();
-        inner.log.push_back(entry);
-        let is_old = |entry: &LogEntry| now.duration_since(entry.at) > MAX_LOG_AGE;
-        while inner.log.len() > MAX_LOG_LENGTH
-            || inner.log_size > MAX_LOG_SIZE
-            || inner.log.front().is_some_and(is_old)
-        {
-            let Some(dropped) = inner.log.pop_front() else { break };
-            inner.log_size -= dropped.size();
-            inner.compacted = dropped.change.version;
-        }
+        inner.log.push(change, now);
         self.latest.send_replace(inner.version);
     }
 }
@@ -375,15 +332,13 @@ impl Inner {
         self.size -= before.map_or(0, |before| before.json.len());
     }
 
-    fn take(&mut self, kind: KindId, key: &ObjectKey) {
+    fn remove(&mut self, kind: KindId, key: &ObjectKey) {
         let before = self.collections[kind].remove(key);
         self.size -= before.map_or(0, |before| before.json.len());
     }
 
     fn compact(&mut self) {
-        self.compacted = self.version;
-        self.log.clear();
-        self.log_size = 0;
+        self.log.compact(self.version);
     }
 
     fn range<'a>(
@@ -432,168 +387,7 @@ impl Inner {
         let more = total + past_states.values().flatten().count() - items.len();
         Snapshot { version, items, more }
     }
-
-    fn after(&self, after: u64, limit: usize) -> Result<(impl Iterator<Item = &Change>, u64), Compacted> {
-        if after < self.compacted {
-            return Err(Compacted { oldest: self.compacted });
-        }
-        let from = self.log.partition_point(|entry| entry.change.version <= after);
-        let to = self.log.len().min(from + limit);
-        let last = if to == self.log.len() { self.version } else { self.log[to].change.version - 1 };
-        Ok((self.log.range(from..to).map(|entry| &entry.change), last.max(after)))
-    }
 }
 
 #[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    fn filled(names: &[&str]) -> (Store, KindId) {
-        let store = Store::new(1, 1);
-        let kind = store.id("", "configmaps").expect("configmaps");
-        for name in names {
-            store.create(kind, json!({"metadata": {"name": name, "namespace": "n"}})).expect("new");
-        }
-        (store, kind)
-    }
-
-    fn names(snapshot: &Snapshot) -> Vec<&str> {
-        snapshot.items.iter().map(|item| &*item.name).collect()
-    }
-
-    #[test]
-    fn earlier_versions_are_reconstructed() {
-        let (store, kind) = filled(&["a", "b", "c"]);
-        let past_version = store.version();
-        store.remove(kind, "n", "b").expect("b");
-        store.create(kind, json!({"metadata": {"name": "d", "namespace": "n"}})).expect("new");
-        let edit = |value: &mut Value| {
-            value["data"] = json!({"x": "y"});
-            Ok(Edit::Keep)
-        };
-        store.edit(kind, "n", "a", edit).expect("a");
-        let all = CollectionRange::all(kind, None);
-        assert_eq!(names(&store.now(&all)), ["a", "c", "d"]);
-        let past = store.at(&all, past_version).expect("not compacted");
-        assert_eq!(names(&past), ["a", "b", "c"]);
-        assert_eq!(past.items[0].value().get("data"), None);
-        let after = object_key("n", "a");
-        let rest = CollectionRange { namespace: Some("n"), after: Some(&after), ..all };
-        assert_eq!(names(&store.at(&rest, past_version).expect("then")), ["b", "c"]);
-        for (limit, expected, more) in [(1, &["a"][..], 2), (2, &["a", "b"], 1), (3, &["a", "b", "c"], 0)] {
-            let page = store.at(&CollectionRange { limit, ..all }, past_version).expect("then");
-            assert_eq!((names(&page).as_slice(), page.more), (expected, more));
-        }
-        assert_eq!(names(&store.now(&CollectionRange::all(kind, Some("other")))), [""; 0]);
-    }
-
-    #[test]
-    fn changes_after_a_version_are_complete_until_compaction() {
-        let (store, kind) = filled(&["a", "b"]);
-        let (changes, to) = store.changes(kind, 1, 100).expect("all");
-        assert_eq!((changes.len(), to), (2, store.version()));
-        let (changes, to) = store.changes(kind, 1, 1).expect("one");
-        assert_eq!((changes.len(), to), (1, 2));
-        store.compact();
-        assert_eq!(store.changes(kind, 1, 1).map(|_| ()), Err(Compacted { oldest: 3 }));
-        assert_eq!(store.changes(kind, 3, 1).map(|(changes, to)| (changes.len(), to)), Ok((0, 3)));
-        assert!(store.at(&CollectionRange::all(kind, None), 2).is_err());
-    }
-
-    #[test]
-    fn log_length_is_bounded() {
-        let (store, kind) = filled(&["a"]);
-        for round in 0..=MAX_LOG_LENGTH {
-            let edit = |value: &mut Value| {
-                value["data"] = json!(round);
-                Ok(Edit::Keep)
-            };
-            store.edit(kind, "n", "a", edit).expect("a");
-        }
-        assert_eq!(store.changes(kind, 2, 1).map(|_| ()), Err(Compacted { oldest: 3 }));
-    }
-
-    #[test]
-    fn log_is_bounded_in_bytes() {
-        let (store, kind) = filled(&["a"]);
-        let rounds = MAX_LOG_SIZE / MIB;
-        for round in 0..rounds {
-            let edit = |value: &mut Value| {
-                value["data"] = json!({"round": round.to_string(), "text": "x".repeat(MIB)});
-                Ok(Edit::Keep)
-            };
-            store.edit(kind, "n", "a", edit).expect("a");
-        }
-        let size = store.lock().log_size;
-        let compacted = store.lock().compacted;
-        assert!(size <= MAX_LOG_SIZE, "{size}");
-        // Each change keeps the object before and after it.
-        let (remembered, _) = store.changes(kind, compacted, rounds).expect("the log");
-        assert_eq!(remembered.len(), rounds / 2 - 1);
-        store.compact();
-        assert_eq!(store.lock().log_size, 0);
-    }
-
-    #[test]
-    fn client_writes_fail_at_the_size_limit_until_deletions() {
-        let (store, kind) = filled(&[]);
-        let map = |name: &str| json!({"metadata": {"name": name, "namespace": "n"}, "data": {"text": "x".repeat(MIB)}});
-        store.create(kind, map("before")).expect("new");
-        store.allow_growth();
-        for at in 0..MAX_GROWTH / MIB {
-            store.check_room().expect("room");
-            store.create(kind, map(&format!("a{at}"))).expect("new");
-        }
-        assert_eq!(store.check_room().map_err(|error| error.code), Err(507));
-        store.remove(kind, "n", "a0");
-        assert_eq!(store.check_room(), Ok(()));
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn old_changes_are_compacted() {
-        let (store, kind) = filled(&["a"]);
-        let past_version = store.version();
-        for round in 0..3 {
-            tokio::time::advance(Duration::from_mins(2)).await;
-            let edit = |value: &mut Value| {
-                value["data"] = json!(round);
-                Ok(Edit::Keep)
-            };
-            store.edit(kind, "n", "a", edit).expect("a");
-        }
-        assert_eq!(
-            store.changes(kind, past_version - 1, 1).map(|_| ()),
-            Err(Compacted { oldest: past_version })
-        );
-        assert_eq!(store.changes(kind, past_version, 10).map(|(changes, _)| changes.len()), Ok(3));
-    }
-
-    #[test]
-    fn edits_without_effect_create_no_version() {
-        let (store, kind) = filled(&["a"]);
-        let before = store.version();
-        store.edit(kind, "n", "a", |_| Ok(Edit::Keep)).expect("a");
-        assert_eq!(store.version(), before);
-        assert!(store.edit(kind, "n", "x", |_| Ok(Edit::Keep)).is_err());
-        assert!(store.create(kind, json!({"metadata": {"name": "a", "namespace": "n"}})).is_err());
-    }
-
-    #[test]
-    fn deletions_have_their_own_version() {
-        let (store, kind) = filled(&["a"]);
-        let removed = store.remove(kind, "n", "a").expect("a");
-        assert_eq!(removed.version, store.version());
-        assert_eq!(removed.value()["metadata"]["resourceVersion"], store.version().to_string());
-        let (changes, _) = store.changes(kind, 2, 10).expect("changes");
-        assert!(changes[0].deleted && changes[0].old.is_some());
-    }
-
-    #[test]
-    fn uids_are_uuids_and_repeat_with_the_seed() {
-        let uid = Store::new(7, 1).uid();
-        assert_eq!(uid, Store::new(7, 1).uid());
-        assert_eq!((uid.len(), uid.as_bytes()[14]), (36, b'4'));
-    }
-}
+mod tests;

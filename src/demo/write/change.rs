@@ -6,7 +6,7 @@ use super::create::create;
 use super::definitions::define;
 use super::ownership::{self, FieldManager};
 use super::validate::{self, checked};
-use super::written::Written;
+use super::write_result::WriteResult;
 use super::{patch as patches, scale};
 use crate::demo::clock::stamp;
 use crate::demo::cluster::Cluster;
@@ -52,7 +52,7 @@ pub(in crate::demo) fn replace(
     target: &Target,
     mut object: Value,
     query: &Query,
-) -> Result<Written, ApiError> {
+) -> Result<WriteResult, ApiError> {
     let given_name = object["metadata"]["name"].as_str().unwrap_or_default();
     if given_name != target.name {
         return Err(ApiError::bad_request(format!(
@@ -99,7 +99,7 @@ pub(in crate::demo) fn patch(
     patch_kind: PatchKind,
     body: &[u8],
     query: &Query,
-) -> Result<Written, ApiError> {
+) -> Result<WriteResult, ApiError> {
     let patch: Value = serde_json::from_slice(body)
         .map_err(|error| ApiError::bad_request(format!("error decoding patch: {error}")))?;
     if patch_kind == PatchKind::Apply {
@@ -152,7 +152,12 @@ fn apply_patch(
 }
 
 /// Performs a server-side apply.
-fn apply(cluster: &Cluster, target: &Target, mut given: Value, query: &Query) -> Result<Written, ApiError> {
+fn apply(
+    cluster: &Cluster,
+    target: &Target,
+    mut given: Value,
+    query: &Query,
+) -> Result<WriteResult, ApiError> {
     let Target { id, kind, namespace, name, subresource } = target;
     if query.text("fieldManager").is_empty() {
         let cause = Cause::required("fieldManager", "is required for apply patch");
@@ -198,7 +203,7 @@ fn change(
     target: &Target,
     query: &Query,
     edit: impl FnOnce(&mut Value) -> Result<(), ApiError>,
-) -> Result<Written, ApiError> {
+) -> Result<WriteResult, ApiError> {
     let Target { id, kind, namespace, name, subresource } = target;
     let manager =
         FieldManager::of(query, subresource.as_deref(), &kind.api_version(), &stamp(cluster.clock.now()));
@@ -236,7 +241,7 @@ fn change(
     if !query.dry_run() {
         define(cluster, kind, &stored);
     }
-    Ok(Written { stored, created: false, warnings: Vec::new() })
+    Ok(WriteResult { stored, created: false, warnings: Vec::new() })
 }
 
 /// Restores the fields that this request may not change.

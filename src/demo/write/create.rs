@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::definitions::define;
 use super::ownership::{self, FieldManager};
 use super::validate::{self, checked};
-use super::written::Written;
+use super::write_result::WriteResult;
 use crate::demo::clock::stamp;
 use crate::demo::cluster::Cluster;
 use crate::demo::kinds;
@@ -26,56 +26,65 @@ pub(in crate::demo) fn create(
     target: &Target,
     mut object: Value,
     query: &Query,
-) -> Result<Written, ApiError> {
+) -> Result<WriteResult, ApiError> {
     let Target { kind, namespace, .. } = target;
     let store = &cluster.store;
     if !object["metadata"].is_object() {
         object["metadata"] = json!({});
     }
     let warnings = checked(kind, &mut object, query)?;
-    let metadata = &mut object["metadata"];
-    let text = |metadata: &Value, key: &str| metadata[key].as_str().unwrap_or_default().to_owned();
-    let (mut name, generated) = (text(metadata, "name"), text(metadata, "generateName"));
-    if name.is_empty() && !generated.is_empty() {
-        name = format!("{generated}{}", store.suffix());
-    }
-    check_name(kind, &name)?;
-    if !namespace.is_empty() {
-        check_namespace(cluster, target, &name, &text(metadata, "namespace"))?;
-        metadata["namespace"] = namespace.as_str().into();
-    }
-    metadata["name"] = name.as_str().into();
-    metadata["uid"] = store.uid().into();
-    metadata["creationTimestamp"] = stamp(cluster.clock.now()).into();
-    for own in
-        ["resourceVersion", "selfLink", "deletionTimestamp", "deletionGracePeriodSeconds", "managedFields"]
-    {
-        metadata.as_object_mut().map(|metadata| metadata.remove(own));
-    }
+    let name = set_metadata(cluster, target, &mut object["metadata"])?;
     validate::refuse(kind, &name, &validate::causes(kind, &object, None))?;
-    let given = object.clone();
+    let applied = object.clone();
     defaults::fill(cluster, kind, &mut object);
     drop_empty_maps(&mut object["metadata"]);
     let manager = FieldManager::of(query, None, &kind.api_version(), &stamp(cluster.clock.now()));
     if query.applies() {
-        ownership::record_creation(&mut object, &given, kind, &manager);
+        ownership::record_creation(&mut object, &applied, kind, &manager);
     } else {
         ownership::record_update(&mut object, &json!({}), kind, &manager);
     }
     if query.dry_run() {
         return match store.get(target.id, namespace, &name) {
             Some(_) => Err(ApiError::already_exists(kind, &name)),
-            None => {
-                Ok(Written { stored: Arc::new(StoredObject::new(kind, object, 0)), created: true, warnings })
-            }
+            None => Ok(WriteResult {
+                stored: Arc::new(StoredObject::new(kind, object, 0)),
+                created: true,
+                warnings,
+            }),
         };
     }
     store.check_room()?;
     let stored = store.create(target.id, object)?;
     define(cluster, kind, &stored);
-    Ok(Written { stored, created: true, warnings })
+    Ok(WriteResult { stored, created: true, warnings })
 }
 
+/// Sets the fields of the metadata that the server determines, and returns the name of the object.
+fn set_metadata(cluster: &Cluster, target: &Target, metadata: &mut Value) -> Result<String, ApiError> {
+    const REMOVED: [&str; 5] =
+        ["resourceVersion", "selfLink", "deletionTimestamp", "deletionGracePeriodSeconds", "managedFields"];
+    let namespace = target.namespace.as_str();
+    let text = |key: &str| metadata[key].as_str().unwrap_or_default().to_owned();
+    let (mut name, prefix, requested_namespace) = (text("name"), text("generateName"), text("namespace"));
+    if name.is_empty() && !prefix.is_empty() {
+        name = format!("{prefix}{}", cluster.store.suffix());
+    }
+    check_name(&target.kind, &name)?;
+    if !namespace.is_empty() {
+        check_namespace(cluster, target, &name, &requested_namespace)?;
+        metadata["namespace"] = namespace.into();
+    }
+    metadata["name"] = name.as_str().into();
+    metadata["uid"] = cluster.store.uid().into();
+    metadata["creationTimestamp"] = stamp(cluster.clock.now()).into();
+    for field in REMOVED {
+        metadata.as_object_mut().map(|metadata| metadata.remove(field));
+    }
+    Ok(name)
+}
+
+/// Checks a name by the rules of Kubernetes, with its message.
 fn check_name(kind: &Kind, name: &str) -> Result<(), ApiError> {
     const FIELD: &str = "metadata.name";
     if name.is_empty() {
@@ -83,8 +92,8 @@ fn check_name(kind: &Kind, name: &str) -> Result<(), ApiError> {
         return Err(ApiError::invalid(kind, "", &[cause]));
     }
     let label = |label: &str| {
-        let fine = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
-        !label.is_empty() && label.chars().all(fine) && !label.starts_with('-') && !label.ends_with('-')
+        let is_allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+        !label.is_empty() && label.chars().all(is_allowed) && !label.starts_with('-') && !label.ends_with('-')
     };
     let is_path = kind.group == "rbac.authorization.k8s.io" && !name.contains(['/', '%']);
     if name.len() <= 253 && name.split('.').all(label) || is_path {
@@ -96,9 +105,10 @@ fn check_name(kind: &Kind, name: &str) -> Result<(), ApiError> {
     Err(ApiError::invalid(kind, name, &[Cause::invalid(FIELD, name, why)]))
 }
 
-fn check_namespace(cluster: &Cluster, target: &Target, name: &str, given: &str) -> Result<(), ApiError> {
+/// Checks that the namespace of an object is that of the request, exists and is not being deleted.
+fn check_namespace(cluster: &Cluster, target: &Target, name: &str, requested: &str) -> Result<(), ApiError> {
     let namespace = target.namespace.as_str();
-    if !given.is_empty() && given != namespace {
+    if !requested.is_empty() && requested != namespace {
         let why = "the namespace of the provided object does not match the namespace sent on the request";
         return Err(ApiError::bad_request(why));
     }

@@ -16,7 +16,7 @@ use crate::server::source::{Kind, StoredObject};
 use crate::server::target::Target;
 
 /// The outcome of a deletion.
-pub(in crate::demo) enum Deleted {
+pub(in crate::demo) enum Deletion {
     /// Removed, or a dry run of it.
     Removed(Arc<StoredObject>),
     /// Marked for deletion; removed later.
@@ -29,22 +29,22 @@ pub(in crate::demo) fn delete(
     target: &Target,
     options: &Value,
     query: &Query,
-) -> Result<Deleted, ApiError> {
+) -> Result<Deletion, ApiError> {
     let Target { id, kind, namespace, name, .. } = target;
     let grace = query.text("gracePeriodSeconds").parse().ok();
     let grace: Option<i64> = options["gracePeriodSeconds"].as_i64().or(grace);
-    let is_dry = query.dry_run() || options["dryRun"].as_array().is_some_and(|dry| !dry.is_empty());
+    let is_dry_run = query.dry_run() || options["dryRun"].as_array().is_some_and(|dry| !dry.is_empty());
     if kind.plural == "namespaces" && ["default", "kube-system", "kube-public"].contains(&name.as_str()) {
         return Err(ApiError::forbidden(kind, name, "this namespace may not be deleted"));
     }
     let now = cluster.clock.now();
     let mut is_removed = true;
-    if kind.plural == "customresourcedefinitions" && !is_dry {
+    if kind.plural == "customresourcedefinitions" && !is_dry_run {
         undefine(cluster, name);
     }
     let stored = cluster.store.edit(*id, namespace, name, |value| {
         check_preconditions(value, target, options)?;
-        if is_dry {
+        if is_dry_run {
             return Ok(Edit::Discard);
         }
         is_removed = !begin_deletion(value, kind, grace, now);
@@ -53,19 +53,19 @@ pub(in crate::demo) fn delete(
     if options["propagationPolicy"] == "Orphan" || options["orphanDependents"] == true {
         orphan(cluster, &stored);
     }
-    Ok(if is_removed { Deleted::Removed(stored) } else { Deleted::Pending(stored) })
+    Ok(if is_removed { Deletion::Removed(stored) } else { Deletion::Pending(stored) })
 }
 
 fn check_preconditions(value: &Value, target: &Target, options: &Value) -> Result<(), ApiError> {
     const RECREATED: &str = "The object might have been deleted and then recreated";
     const MODIFIED: &str = "The object might have been modified";
-    for (key, own, why) in [("uid", "UID", RECREATED), ("resourceVersion", "ResourceVersion", MODIFIED)] {
+    for (key, label, why) in [("uid", "UID", RECREATED), ("resourceVersion", "ResourceVersion", MODIFIED)] {
         let actual = value["metadata"][key].as_str().unwrap_or_default();
         if let Some(required) = options["preconditions"][key].as_str()
             && required != actual
         {
             let why = format!(
-                "the {own} in the precondition ({required}) does not match the {own} in record ({actual}). {why}"
+                "the {label} in the precondition ({required}) does not match the {label} in record ({actual}). {why}"
             );
             return Err(ApiError::precondition(&target.kind, &target.name, &why));
         }
@@ -73,7 +73,7 @@ fn check_preconditions(value: &Value, target: &Target, options: &Value) -> Resul
     Ok(())
 }
 
-/// Marks an object that can't be removed at once. Returns whether it stays for now.
+/// Marks an object that can't be removed at once. Returns whether it was marked and stays for now.
 pub(in crate::demo) fn begin_deletion(
     value: &mut Value,
     kind: &Kind,
@@ -84,8 +84,8 @@ pub(in crate::demo) fn begin_deletion(
     let is_bound = kind.plural == "pods" && value["spec"]["nodeName"].is_string();
     let is_finished =
         ["Succeeded", "Failed"].contains(&value["status"]["phase"].as_str().unwrap_or_default());
-    let own = value["spec"]["terminationGracePeriodSeconds"].as_i64().unwrap_or(30);
-    let grace = if is_bound && !is_finished { grace.unwrap_or(own).max(0) } else { 0 };
+    let default_grace = value["spec"]["terminationGracePeriodSeconds"].as_i64().unwrap_or(30);
+    let grace = if is_bound && !is_finished { grace.unwrap_or(default_grace).max(0) } else { 0 };
     let is_namespace = kind.plural == "namespaces";
     if !has_finalizers && !is_namespace && grace == 0 {
         return false;

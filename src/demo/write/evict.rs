@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::delete::{Deleted, delete};
+use super::delete::{Deletion, delete};
 use crate::demo::cluster::Cluster;
 use crate::demo::{errors, kinds};
 use crate::object::LabelSelector;
@@ -20,7 +20,7 @@ pub(in crate::demo) fn evict(
     target: &Target,
     eviction: &Value,
     query: &Query,
-) -> Result<Deleted, ApiError> {
+) -> Result<Deletion, ApiError> {
     let Target { id, kind, namespace, name, .. } = target;
     let pod = cluster.store.get(*id, namespace, name).ok_or_else(|| ApiError::not_found(kind, name))?;
     let is_finished =

@@ -10,14 +10,13 @@ mod ownership;
 mod patch;
 mod protobuf;
 mod scale;
-
 mod validate;
-mod written;
+mod write_result;
 
 pub(super) use body::{decode, is_protobuf, read};
 pub(super) use change::{PatchKind, patch, replace};
 pub(super) use create::create;
-pub(super) use delete::{Deleted, begin_deletion, delete};
+pub(super) use delete::{Deletion, begin_deletion, delete};
 pub(super) use evict::{evict, selects};
 pub(super) use scale::scale;
-pub(super) use written::Written;
+pub(super) use write_result::WriteResult;

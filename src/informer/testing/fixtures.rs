@@ -28,7 +28,7 @@ pub(in crate::informer) fn text_of(object: &Object) -> String {
 #[derive(Default)]
 pub(in crate::informer) struct Reader {
     pub(in crate::informer) state: BTreeMap<Key, Arc<Object>>,
-    marked: bool,
+    is_synced: bool,
 }
 
 impl Reader {
@@ -37,7 +37,7 @@ impl Reader {
         match notification {
             Notification::Added { object, is_in_initial_list, origin } => {
                 assert_eq!(is_in_initial_list, origin == Origin::List, "{line}");
-                assert!(!(is_in_initial_list && self.marked), "initial after the mark: {line}");
+                assert!(!(is_in_initial_list && self.is_synced), "initial after SYNCED: {line}");
                 let before = self.state.insert(object.key().clone(), object);
                 assert!(before.is_none(), "added twice: {line}");
             }
@@ -54,8 +54,8 @@ impl Reader {
                 assert!(self.state.remove(object.key()).is_some(), "deleted twice: {line}");
             }
             Notification::Mark(Mark::Synced { .. }) => {
-                assert!(!self.marked, "synced twice");
-                self.marked = true;
+                assert!(!self.is_synced, "synced twice");
+                self.is_synced = true;
             }
             Notification::Mark(Mark::Gap { .. }) => {}
         }

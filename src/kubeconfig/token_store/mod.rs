@@ -110,7 +110,7 @@ impl Failure {
     fn words(self) -> String {
         match self {
             Self::Busy(lock) => {
-                format!("{} says that another program writes it (remove that if none does)", lock.display())
+                format!("{} shows that another program writes it (remove that if none does)", lock.display())
             }
             Self::Other(words) => words,
         }
@@ -188,7 +188,7 @@ mod tests {
         fs::write(folder.path().join("config.lock"), "").unwrap();
         let mut pauses = 0;
         let busy = token_store.save_with(&[("id-token", "s3cret")], |_| true, || pauses += 1).unwrap_err();
-        assert!(busy.contains("config.lock says that another program writes it"), "{busy}");
+        assert!(busy.contains("config.lock shows that another program writes it"), "{busy}");
         assert_eq!(pauses, TRIES - 1);
         fs::remove_file(folder.path().join("config.lock")).unwrap();
         assert_eq!(

@@ -277,8 +277,8 @@ mod tests {
     fn nesting_is_accepted_up_to_its_limit() {
         let nested = |depth: usize| "[".repeat(depth) + &"]".repeat(depth);
         // The innermost is empty and takes no bit.
-        for (depth, wanted) in [(1, true), (63, true), (65, true), (66, false), (100_000, false)] {
-            assert_eq!(value(nested(depth).as_bytes(), 0).is_some(), wanted, "{depth}");
+        for (depth, expected) in [(1, true), (63, true), (65, true), (66, false), (100_000, false)] {
+            assert_eq!(value(nested(depth).as_bytes(), 0).is_some(), expected, "{depth}");
         }
         assert_eq!(value(b"[[1]", 0), None);
         assert_eq!(value(b"[{]}", 0), None);

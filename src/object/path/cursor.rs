@@ -26,7 +26,7 @@ impl PathCursor<'_> {
     pub fn member(self, name: &str) -> Option<Self> {
         match self.0.split_first()? {
             (Step::Each, rest) => Some(Self(rest)),
-            (Step::Name(wanted), rest) if **wanted == *name => Some(Self(rest)),
+            (Step::Name(expected), rest) if **expected == *name => Some(Self(rest)),
             _ => None,
         }
     }
@@ -36,7 +36,7 @@ impl PathCursor<'_> {
     pub fn element(self, at: usize) -> Option<Self> {
         match self.0.split_first()? {
             (Step::Each, rest) => Some(Self(rest)),
-            (Step::Element(wanted), rest) if *wanted == at => Some(Self(rest)),
+            (Step::Element(expected), rest) if *expected == at => Some(Self(rest)),
             // A name applied to an array applies to each of its elements.
             (Step::Name(_), _) => Some(self),
             (Step::Element(_), _) => None,

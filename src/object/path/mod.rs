@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn values_are_returned_as_written() {
-        for (path, wanted) in [
+        for (path, expected) in [
             ("metadata.name", &["web"][..]),
             (".metadata.name", &["web"]),
             ("{.metadata.name}", &["web"]),
@@ -156,7 +156,7 @@ mod tests {
             ("metadata.labels[*]", &["x", ""]),
             ("metadata[0]", &[]),
         ] {
-            assert_eq!(values(path), wanted, "{path}");
+            assert_eq!(values(path), expected, "{path}");
         }
     }
 
@@ -180,13 +180,13 @@ mod tests {
     fn an_object_without_a_body_has_type_and_names() {
         let type_meta = Arc::new(TypeMeta { api_version: "v1".into(), kind: "Pod".into() });
         let object = Object::named(type_meta, "shop", "web");
-        for (path, wanted) in
+        for (path, expected) in
             [("metadata.name", "web"), ("metadata.namespace", "shop"), ("kind", "Pod"), ("spec.x", "")]
         {
             let mut found = String::new();
             let path = FieldPath::parse(path).expect("a path");
             path.values_of(&object, |value| found.push_str(value)).expect("values");
-            assert_eq!(found, wanted);
+            assert_eq!(found, expected);
         }
     }
 }

@@ -2,7 +2,7 @@
 //! an object's text, which was validated at ingest.
 
 use super::step::Step;
-use super::text::{Text, hand_out};
+use super::text::{Text, visit_value};
 use crate::object::json::{self, Entry, Members};
 
 /// The recursion limit: a name applied to nested arrays descends into all of them.
@@ -40,7 +40,7 @@ impl<'w> Quick<'w> {
         let Some((step, rest)) = steps.split_first() else {
             let end = (self.skip)(self.json, at)?;
             let text = std::str::from_utf8(&self.json[at..end]).ok()?;
-            hand_out(text, self.visit).ok()?;
+            visit_value(text, self.visit).ok()?;
             return Some(Walked::Skipped(end));
         };
         let depth = depth.checked_sub(1)?;
@@ -59,7 +59,7 @@ impl<'w> Quick<'w> {
                 Entry::End(end) => return Some(Walked::Skipped(end)),
             };
             let walked = match step {
-                Step::Name(wanted) if wanted.as_bytes() == name => {
+                Step::Name(expected) if expected.as_bytes() == name => {
                     let walked = self.value(rest, at, alone, depth)?;
                     if alone {
                         return Some(Walked::Done);
@@ -87,7 +87,7 @@ impl<'w> Quick<'w> {
             let walked = match step {
                 Step::Name(_) => self.value(steps, at, false, depth)?,
                 Step::Each => self.value(rest, at, false, depth)?,
-                Step::Element(wanted) if *wanted == number => {
+                Step::Element(expected) if *expected == number => {
                     let walked = self.value(rest, at, alone, depth)?;
                     if alone {
                         return Some(Walked::Done);

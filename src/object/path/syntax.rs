@@ -134,14 +134,14 @@ mod tests {
 
     #[test]
     fn equal_paths_print_equal() {
-        for (given, wanted) in [
+        for (given, expected) in [
             ("{ .a.b }", "a.b"),
             (r"metadata.labels.a\.b/c", "metadata.labels['a.b/c']"),
             ("a.*[ 0 ]", "a[*][0]"),
             ("['a'].b", "a.b"),
             ("a['*']", "a['*']"),
         ] {
-            assert_eq!(FieldPath::parse(given).expect(given).to_string(), wanted);
+            assert_eq!(FieldPath::parse(given).expect(given).to_string(), expected);
         }
     }
 

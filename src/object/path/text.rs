@@ -13,7 +13,9 @@ pub(super) enum Text<'w> {
     Valid(&'w [u8]),
 }
 
-pub(super) fn hand_out(raw: &str, visit: &mut dyn FnMut(&str)) -> Result<(), serde_json::Error> {
+/// Calls `visit` with the form of a value that indices and tables use: a string without quotes, compact JSON for objects and
+/// lists, and nothing for null.
+pub(super) fn visit_value(raw: &str, visit: &mut dyn FnMut(&str)) -> Result<(), serde_json::Error> {
     match raw.as_bytes() {
         [b'n', ..] => {}
         [b'"', ..] if memchr::memchr(b'\\', raw.as_bytes()).is_none() => visit(&raw[1..raw.len() - 1]),

@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 
 use super::quick::Quick;
 use super::step::Step;
-use super::text::{Text, hand_out};
+use super::text::{Text, visit_value};
 
 /// Visits the values at the end of the path.
 pub(super) fn walk(
@@ -77,7 +77,7 @@ impl<'de> DeserializeSeed<'de> for Walk<'_> {
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
         if self.steps.is_empty() {
             let raw: &RawValue = serde::Deserialize::deserialize(deserializer)?;
-            hand_out(raw.get(), self.visit).map_err(D::Error::custom)
+            visit_value(raw.get(), self.visit).map_err(D::Error::custom)
         } else {
             deserializer.deserialize_any(self)
         }

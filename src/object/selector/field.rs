@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn a_selector_selects_by_any_field() {
-        for (selector, wanted) in [
+        for (selector, expected) in [
             ("", true),
             (",", true),
             ("metadata.name=web", true),
@@ -178,14 +178,14 @@ mod tests {
             ("spec.containers.image!=c", true),
         ] {
             let parsed = FieldSelector::parse(selector).expect(selector);
-            assert_eq!(parsed.matches(&pod()), wanted, "{selector}");
+            assert_eq!(parsed.matches(&pod()), expected, "{selector}");
             assert_eq!(FieldSelector::parse(&parsed.to_string()), Ok(parsed), "{selector}");
         }
     }
 
     #[test]
     fn equal_selectors_print_equal() {
-        for (given, wanted) in [
+        for (given, expected) in [
             ("b=2,a==1", "a=1,b=2"),
             ("a==1,a=2", "a=1,a=2"),
             (r"a=x\,y", r"a=x\,y"),
@@ -193,13 +193,13 @@ mod tests {
             (r"a=\\,b=\=", r"a=\\,b=\="),
             (",a=1,,", "a=1"),
         ] {
-            assert_eq!(FieldSelector::parse(given).expect(given).to_string(), wanted);
+            assert_eq!(FieldSelector::parse(given).expect(given).to_string(), expected);
         }
     }
 
     #[test]
     fn invalid_selectors_are_rejected_with_kubectls_messages() {
-        for (given, wanted) in [
+        for (given, expected) in [
             ("a", "invalid selector: 'a'; can't understand 'a'"),
             ("a=1,b!2", "invalid selector: 'a=1,b!2'; can't understand 'b!2'"),
             (r"a=\x", r"invalid field selector: invalid escape sequence: \x"),
@@ -207,7 +207,7 @@ mod tests {
             ("a=b=c", "invalid field selector: unescaped character in value: ="),
             ("=b", "invalid field selector: invalid field path \"\": a name is empty"),
         ] {
-            assert_eq!(FieldSelector::parse(given).expect_err(given).to_string(), wanted);
+            assert_eq!(FieldSelector::parse(given).expect_err(given).to_string(), expected);
         }
     }
 

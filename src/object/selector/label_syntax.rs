@@ -221,7 +221,7 @@ mod tests {
 
     #[test]
     fn a_selector_prints_as_kubectl_prints_it() {
-        for (given, wanted) in [
+        for (given, expected) in [
             ("", ""),
             (" ", ""),
             ("x=a,y=b,z=c", "x=a,y=b,z=c"),
@@ -239,14 +239,14 @@ mod tests {
             ("\tx\n=\ra ", "x=a"),
             ("a.b/c-d_e.f=G", "a.b/c-d_e.f=G"),
         ] {
-            assert_eq!(LabelSelector::parse(given).expect(given).to_string(), wanted);
+            assert_eq!(LabelSelector::parse(given).expect(given).to_string(), expected);
         }
     }
 
     #[test]
     fn invalid_selectors_are_rejected_with_kubectls_messages() {
         let long = "x".repeat(64);
-        for (given, wanted) in [
+        for (given, expected) in [
             (
                 "x=a||y=b",
                 "unable to parse requirement: values[0][x]: Invalid value: \"a||y\": a valid label must",
@@ -283,7 +283,7 @@ mod tests {
             (&format!("x={long}"), "unable to parse requirement: values[0][x]: Invalid value: \"xxx"),
         ] {
             let error = LabelSelector::parse(given).expect_err(given).to_string();
-            assert!(error.starts_with(wanted), "{given}: {error}");
+            assert!(error.starts_with(expected), "{given}: {error}");
         }
     }
 

@@ -71,7 +71,8 @@ impl OrderedFifo {
         }
     }
 
-    fn event(&self, change: Change, origin: Origin, update: impl FnOnce(&mut State)) {
+    /// Queues the delta of an event, and applies `update` under the same lock.
+    fn queue_event(&self, change: Change, origin: Origin, update: impl FnOnce(&mut State)) {
         self.queue.push(|state| {
             if origin != Origin::List {
                 state.initial_sync.record_event();
@@ -100,19 +101,19 @@ impl OrderedFifo {
 impl Queue for OrderedFifo {
     fn add(&self, object: Arc<Object>, origin: Origin) -> Result<(), KeyError> {
         let (_, object) = self.preprocessor.prepare(object)?;
-        self.event(Change::Added(object), origin, |_| ());
+        self.queue_event(Change::Added(object), origin, |_| ());
         Ok(())
     }
 
     fn update(&self, object: Arc<Object>, origin: Origin) -> Result<(), KeyError> {
         let (_, object) = self.preprocessor.prepare(object)?;
-        self.event(Change::Updated(object), origin, |_| ());
+        self.queue_event(Change::Updated(object), origin, |_| ());
         Ok(())
     }
 
     fn delete(&self, deleted: DeletedObject, origin: Origin) -> Result<(), KeyError> {
         let (key, deleted) = self.preprocessor.prepare_deleted(deleted)?;
-        self.event(Change::Deleted(deleted), origin, |state| {
+        self.queue_event(Change::Deleted(deleted), origin, |state| {
             // The object was listed and deleted before the list was complete.
             if let InitialList::Tracked(listed) = &mut state.initial_list {
                 listed.remove(&key);
@@ -172,8 +173,8 @@ impl Queue for OrderedFifo {
             let is_empty = state.used.deltas == 0 && self.preprocessor.known_keys().is_empty();
             match &mut state.initial_list {
                 InitialList::Complete => {}
-                listing if is_empty => *listing = InitialList::FromEmpty,
-                listing => *listing = InitialList::Tracked(HashSet::new()),
+                initial_list if is_empty => *initial_list = InitialList::FromEmpty,
+                initial_list => *initial_list = InitialList::Tracked(HashSet::new()),
             }
         });
     }
@@ -183,12 +184,12 @@ impl Queue for OrderedFifo {
             return Some(self.preprocessor.prepare_deferred(object));
         }
         // An object without a key is returned, so that `replace` reports the error.
-        let Ok((key, taken)) = self.preprocessor.prepare(Arc::clone(&object)) else { return Some(object) };
+        let Ok((key, prepared)) = self.preprocessor.prepare(Arc::clone(&object)) else { return Some(object) };
         self.queue.push_batched(|state| {
             if let InitialList::Tracked(listed) = &mut state.initial_list {
                 listed.insert(key);
             }
-            state.enqueue(Delta { change: Change::Replaced(taken), origin });
+            state.enqueue(Delta { change: Change::Replaced(prepared), origin });
         });
         None
     }

@@ -21,7 +21,7 @@ use crate::reflector::run_context::RunContext;
 /// The default number of items in a page.
 const PAGE_SIZE: u32 = 500;
 
-/// The number of requests for one page, if the source says how long to wait between them.
+/// The number of requests for one page, if the source names a time to wait between them.
 const PAGE_TRIES: u32 = 10;
 
 /// The maximum number of empty pages in a row. A Kubernetes server fills each page but the last, also with a selector.
@@ -95,7 +95,7 @@ pub(in crate::reflector) struct Pages<'a, L, S> {
     /// Whether it may belong to another history than the stored state.
     pub(in crate::reflector) may_be_unrelated: bool,
     pub(in crate::reflector) expected: &'a ExpectedType,
-    /// The first page (the first of all is 0) that is requested again if the source says how long to wait.
+    /// The first page (the first of all is 0) that is requested again if the source names a time to wait.
     pub(in crate::reflector) retry_from_page: usize,
     /// The number of pages that are requested early.
     pub(in crate::reflector) read_ahead: u8,
@@ -219,7 +219,7 @@ impl<'a, L: ListerWatcher, S: ReflectorStore> Pages<'a, L, S> {
         Ok(stream.meta().clone())
     }
 
-    /// Requests a page, unless it was requested early; repeats the request if the source says when.
+    /// Requests a page, unless it was requested early; repeats the request if the source names a time.
     async fn start(
         &mut self,
         page: usize,

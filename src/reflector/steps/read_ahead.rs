@@ -2,7 +2,7 @@
 //!
 //! A Kubernetes server sends the continue token at the beginning of a page, and produces each page independently. If the next
 //! page is requested early, the server produces it on another core, and it is ready when the current page ends. The page after
-//! it is requested once the next page has begun to arrive. At most two pages are requested early, because unread responses
+//! it is requested once the next page starts to arrive. At most two pages are requested early, because unread responses
 //! wait on their connections.
 
 use std::future::{self, Future};
@@ -95,7 +95,7 @@ impl<'s, L: ListerWatcher> ReadAheadPage<'s, L> {
         self.next.take().map(|next| *next)
     }
 
-    /// Returns the page once the response has begun.
+    /// Returns the page once the response has started.
     pub(in crate::reflector) async fn response(self) -> Result<Page<L::List>, Error> {
         match self.response {
             Response::Pending(request) => request.await.map(Page::new),
@@ -138,7 +138,7 @@ impl<'s, L: ListerWatcher> ReadAheadPage<'s, L> {
         }
     }
 
-    /// Waits until the response begins; pending for ever if it has begun.
+    /// Waits until the response starts; pending for ever if it has started.
     async fn await_response(&mut self) {
         match &mut self.response {
             Response::Pending(request) => self.response = Response::Started(request.await.map(Page::new)),

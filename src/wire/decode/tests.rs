@@ -17,7 +17,7 @@ fn decoder(representation: Representation) -> Decoder {
     Decoder::new(
         Ingest::of(resource.type_meta()),
         representation,
-        "asked".into(),
+        "requested".into(),
         Naming::RequestedNamespace,
         noon,
     )
@@ -130,10 +130,10 @@ fn row_without_object_has_its_cells_name_and_its_tables_version() {
     let mut decoder = decoder(Representation::Table(IncludeObject::None));
     let event = frame("ADDED", &table(COLUMNS, r#"["c1",1]"#, "null", "209"));
     let WatchEvent::Added(object) = decoder.frame(event.as_bytes()).expect("an event") else { panic!() };
-    assert_eq!((&**object.key(), object.resource_version()), ("asked/c1", &"209".into()));
+    assert_eq!((&**object.key(), object.resource_version()), ("requested/c1", &"209".into()));
     assert!(object.json().is_empty());
     let listed = decoder.row(br#"{"cells":["c2",0],"object":null}"#).expect("a row");
-    assert_eq!((&**listed.key(), listed.resource_version().is_unset()), ("asked/c2", true));
+    assert_eq!((&**listed.key(), listed.resource_version().is_unset()), ("requested/c2", true));
 }
 
 #[test]

@@ -61,7 +61,7 @@ impl Fault {
     /// Converts the fault to an error. `what` names the text that was read, and `offset` the position in the body.
     fn at(self, what: &str, offset: u64) -> Error {
         let problem = match self {
-            Self::Expected(wanted) => format!("expected {wanted}"),
+            Self::Expected(expected) => format!("expected {expected}"),
             Self::TwoItemLists => "items are given twice".to_owned(),
             Self::TooLong(limit) => format!("a value is longer than the limit of {limit} bytes"),
             Self::TooDeep(limit) => format!("a value is nested deeper than the limit of {limit} levels"),

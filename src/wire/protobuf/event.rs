@@ -203,10 +203,11 @@ mod tests {
     fn bookmark_marks_the_end_of_the_initial_state() {
         let annotation =
             |value: &[u8]| field(12, &[field(1, b"k8s.io/initial-events-end"), field(2, value)].concat());
-        for (more, wanted) in [(annotation(b"true"), true), (annotation(b"false"), false), (vec![], false)] {
+        for (more, expected) in [(annotation(b"true"), true), (annotation(b"false"), false), (vec![], false)]
+        {
             let object = field(1, &[field(6, b"392"), more].concat());
             let read = bookmark(&object).expect("a bookmark");
-            assert_eq!(read, Bookmark { resource_version: "392".into(), initial_events_end: wanted });
+            assert_eq!(read, Bookmark { resource_version: "392".into(), initial_events_end: expected });
         }
     }
 

@@ -166,14 +166,14 @@ mod tests {
     #[test]
     fn invalid_utf_8_is_replaced_byte_by_byte() {
         // The first bytes of characters of two, three and four bytes, as in a text that was cut.
-        for (bytes, wanted) in [
+        for (bytes, expected) in [
             (&b"caf\xc3\xa9"[..], "caf\u{e9}"),
             (b"caf\xc3", "caf\u{fffd}"),
             (b"\xe2\x82", "\u{fffd}\u{fffd}"),
             (b"\xf0\x9f\x98!", "\u{fffd}\u{fffd}\u{fffd}!"),
             (b"a\xffb", "a\u{fffd}b"),
         ] {
-            assert_eq!(Value::Bytes(bytes).text().unwrap(), wanted);
+            assert_eq!(Value::Bytes(bytes).text().unwrap(), expected);
         }
     }
 

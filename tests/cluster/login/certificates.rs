@@ -176,7 +176,7 @@ fn missing_client_certificate_is_one_error_in_each_http_and_tls_version() {
             let url = format!("https://127.0.0.1:{}", server.port);
             let result_of = |user: &Value| {
                 let config = on.env.login(on.testbed, &url, user);
-                on.ask_with(&config, &[], &[]).expect_err("nobody is let in")
+                on.ask_with(&config, &[], &[]).expect_err("the server rejects the certificate")
             };
             let unable = "Unable to connect to the server: remote error: tls:";
             let expected = "certificate required: the server wants a client certificate";

@@ -26,7 +26,7 @@ fn plugin_token_takes_one_run_and_a_rejected_one_takes_two() {
         let before = plugin.runs();
         assert_eq!(on.ask_as(&plugin.user(version), &[]), Ok(GREETING.into()));
         assert_eq!(plugin.runs() - before, 1);
-        plugin.says(version, &json!({"token": "wr0ng"}));
+        plugin.set_output(version, &json!({"token": "wr0ng"}));
         let before = plugin.runs();
         let error = on.ask_as(&plugin.user(version), &[]).expect_err("it is wrong");
         assert_eq!(error, format!("{GREETING}{GREETING}{UNAUTHORIZED}"));
@@ -46,14 +46,14 @@ fn plugin_certificate_takes_one_run_with_or_without_a_token() {
         let before = plugin.runs();
         assert_eq!(on.ask_as(&plugin.user("v1"), &[]), Ok(GREETING.into()), "{form}");
         status["token"] = json!(on.testbed.token("reader"));
-        plugin.says("v1", &status);
+        plugin.set_output("v1", &status);
         assert_eq!(on.ask_as(&plugin.user("v1"), &[]), Ok(GREETING.into()), "{form}");
         assert_eq!(plugin.runs() - before, 2);
         assert!(on.ask_as(&plugin.user("v1"), &["PRIVATE KEY", on.testbed.token("reader")]).is_ok());
     }
     let stranger = certificate(&on.env.certificate(on.testbed, "stranger", &["--stranger"]));
     let plugin = Plugin::new(&on.env, "v1", &stranger);
-    let error = on.ask_as(&plugin.user("v1"), &[]).expect_err("nobody knows it");
+    let error = on.ask_as(&plugin.user("v1"), &[]).expect_err("the server does not know the certificate");
     assert_eq!(error, format!("{GREETING}{GREETING}{UNAUTHORIZED}"));
 }
 
@@ -88,7 +88,7 @@ fn many_watches_with_a_revoked_token_cause_one_plugin_run() {
         synced == 6
     });
     assert_eq!(plugin.runs(), 1);
-    plugin.says("v1", &json!({"token": new}));
+    plugin.set_output("v1", &json!({"token": new}));
     account.revoke("old", &old);
     proxy.cut();
     proxy.reopen();
@@ -157,7 +157,7 @@ fn watch_renews_credentials_before_they_expire() {
         let start = std::time::Instant::now();
         eventually("it expires", || (start.elapsed().as_secs() >= 4).then_some(()));
         let before = plugin.runs();
-        plugin.says("v1", &status(number));
+        plugin.set_output("v1", &status(number));
         proxy.cut();
         proxy.reopen();
         let name = format!("number-{number}");
@@ -187,7 +187,7 @@ fn watch_reconnects_with_a_renewed_certificate() {
     let files = json!({"client-certificate": old.0, "client-key": old.1});
     let direct = env.login(testbed, testbed.server(), &files);
     eventually("it expires", || on.ask_with(&direct, &[], &[]).err());
-    plugin.says("v1", &certificate(&env.certificate(testbed, "new", &[])));
+    plugin.set_output("v1", &certificate(&env.certificate(testbed, "new", &[])));
     proxy.cut();
     proxy.reopen();
     api.create(&config_maps(namespace), &json!({"metadata": {"name": "later"}}));
@@ -219,11 +219,11 @@ printf 'no luck\\nask \\033[31mmother\\n' >&2\nexit 7\n",
         (json!({}), "exec plugin didn't return a token or cert/key pair"),
         (json!({"clientKeyData": "s3cret"}), "exec plugin returned only certificate or key, not both"),
     ] {
-        plugin.says("v1", &status);
-        let error = on.ask_as(&user, &["s3cret"]).expect_err("it says too little");
+        plugin.set_output("v1", &status);
+        let error = on.ask_as(&user, &["s3cret"]).expect_err("the output is incomplete");
         assert_eq!(error, format!("{GREETING}Unable to connect to the server: getting credentials: {why}\n"));
     }
-    plugin.says("v1beta1", &json!({"token": "s3cret"}));
+    plugin.set_output("v1beta1", &json!({"token": "s3cret"}));
     let error = on.ask_as(&user, &["s3cret"]).expect_err("it speaks another language");
     let version = |version| format!("version client.authentication.k8s.io/{version}");
     let why = format!("API {}, plugin returned {}\n", version("v1"), version("v1beta1"));
@@ -256,7 +256,7 @@ fn plugin_gets_the_same_cluster_info_as_from_kubectl() {
     });
     let insecure = json!({"server": format!("{}/", on.testbed.server()), "insecure-skip-tls-verify": true});
     for (cluster, version) in [(&secure, "v1"), (&secure, "v1beta1"), (&insecure, "v1")] {
-        plugin.says(version, &json!({"token": on.testbed.token("reader")}));
+        plugin.set_output(version, &json!({"token": on.testbed.token("reader")}));
         let config = on.env.login_to(cluster, &plugin.user(version));
         assert_eq!(on.ask_with(&config, &[], &[]), Ok(GREETING.into()));
         let input = plugin.last_input();

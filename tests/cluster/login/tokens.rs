@@ -78,13 +78,13 @@ fn password_is_accepted_and_a_wrong_one_rejected() {
     assert_eq!(on.ask_with(&wrong, &[], &["wr0ng"]), Err(UNAUTHORIZED.into()));
     assert_eq!(on.ask_with(&wrong, &["--password", password], &[password]), Ok(String::new()));
 
-    let nobody = at_front(json!({}));
+    let anonymous = at_front(json!({}));
     let flags = ["--username", "reader", "--password", password];
-    assert_eq!(on.ask_with(&nobody, &flags, &[password]), Ok(String::new()));
+    assert_eq!(on.ask_with(&anonymous, &flags, &[password]), Ok(String::new()));
     let wrong_flags = ["--username", "reader", "--password", "wr0ng"];
-    assert_eq!(on.ask_with(&nobody, &wrong_flags, &["wr0ng"]), Err(UNAUTHORIZED.into()));
+    assert_eq!(on.ask_with(&anonymous, &wrong_flags, &["wr0ng"]), Err(UNAUTHORIZED.into()));
     let both = [&flags[..], &["--token", "t"]].concat();
-    let error = on.ask_with(&nobody, &both, &[password]).expect_err("two ways");
+    let error = on.ask_with(&anonymous, &both, &[password]).expect_err("two ways");
     assert_eq!(
         error,
         "error: invalid configuration: more than one authentication method found for me; \

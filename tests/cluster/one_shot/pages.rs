@@ -32,7 +32,7 @@ fn expired_list_does_not_print_objects_twice() {
     let table = get(&["--no-headers"], 1);
     let names: Vec<_> = table.lines().filter_map(|line| line.split_whitespace().next()).collect();
     assert_eq!(names, NAMES);
-    // These are requested in a second representation after the first is rejected.
+    // The program requests names in a second representation after the server refused the first.
     let of_names = get(&["-o", "name"], 2);
     assert_eq!(of_names.lines().collect::<Vec<_>>(), NAMES.map(|name| format!("configmap/{name}")));
 }

@@ -25,7 +25,7 @@ fn kind_missing_from_the_cached_discovery_is_watched() {
         }),
     );
     let path = format!("/apis/kdelta.test/v1/namespaces/{namespace}/gadgets");
-    eventually("the server serves gadgets, and says so", || {
+    eventually("the server serves gadgets in its discovery", || {
         api.find(&path).filter(|_| api.discovers("kdelta.test", "gadgets"))
     });
     let running = env.kdelta_on(testbed, &["watch", "gadgets", "-n", &namespace, "-o", "json"]).start();

@@ -170,11 +170,11 @@ impl Subscriber for ProbeLog {
 #[derive(Debug)]
 struct AbandonmentTimes {
     /// Seconds since the interruption.
-    since_fault: u64,
+    seconds_after_fault: u64,
     /// Time since before its request.
-    since_request: Duration,
+    request_age: Duration,
     /// Time since its start.
-    since_start: Duration,
+    watch_age: Duration,
 }
 
 /// Interrupts a watch and asserts that it is abandoned, replaced, and misses no changes.
@@ -208,9 +208,9 @@ fn abandoned_after(way: (Option<&str>, bool), fault: Fault) -> AbandonmentTimes 
     let responses = is_alive.then_some(&mut responses);
     let passed = runtime.block_on(watched.advance(Duration::from_hours(1), responses)).as_secs();
     let left = AbandonmentTimes {
-        since_fault: passed,
-        since_request: now() - requested,
-        since_start: now() - stood,
+        seconds_after_fault: passed,
+        request_age: now() - requested,
+        watch_age: now() - stood,
     };
     let loss = watched.loss().expect("it is found");
     runtime.block_on(async { tokio::time::resume() });
@@ -245,7 +245,7 @@ const HTTP1: (Option<&str>, bool) = (None, true);
 fn dead_connection_is_detected_by_pings() {
     // The ping is sent after 30 s and has 15 s, regardless of earlier responses.
     let left = abandoned_after(SHARED, Fault::Freeze);
-    assert!((15..=60).contains(&left.since_fault), "{left:?}");
+    assert!((15..=60).contains(&left.seconds_after_fault), "{left:?}");
 }
 
 #[test]
@@ -253,7 +253,7 @@ fn dead_connection_is_detected_by_pings() {
 fn dead_connection_without_pings_is_detected_by_a_probe() {
     for way in [ALONE, HTTP1] {
         let left = abandoned_after(way, Fault::Freeze);
-        assert!((15..=60).contains(&left.since_fault), "{left:?}");
+        assert!((15..=60).contains(&left.seconds_after_fault), "{left:?}");
     }
 }
 
@@ -264,6 +264,6 @@ fn stalled_watch_ends_at_its_timeout() {
         let left = abandoned_after(way, Fault::Stall);
         // Five minutes plus half a minute. The watch may have started slightly later than observed.
         let due = Duration::from_secs(330);
-        assert!(left.since_request >= due && left.since_start <= due + 2 * STEP, "{left:?}");
+        assert!(left.request_age >= due && left.watch_age <= due + 2 * STEP, "{left:?}");
     }
 }

@@ -231,10 +231,10 @@ fn named_namespace_is_watched_without_permission_to_list_namespaces() {
         synced.len() == 2
     });
     api.create_config_map(&namespace, "z", &json!({}));
-    let mut told_by = BTreeSet::new();
+    let mut contexts = BTreeSet::new();
     lines.extend(running.stdout.json_until("what comes, from both", |line| {
-        told_by.extend((line["name"] == "z").then(|| line["context"].to_string()));
-        told_by.len() == 2
+        contexts.extend((line["name"] == "z").then(|| line["context"].to_string()));
+        contexts.len() == 2
     }));
     assert!(lines.iter().all(|line| line["type"] != "DELETED"), "nothing was deleted: {lines:#?}");
 }
@@ -353,7 +353,7 @@ fn types_join_and_leave(word: impl FnOnce(&str) -> String) {
     let group = format!("{namespace}.kdelta.test");
     let create = |plural: &str, kind: &str, name: &str| {
         let path = format!("/apis/{group}/v1/namespaces/{namespace}/{plural}");
-        eventually("the server serves it, and says so", || {
+        eventually("the server serves it in its discovery", || {
             api.find(&path).filter(|_| api.discovers(&group, plural))
         });
         let object = json!({"apiVersion": format!("{group}/v1"), "kind": kind, "metadata": {"name": name}});
@@ -540,5 +540,5 @@ fn five_hundred_watches_share_a_few_connections() {
     // Eight watches have one connection each, and 80 share each of the others. A slow dial is not waited for.
     let needed = 8 + (500_usize - 8).div_ceil(80);
     eventually("what is needed", || (needed..=needed + 2).contains(&proxy.connections()).then_some(()));
-    assert!(proxy.accepted() < 2 * needed, "{} were begun", proxy.accepted());
+    assert!(proxy.accepted() < 2 * needed, "{} were started", proxy.accepted());
 }

@@ -62,7 +62,7 @@ fn killed_script_resumes_where_it_stopped() {
     let mut runs = 1;
     let start = |lines: &[Value]| {
         let resume =
-            lines.last().and_then(|line| line["resume"].as_str()).expect("a live line says where to go on");
+            lines.last().and_then(|line| line["resume"].as_str()).expect("a live line has a resume version");
         env.kdelta_on(testbed, &[&watch[..], &["--resource-version", resume]].concat()).start()
     };
     while !churning.is_finished() {
@@ -129,7 +129,7 @@ fn server_events_are_printed_unchanged() {
     lines.extend(running.stdout.json_until("DELETED", |line| line["type"] == "DELETED"));
     let types: Vec<_> = lines.iter().map(|line| line["type"].as_str().expect("a type")).collect();
     assert_eq!(types, ["MODIFIED", "MODIFIED", "DELETED"]);
-    assert!(lines[0].get("changes").is_none(), "nobody knows what was before: {}", lines[0]);
+    assert!(lines[0].get("changes").is_none(), "the previous state is unknown: {}", lines[0]);
     assert_eq!(lines[1]["changes"][0]["path"], "/data/n");
     assert!(lines.iter().all(|line| line["resume"] == line["resourceVersion"]), "{lines:#?}");
 

@@ -60,7 +60,7 @@ fn compare(who: &str, kind: &str, ours: &[Delta], theirs: &(Vec<Delta>, bool)) {
         ));
     }
     let ours = if *whole { ours } else { &ours[..theirs.len().min(ours.len())] };
-    assert_eq!(first_difference(ours, theirs), None, "{who} tells otherwise of {kind}");
+    assert_eq!(first_difference(ours, theirs), None, "{who} differs for {kind}");
 }
 
 /// Returns the first difference of two streams, with the following deltas of each.

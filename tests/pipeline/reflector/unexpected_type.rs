@@ -71,7 +71,7 @@ async fn initial_list_drops_objects_of_another_kind() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn refused_event_does_not_end_the_run_of_initial_objects() {
+async fn dropped_event_does_not_end_the_run_of_initial_objects() {
     let source = source_of_pods();
     source.set_initial_events(InitialEvents::WithoutEnd);
     source.add(pod("a"));
@@ -95,7 +95,7 @@ async fn refused_event_does_not_end_the_run_of_initial_objects() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn refused_objects_do_not_postpone_the_deadline_of_the_initial_state() {
+async fn dropped_objects_do_not_postpone_the_deadline_of_the_initial_state() {
     let source = source_of_pods();
     source.set_initial_events(InitialEvents::WithoutEnd);
     source.add(pod("a"));
@@ -112,7 +112,7 @@ async fn refused_objects_do_not_postpone_the_deadline_of_the_initial_state() {
 }
 
 /// A source whose lists have no version, so that its watches begin with the objects that exist.
-struct Versionless(FakeSource);
+struct VersionlessSource(FakeSource);
 
 struct VersionlessList(<FakeSource as ListerWatcher>::List, ListMeta);
 
@@ -126,7 +126,7 @@ impl ListStream for VersionlessList {
     }
 }
 
-impl ListerWatcher for Versionless {
+impl ListerWatcher for VersionlessSource {
     type List = VersionlessList;
     type Watch = <FakeSource as ListerWatcher>::Watch;
 
@@ -144,10 +144,11 @@ impl ListerWatcher for Versionless {
 }
 
 #[tokio::test(start_paused = true)]
-async fn refused_update_does_not_end_the_initial_events_of_a_watch() {
+async fn dropped_update_does_not_end_the_initial_events_of_a_watch() {
     let source = source_of_pods();
     source.add(pod("a"));
-    let reflector = Reflector::new(Versionless(source.clone()), Arc::new(RecordingStore::default()), plain());
+    let reflector =
+        Reflector::new(VersionlessSource(source.clone()), Arc::new(RecordingStore::default()), plain());
     let (handle, stop) = (reflector.handle(), CancellationToken::new());
     let task = tokio::spawn(reflector.run(stop.clone()));
     until(|| source.open_watches() == 1).await;

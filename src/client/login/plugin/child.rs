@@ -186,10 +186,11 @@ mod tests {
     async fn neither_stream_is_read_forever() {
         let (ended, reported) = shell("yes >&2 2>/dev/null & yes; wait").await;
         assert!(matches!(ended, Err(RunError::TooLong)), "{reported:?}");
-        let script = "i=0; while [ $i -lt 3000 ]; do echo 'some of the many words that nobody wants' >&2; i=$((i+1)); done";
+        let script =
+            "i=0; while [ $i -lt 3000 ]; do echo 'one of many lines on stderr' >&2; i=$((i+1)); done";
         let (ended, reported) = shell(script).await;
         assert!(ended.is_ok_and(|ended| ended.status.success()));
-        assert_eq!(reported.len(), WORDS_LIMIT / "some of the many words that nobody wants".len());
+        assert_eq!(reported.len(), WORDS_LIMIT / "one of many lines on stderr".len());
     }
 
     /// Runs a script in that folder until it has written that file, then drops the run. Returns the file's content.

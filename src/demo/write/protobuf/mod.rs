@@ -31,7 +31,7 @@ pub(super) fn decode(body: &[u8]) -> Result<Value, String> {
     }
     let type_meta = type_meta["typeMeta"].take();
     let kind = type_meta["kind"].as_str().unwrap_or_default();
-    let fields = tables::of(type_meta["apiVersion"].as_str().unwrap_or_default(), kind)
+    let fields = tables::fields_of(type_meta["apiVersion"].as_str().unwrap_or_default(), kind)
         .ok_or(format!("the demo reads no {kind} in protobuf: send JSON"))?;
     let mut object = type_meta.clone();
     message(&mut object, fields, kind, &parts(raw)?)?;

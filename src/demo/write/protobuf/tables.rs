@@ -1,4 +1,4 @@
-//! The fields of the messages that clients send, by number.
+//! The protobuf fields of the objects that clients write, by number.
 
 use super::fields::Field;
 use super::fields::Type::{
@@ -7,7 +7,7 @@ use super::fields::Type::{
 };
 
 /// Returns the fields of a kind's message, or `None` for a kind that no known client sends.
-pub(super) fn of(api_version: &str, kind: &str) -> Option<&'static [Field]> {
+pub(super) fn fields_of(api_version: &str, kind: &str) -> Option<&'static [Field]> {
     Some(match kind {
         "Namespace" => NAMESPACE,
         "SelfSubjectReview" => ONLY_META,
@@ -32,7 +32,7 @@ pub(super) fn of(api_version: &str, kind: &str) -> Option<&'static [Field]> {
         "PodDisruptionBudget" => DISRUPTION_BUDGET,
         "PriorityClass" => PRIORITY_CLASS,
         "ResourceQuota" => RESOURCE_QUOTA,
-        "HorizontalPodAutoscaler" if api_version == "autoscaling/v1" => OLD_AUTOSCALER,
+        "HorizontalPodAutoscaler" if api_version == "autoscaling/v1" => AUTOSCALER_V1,
         "HorizontalPodAutoscaler" => AUTOSCALER,
         "Eviction" => EVICTION,
         "Scale" => SCALE,
@@ -410,9 +410,9 @@ const AUTOSCALER_SPEC: &[Field] = &[
     (3, "maxReplicas", Number),
     (4, "metrics", Messages(METRIC)),
 ];
-const OLD_AUTOSCALER: &[Field] =
-    &[(1, "metadata", Message(META)), (2, "spec", Message(OLD_AUTOSCALER_SPEC)), STATUS];
-const OLD_AUTOSCALER_SPEC: &[Field] = &[
+const AUTOSCALER_V1: &[Field] =
+    &[(1, "metadata", Message(META)), (2, "spec", Message(AUTOSCALER_V1_SPEC)), STATUS];
+const AUTOSCALER_V1_SPEC: &[Field] = &[
     (1, "scaleTargetRef", Message(&[(1, "kind", Text), (2, "name", Text), (3, "apiVersion", Text)])),
     (2, "minReplicas", Number),
     (3, "maxReplicas", Number),

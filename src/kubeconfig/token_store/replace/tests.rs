@@ -97,13 +97,13 @@ fn complete_copy_exists_during_an_overwrite_and_survives_its_failure() {
         let reader = scope.spawn(|| {
             let mut pipe = File::open(&pipe).unwrap();
             pipe.read_exact(&mut [0]).unwrap();
-            let beside = fs::read_to_string(&whole);
+            let copy = fs::read_to_string(&whole);
             pipe.read_to_end(&mut Vec::new()).unwrap();
-            beside
+            copy
         });
         // A pipe's length can't be set.
         let words = new_file.overwrite_with(&pipe, &text).unwrap_err();
-        assert!(reader.join().unwrap().is_ok_and(|beside| beside == text));
+        assert!(reader.join().unwrap().is_ok_and(|copy| copy == text));
         words
     });
     drop(new_file);

@@ -1,11 +1,11 @@
-//! The result of a write.
+//! The result of a create, update or patch: the stored object, and warnings.
 
 use std::sync::Arc;
 
 use crate::server::source::StoredObject;
 
-/// The result of a write.
-pub(in crate::demo) struct Written {
+/// A stored object and the warnings about its write.
+pub(in crate::demo) struct WriteResult {
     pub(in crate::demo) stored: Arc<StoredObject>,
     pub(in crate::demo) created: bool,
     /// Warnings for the client.

@@ -1,4 +1,4 @@
-//! Access for benchmarks to internals of this room.
+//! Entry points of the benchmarks into the decoders, which are not public.
 
 use std::sync::Arc;
 
