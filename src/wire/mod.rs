@@ -3,7 +3,7 @@
 //! - [`ListSplitter`] and [`WatchSplitter`] cut a body that arrives in chunks into single values.
 //! - `decode` makes objects of them, whether they are JSON, rows of a Table or Protocol Buffers.
 //! - `status` maps a refusal to an error by its meaning.
-//! - `discovery` reads the documents that describe a server's resources.
+//! - `discovery` reads the documents that describe a server's resources, [`openapi`] those that describe their fields.
 
 mod age;
 pub(crate) mod decode;
@@ -11,6 +11,7 @@ pub(crate) mod discovery;
 pub(crate) mod frames;
 pub(crate) mod list_type;
 mod malformed;
+pub mod openapi;
 pub(crate) mod protobuf;
 pub(crate) mod representation;
 pub(crate) mod row_matcher;
