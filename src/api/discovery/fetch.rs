@@ -21,16 +21,17 @@ use crate::wire::{DiscoveredResource, UnavailableGroup};
 const ACCEPT: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,\
      application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json";
 /// The limits of a document: two bytes of JSON may become hundreds in memory.
-struct Limits {
+pub(super) struct Limits {
     /// Bytes after decompression.
     bytes: usize,
     objects: usize,
     members: usize,
 }
 
-/// For an aggregated document. A cluster with 2,000 CRDs sends 10 MB; 100,000 types with two subresources each are
-/// 500,000 objects.
-const AGGREGATED_LIMITS: Limits = Limits { bytes: 64 << 20, objects: 1_000_000, members: 8_000_000 };
+/// For a document about all types, or about all fields of a group version. A cluster with 2,000 CRDs sends 10 MB of
+/// types; 100,000 types with two subresources each are 500,000 objects.
+pub(super) const AGGREGATED_LIMITS: Limits =
+    Limits { bytes: 64 << 20, objects: 1_000_000, members: 8_000_000 };
 /// For the document of one group version, of which several are read at the same time.
 const GROUP_VERSION_LIMITS: Limits = Limits { bytes: 8 << 20, objects: 100_000, members: 1_000_000 };
 /// The maximum number of resources from separate documents.
@@ -154,7 +155,7 @@ async fn fetch_group_versions(
 
 /// Requests one document, and repeats it while the server refuses it with a time to wait, as kubectl does. All tries
 /// together are bounded by the request's timeout.
-async fn request_document<T: DeserializeOwned>(
+pub(super) async fn request_document<T: DeserializeOwned>(
     client: &Client,
     request: &Request,
     limits: &Limits,

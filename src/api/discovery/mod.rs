@@ -7,6 +7,8 @@ mod cache;
 mod catalog;
 mod fetch;
 mod fetched_catalog;
+mod openapi;
+mod rest_mapper;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
@@ -30,7 +32,7 @@ use crate::kubeconfig::Error;
 use crate::object::ApiResource;
 use crate::wire::{DiscoveredResource, UnavailableGroup};
 use cache::Cache;
-use catalog::NoMatch;
+use catalog::{NoMatch, is_built_in};
 use fetched_catalog::FetchedCatalog;
 
 /// The options of discovery.
@@ -203,6 +205,26 @@ impl Discovery {
             found = catalog.find(word);
         }
         found.map_err(|why| resolve_error(why, word, &catalog))
+    }
+
+    /// Returns the resources that a word without a group may mean, in order of preference: those of all groups and
+    /// versions with that plural or singular name, in any case, or with that short name. They need not be listable.
+    ///
+    /// # Errors
+    /// [`ResolveError`]; unknown only after a new request to the server.
+    pub async fn resources_for(&self, word: &str) -> Result<Vec<ApiResource>, ResolveError> {
+        let mut loaded = self.inner.loaded.lock().await;
+        let was_loaded = loaded.is_some();
+        let LoadedCatalog { mut catalog, origin, .. } = self.load(&mut loaded).await?;
+        let mut mapped = catalog.mapped(word);
+        let is_built_in = mapped.first().is_some_and(|first| is_built_in(&first.group));
+        let is_stable = is_built_in && catalog.missing.is_empty();
+        let is_new = origin == CatalogOrigin::Server && !was_loaded;
+        if (mapped.is_empty() && !is_new) || (origin == CatalogOrigin::OldFile && !is_stable) {
+            catalog = self.request_catalog(&mut loaded).await?.catalog;
+            mapped = catalog.mapped(word);
+        }
+        if mapped.is_empty() { Err(resolve_error(NoMatch::Unknown, word, &catalog)) } else { Ok(mapped) }
     }
 
     /// Returns the server's version. Sends no request: `None` before other requests, and if the server does not
