@@ -9,7 +9,7 @@ use std::path::Path;
 use crate::support::TestEnv;
 
 /// The file of each text, and the arguments that print it.
-const TEXTS: [(&str, &[&str]); 18] = [
+const TEXTS: [(&str, &[&str]); 20] = [
     ("kdelta", &["-h"]),
     ("kdelta.long", &["--help"]),
     ("watch", &["watch", "-h"]),
@@ -20,6 +20,8 @@ const TEXTS: [(&str, &[&str]); 18] = [
     ("index.long", &["index", "--help"]),
     ("api-resources", &["api-resources", "-h"]),
     ("api-resources.long", &["api-resources", "--help"]),
+    ("explain", &["explain", "-h"]),
+    ("explain.long", &["explain", "--help"]),
     ("demo", &["demo", "-h"]),
     ("demo.long", &["demo", "--help"]),
     ("completions", &["completions", "-h"]),

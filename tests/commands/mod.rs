@@ -3,6 +3,7 @@
 mod complete;
 mod demo;
 mod errors;
+mod explain;
 mod formats;
 mod hints;
 mod lines;

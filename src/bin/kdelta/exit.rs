@@ -95,6 +95,11 @@ impl fmt::Display for Preface {
     }
 }
 
+/// An error whose message is printed as it is: kubectl has no `error: ` before it.
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct Verbatim(pub(crate) String);
+
 /// Several failures that are all reported. Not empty.
 #[derive(Debug)]
 pub(crate) struct Several(pub(crate) Vec<anyhow::Error>);
@@ -147,6 +152,9 @@ impl Report {
             return Self { messages: vec![text], hint, code: ExitCode::Error };
         }
         let hint = hint.or_else(|| error.downcast_ref::<ResolveError>().and_then(ResolveError::hint));
+        if let Some(Verbatim(text)) = error.downcast_ref() {
+            return Self { messages: vec![text.clone()], hint, code: ExitCode::Error };
+        }
         let hint = hint.or_else(|| hint_without_server(error).map(str::to_owned));
         Self { messages: vec![format!("error: {}", plain_chain(error))], hint, code: ExitCode::Error }
     }

@@ -21,7 +21,7 @@ pub(crate) use select::{ByArgs, ListModeArg, PrintArgs, SelectArgs};
 pub(crate) use shell::{CompletionsArgs, ManArgs, Shell};
 pub(crate) use spelling::{accept_kubectl_spelling, wrong_switch};
 pub(crate) use tasks::{
-    ApiResourcesArgs, GetArgs, IndexArgs, ObjectArgs, ResourceColumn, UntilArgs, WatchArgs,
+    ApiResourcesArgs, ExplainArgs, GetArgs, IndexArgs, ObjectArgs, ResourceColumn, UntilArgs, WatchArgs,
 };
 
 use clap::{Parser, Subcommand};
@@ -71,6 +71,7 @@ pub(crate) enum Command {
     Get(Box<GetArgs>),
     Index(Box<IndexArgs>),
     ApiResources(ApiResourcesArgs),
+    Explain(ExplainArgs),
     Demo(DemoCommandArgs),
     Completions(CompletionsArgs),
     Man(ManArgs),
@@ -84,6 +85,7 @@ impl Command {
             Self::Get(_) => "get",
             Self::Index(_) => "index",
             Self::ApiResources(_) => "api-resources",
+            Self::Explain(_) => "explain",
             Self::Demo(_) => "demo",
             Self::Completions(_) => "completions",
             Self::Man(_) => "man",
@@ -108,7 +110,7 @@ mod tests {
             let name = command.get_name();
             let line = format!("{name} pods --by node");
             let line = match name {
-                "api-resources" | "demo" | "man" => name,
+                "api-resources" | "demo" | "explain" | "man" => name,
                 "completions" => "completions bash",
                 _ => &line,
             };

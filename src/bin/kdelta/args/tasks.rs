@@ -173,6 +173,40 @@ pub(crate) struct ApiResourcesArgs {
     pub(crate) no_headers: bool,
 }
 
+/// Print the documentation of a resource type or of its fields
+///
+/// A field is selected by its path, such as pods.spec.containers. The documentation comes from the server and also
+/// describes custom resources.
+#[derive(Debug, Args)]
+#[command(
+    help_template = HELP,
+    before_help = "\
+Examples:
+  kdelta explain pods                    the fields of a type
+  kdelta explain pods.spec.containers    one field and its fields
+  kdelta explain deploy.spec -R          the fields of fields too, one line each
+  kdelta explain hpa --api-version=autoscaling/v1
+"
+)]
+pub(crate) struct ExplainArgs {
+    /// A resource type, or the path of a field: TYPE.FIELD[.FIELD...]
+    // The command checks the number itself, with kubectl's messages.
+    #[arg(value_name = "TYPE[.FIELD]")]
+    pub(crate) fields: Vec<String>,
+
+    /// Print the fields of fields too
+    #[arg(short = 'R', long)]
+    pub(crate) recursive: bool,
+
+    /// The version to explain, as GROUP/VERSION [default: the preferred one]
+    #[arg(long, value_name = "VERSION")]
+    pub(crate) api_version: Option<String>,
+
+    /// Output format: plaintext or plaintext-openapiv2
+    #[arg(short, long, value_name = "FORMAT", default_value = "plaintext", hide_default_value = true)]
+    pub(crate) output: String,
+}
+
 /// A column to sort resource types by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ResourceColumn {

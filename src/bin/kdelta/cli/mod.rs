@@ -240,6 +240,10 @@ fn dispatch(settings: &Settings, messages: &Arc<Messages>) -> anyhow::Result<Exi
                 commands::api_resources::run(&session, request, &reporter, out).await?;
                 Ok(ExitCode::Ok)
             }
+            Task::Explain(request) => {
+                commands::explain::run(&session, request, &reporter, out).await?;
+                Ok(ExitCode::Ok)
+            }
             Task::Watch(_) | Task::Demo | Task::Completions(_) | Task::Man(_) => Ok(ExitCode::Ok),
         }
     });

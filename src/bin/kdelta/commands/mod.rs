@@ -5,6 +5,7 @@ pub(crate) mod complete;
 pub(crate) mod completions;
 pub(crate) mod demo;
 mod empty_result;
+pub(crate) mod explain;
 mod failure_action;
 mod forbidden;
 mod format;

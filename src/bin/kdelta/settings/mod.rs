@@ -27,7 +27,7 @@ pub(crate) use selection::{ListMode, Namespaces, Selection};
 #[cfg(test)]
 pub(crate) use targets::Target;
 pub(crate) use targets::Types;
-pub(crate) use tasks::{ApiResources, Get, Index, Task, Watch};
+pub(crate) use tasks::{ApiResources, Explain, ExplainFormat, Get, Index, Task, Watch};
 pub(crate) use usage::UsageError;
 
 use crate::args::{Cli, ColorWhen, Command};
@@ -70,7 +70,8 @@ impl Settings {
         };
         let connection = Connection::read(&cli.connection, environment)?;
         let is_one = matches!(connection.contexts, Contexts::Current | Contexts::Named(_));
-        if !is_one && matches!(cli.command, Command::ApiResources(_) | Command::Demo(_)) {
+        if !is_one && matches!(cli.command, Command::ApiResources(_) | Command::Demo(_) | Command::Explain(_))
+        {
             return Err(UsageError::OneContext(cli.command.name()));
         }
         Ok(Self {

@@ -9,7 +9,8 @@ use super::selection::Selection;
 use super::until::Until;
 use super::word_list::words;
 use crate::args::{
-    ApiResourcesArgs, Command, GetArgs, IndexArgs, ObjectArgs, OutcomeArgs, ResourceColumn, SelectArgs, Shell,
+    ApiResourcesArgs, Command, ExplainArgs, GetArgs, IndexArgs, ObjectArgs, OutcomeArgs, ResourceColumn,
+    SelectArgs, Shell,
 };
 
 /// The task to perform; `get -w` is a watch.
@@ -19,6 +20,7 @@ pub(crate) enum Task {
     Get(Get),
     Index(Index),
     ApiResources(ApiResources),
+    Explain(Explain),
     /// Serve the demo, whose options are in the settings of every task.
     Demo,
     /// Print the completion script of a shell.
@@ -90,6 +92,42 @@ pub(crate) struct ApiResources {
     pub(crate) headers: bool,
 }
 
+/// `kdelta explain`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Explain {
+    /// The words for the resource and field; only one is allowed.
+    pub(crate) fields: Vec<String>,
+    /// Whether the fields of fields are printed.
+    pub(crate) recursive: bool,
+    /// The group and version; `None` selects the preferred one.
+    pub(crate) api_version: Option<String>,
+    pub(crate) format: ExplainFormat,
+}
+
+/// The `-o` value of `kdelta explain`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum ExplainFormat {
+    /// `plaintext`, from the documents of version 3.
+    Plaintext,
+    /// `plaintext-openapiv2`.
+    PlaintextV2,
+    /// Rejected once the resource is found, as in kubectl.
+    Unknown(String),
+}
+
+impl ExplainFormat {
+    /// The names of the formats, for completion.
+    pub(crate) const NAMES: &str = "plaintext,plaintext-openapiv2";
+
+    fn read(text: &str) -> Self {
+        match text {
+            "plaintext" => Self::Plaintext,
+            "plaintext-openapiv2" => Self::PlaintextV2,
+            text => Self::Unknown(text.to_owned()),
+        }
+    }
+}
+
 impl Task {
     pub(super) fn read(
         command: &Command,
@@ -102,6 +140,7 @@ impl Task {
             Command::Get(args) => get(args, selection(&args.objects.select)?),
             Command::Index(args) => index(args, selection(&args.select)?),
             Command::ApiResources(args) => api_resources(args),
+            Command::Explain(args) => Ok(Self::Explain(explain(args))),
             Command::Demo(_) => Ok(Self::Demo),
             Command::Completions(args) => Ok(Self::Completions(args.shell)),
             Command::Man(args) => Ok(Self::Man(args.command.clone())),
@@ -180,6 +219,15 @@ fn api_resources(args: &ApiResourcesArgs) -> Result<Task, UsageError> {
         format,
         headers: !args.no_headers,
     }))
+}
+
+fn explain(args: &ExplainArgs) -> Explain {
+    Explain {
+        fields: args.fields.clone(),
+        recursive: args.recursive,
+        api_version: args.api_version.clone().filter(|version| !version.is_empty()),
+        format: ExplainFormat::read(&args.output),
+    }
 }
 
 fn by(texts: &[String]) -> Result<Vec<By>, UsageError> {

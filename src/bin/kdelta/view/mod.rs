@@ -5,6 +5,7 @@ mod age;
 mod colour;
 mod details;
 mod escape;
+pub(crate) mod explain;
 mod layout;
 mod loss_summary;
 mod meta;

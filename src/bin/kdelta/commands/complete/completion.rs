@@ -3,7 +3,7 @@
 use clap::{Arg, Command, ValueHint};
 
 use super::line::{LastWord, TypedLine};
-use crate::settings::{IndexName, OBJECT_FORMATS, RESOURCE_FORMATS};
+use crate::settings::{ExplainFormat, IndexName, OBJECT_FORMATS, RESOURCE_FORMATS};
 
 /// A completion candidate with its description.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -57,6 +57,11 @@ pub(super) enum ValueSource {
     Annotations(Vec<String>),
     /// Values of an index over objects of these types.
     Values(IndexName, Vec<String>),
+    /// Fields of a resource or field, for `explain`: its path, and the version to explain.
+    Fields {
+        of: String,
+        api_version: Option<String>,
+    },
     /// Attributes of the served resources.
     Groups,
     Verbs,
@@ -98,6 +103,7 @@ impl Completion {
             }
             LastWord::Word(typed) => match command.get_positionals().next() {
                 Some(arg) if arg.get_id() == "resources" => resource(line, typed),
+                Some(arg) if arg.get_id() == "fields" => field(line, typed),
                 Some(arg) if line.command.is_some() && line.words.is_empty() => {
                     value(line, app, arg, "", typed)
                 }
@@ -119,8 +125,11 @@ fn value(line: &TypedLine<'_>, app: &Command, arg: &Arg, head: &str, typed: &str
         "label_columns" => Completion::of_list(ValueSource::Labels(types(line)), head, typed),
         "by" => by(line, head, typed),
         "output" => {
-            let is_resources = line.command.is_some_and(|command| command.get_name() == "api-resources");
-            let formats = if is_resources { RESOURCE_FORMATS } else { OBJECT_FORMATS };
+            let formats = match line.command.map(Command::get_name) {
+                Some("api-resources") => RESOURCE_FORMATS,
+                Some("explain") => ExplainFormat::NAMES,
+                _ => OBJECT_FORMATS,
+            };
             Completion::of(ValueSource::Fixed(formats.split(',').map(Candidate::new).collect()), head, typed)
         }
         "api_group" => Completion::of(ValueSource::Groups, head, typed),
@@ -162,6 +171,20 @@ fn resource(line: &TypedLine<'_>, typed: &str) -> Completion {
         }
         Some((_, taken)) => {
             Completion::of(ValueSource::Names { types: types(line), taken: taken.to_vec() }, "", typed)
+        }
+    }
+}
+
+/// Completes `TYPE[.FIELD…]`.
+fn field(line: &TypedLine<'_>, typed: &str) -> Completion {
+    let api_version = line.flag_value("api_version").filter(|version| !version.is_empty());
+    match typed.rsplit_once('.') {
+        _ if !line.words.is_empty() => Completion::nothing(),
+        None => Completion::of(ValueSource::Types, "", typed),
+        Some((of, name)) => {
+            let fields =
+                ValueSource::Fields { of: of.to_owned(), api_version: api_version.map(str::to_owned) };
+            Completion::of(fields, format!("{of}."), name)
         }
     }
 }
@@ -271,6 +294,7 @@ mod tests {
         assert!(values("get --").contains(&"--kubeconfig".to_owned()));
         assert_eq!(values("get po -o "), OBJECT_FORMATS.split(',').collect::<Vec<_>>());
         assert_eq!(values("api-resources -o "), ["name", "wide"]);
+        assert_eq!(values("explain -o "), ["plaintext", "plaintext-openapiv2"]);
         assert_eq!(values("get --color="), ["auto", "always", "never"]);
         assert_eq!(values("completions "), ["bash", "zsh", "fish", "powershell", "nushell"]);
         assert!(values("index po --by ").contains(&"node".to_owned()));
@@ -303,6 +327,10 @@ mod tests {
     fn value_completion_finds_its_source() {
         let pods = || list(&["pods"]);
         let app = || IndexName::Label("app".into());
+        let fields = |of: &str, version: Option<&str>| ValueSource::Fields {
+            of: of.into(),
+            api_version: version.map(str::to_owned),
+        };
         for (line, head, typed, source, tail) in [
             ("get -n a,b", "a,", "b", ValueSource::Namespaces, ""),
             ("get -na", "-n", "a", ValueSource::Namespaces, ""),
@@ -321,6 +349,9 @@ mod tests {
             ("get pods --by=annotation:a", "--by=annotation:", "a", ValueSource::Annotations(pods()), "="),
             ("get pods --by label:app=a,b", "label:app=a,", "b", ValueSource::Values(app(), pods()), ""),
             ("get pods --by node=", "node=", "", ValueSource::Values(IndexName::Node, pods()), ""),
+            ("explain po", "", "po", ValueSource::Types, ""),
+            ("explain po.spec.c", "po.spec.", "c", fields("po.spec", None), ""),
+            ("explain --api-version=v1 po.", "po.", "", fields("po", Some("v1")), ""),
             ("api-resources --api-group ap", "", "ap", ValueSource::Groups, ""),
             ("api-resources --verbs list,w", "list,", "w", ValueSource::Verbs, ""),
         ] {

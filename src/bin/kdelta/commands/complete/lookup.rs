@@ -11,6 +11,7 @@ use kdelta::wire::{IncludeObject, Representation};
 
 use super::completion::{Candidate, Completion, ValueSource};
 use super::line::TypedLine;
+use crate::commands::explain;
 use crate::commands::index::is_of_secrets;
 use crate::session::{Cluster, Session, index_function, kubeconfig_names, namespaces, needs_body};
 use crate::settings::{IndexName, Settings};
@@ -43,6 +44,10 @@ pub(super) async fn look_up(
     };
     Ok(match &completion.source {
         ValueSource::Types => types(&*catalog().await?, &completion.typed),
+        ValueSource::Fields { of, api_version } => {
+            let fields = explain::fields(cluster.discovery(), of, api_version.as_deref()).await?;
+            fields.into_iter().map(|(name, type_name)| Candidate::with_help(name, type_name)).collect()
+        }
         ValueSource::Groups => {
             listable(&*catalog().await?, |found| std::slice::from_ref(&found.resource.group))
         }
