@@ -5,6 +5,7 @@ mod cuts;
 mod deltas;
 mod demo;
 mod discovery_cache;
+mod explain;
 mod gap;
 mod informer;
 mod login;
