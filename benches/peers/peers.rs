@@ -6,6 +6,8 @@ use std::process::Command;
 
 use anyhow::{Context as _, ensure};
 
+use crate::testbed;
+
 /// The paths of the programs. curl is on the PATH.
 pub(crate) struct Peers {
     pub(crate) kubectl: PathBuf,
@@ -16,11 +18,11 @@ pub(crate) struct Peers {
     pub(crate) versions: String,
 }
 
-/// Finds or builds the programs. kubectl is built for the server's version unless a path is given.
+/// Finds or builds the programs. kubectl is built for the version of the server unless a path is given.
 pub(crate) fn find(kubectl: Option<&Path>) -> anyhow::Result<Peers> {
     let curl = output("curl", &["--version"])
         .context("curl is missing: install it, it is the limit of each task")?;
-    let kubectl = kubectl.map_or_else(build_kubectl, |named| Ok(named.to_owned()))?;
+    let kubectl = kubectl.unwrap_or_else(|| testbed::kubectl()).to_owned();
     let client_go = go_build("tests/testbed", "testbed-client", &["-tags", "clientonly"])?;
     let kube_rs = build_kube_rs()?;
     let said_kubectl =
@@ -44,13 +46,6 @@ fn output(program: impl AsRef<std::ffi::OsStr>, arguments: &[&str]) -> Option<St
 
 fn folder(below: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(below)
-}
-
-fn build_kubectl() -> anyhow::Result<PathBuf> {
-    // Kubernetes has its version set by the linker; k8s.io/kubectl v0.N is part of Kubernetes v1.N.
-    let version = module("benches/kubectl", "k8s.io/kubectl")?.replacen("v0.", "v1.", 1);
-    let set = format!("-X k8s.io/component-base/version.gitVersion={version}");
-    go_build("benches/kubectl", "kubectl", &["-ldflags", &format!("-s -w {set}")])
 }
 
 /// Builds one of the repository's Go modules. Go caches builds, so the second build takes seconds.

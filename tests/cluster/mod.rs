@@ -28,10 +28,9 @@ fn busy() -> MutexGuard<'static, ()> {
     BUSY.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Returns kubectl with this kubeconfig, or `None` without kubectl, after a line on stderr that names the skipped
-/// comparison.
+/// Returns kubectl of the server's version with this kubeconfig.
 fn kubectl(kubeconfig: &str, arguments: &[&str]) -> Command {
-    let mut command = Command::new("kubectl");
+    let mut command = Command::new(crate::support::kubectl());
     command.arg("--kubeconfig").arg(kubeconfig).args(arguments);
     command
 }

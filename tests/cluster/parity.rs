@@ -97,7 +97,7 @@ fn ageless(text: &str) -> String {
 }
 
 #[test]
-#[cfg_attr(not(all(has_go, has_kubectl)), ignore = "needs Go and kubectl")]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn output_and_errors_equal_kubectls() {
     let OnServer { env, testbed, api, namespace } = TestEnv::on_server();
     define_kinds(&api);

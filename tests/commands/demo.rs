@@ -174,12 +174,12 @@ fn large_lists_do_not_block_other_requests() {
 }
 
 #[test]
-#[cfg_attr(not(has_kubectl), ignore = "needs kubectl")]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn kubectl_rolls_back_drains_and_gets_an_error_for_logs() {
     let env = TestEnv::new();
     let demo = DemoServer::start(&env, &["--speed", "5"]);
     let run = |arguments: &[&str]| {
-        let mut command = Command::new("kubectl");
+        let mut command = Command::new(crate::support::kubectl());
         command.args(["--server", &demo.url]).args(arguments);
         Kdelta::other(command).env("HOME", env.home()).finish()
     };
@@ -220,13 +220,13 @@ fn kubectl_rolls_back_drains_and_gets_an_error_for_logs() {
 }
 
 #[test]
-#[cfg_attr(not(has_kubectl), ignore = "needs kubectl")]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn kubectl_creates_changes_scales_and_deletes() {
     let env = TestEnv::new();
     // At the default speed: the oldest Events are evicted, and the test reads the one about scaling.
     let demo = DemoServer::start(&env, &[]);
     let kubectl = |arguments: &[&str]| {
-        let mut command = Command::new("kubectl");
+        let mut command = Command::new(crate::support::kubectl());
         command.args(["--server", &demo.url]).args(arguments);
         let ended = Kdelta::other(command).env("HOME", env.home()).finish();
         assert_eq!(ended.code, 0, "kubectl {arguments:?}: {}", ended.stderr);

@@ -21,7 +21,7 @@ pub(crate) use forward::{Forward, server_keys, server_tls};
 pub(crate) use login::{Plugin, ServiceAccount};
 pub(crate) use process::{Finished, Kdelta, Running};
 pub(crate) use proxy::Proxy;
-pub(crate) use testbed::{MODULE_FILE, Testbed, module_file, tool};
+pub(crate) use testbed::{MODULE_FILE, Testbed, kubectl, module_file, tool};
 
 use std::time::{Duration, Instant};
 

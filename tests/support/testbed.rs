@@ -1,6 +1,7 @@
-//! Finds, builds and starts the testbed: a real kube-apiserver with etcd, and the Go peers (`tests/testbed`).
+//! Finds, builds and starts the testbed: a real kube-apiserver with etcd, and the Go peers (`tests/testbed`),
+//! kubectl among them.
 //!
-//! The binary is built once per content of its folder, in the user's cache folder, so a clean clone reuses it. On a
+//! The programs are built once per content of that folder, in the user's cache folder, so a clean clone reuses them. On a
 //! machine without Go, tests that need it are ignored (`build.rs`).
 
 use std::fs::{self, File};
@@ -134,11 +135,22 @@ pub(crate) fn tool() -> Command {
     Command::new(binary())
 }
 
+/// Returns kubectl of the testbed's version of Kubernetes; fails the test if it can't be built.
+pub(crate) fn kubectl() -> &'static Path {
+    static KUBECTL: OnceLock<Result<PathBuf, String>> = OnceLock::new();
+    built(&KUBECTL, "kubectl", "./kubectl")
+}
+
 /// Returns the built testbed; fails the test if it can't be built.
 fn binary() -> &'static Path {
     static BINARY: OnceLock<Result<PathBuf, String>> = OnceLock::new();
-    let built = BINARY.get_or_init(build).as_deref();
-    built.unwrap_or_else(|reason| panic!("the kube-apiserver can't be built: {reason}"))
+    built(&BINARY, "testbed", ".")
+}
+
+/// Builds a program of the testbed's module once per process.
+fn built(once: &'static OnceLock<Result<PathBuf, String>>, name: &str, package: &str) -> &'static Path {
+    let built = once.get_or_init(|| build(name, package)).as_deref();
+    built.unwrap_or_else(|reason| panic!("{name} can't be built: {reason}"))
 }
 
 /// The environment variable that names the module file of the testbed, `newest.mod` instead of `go.mod`.
@@ -150,33 +162,33 @@ pub(crate) fn module_file() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/testbed").join(name)
 }
 
-fn build() -> Result<PathBuf, String> {
+fn build(name: &str, package: &str) -> Result<PathBuf, String> {
     let module = module_file();
     let source = module.parent().expect("tests/testbed");
     let folder = cache_folder().ok_or("there is no HOME to build it in")?.join(content_key(&module));
-    let binary = folder.join("testbed");
+    let binary = folder.join(name);
     fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     // A file lock rather than a mutex: several test processes may build the same binary.
-    let lock = File::create(folder.join("lock")).map_err(|error| error.to_string())?;
+    let lock = File::create(folder.join(format!("{name}.lock"))).map_err(|error| error.to_string())?;
     lock.lock().map_err(|error| error.to_string())?;
     if binary.exists() {
         return Ok(binary);
     }
-    let fresh = folder.join("testbed.new");
-    let message = "building tests/testbed (kube-apiserver and etcd) with Go: minutes the first time\n";
+    let fresh = folder.join(format!("{name}.new"));
+    let message = format!("building {name} of tests/testbed with Go: minutes the first time\n");
     let _sent = std::io::stderr().write_all(message.as_bytes());
     let status = Command::new("go")
         .args(["build", "-trimpath", "-ldflags=-s -w", "-modfile"])
         .arg(&module)
         .arg("-o")
         .arg(&fresh)
-        .arg(".")
+        .arg(package)
         .current_dir(source)
         .stdin(Stdio::null())
         .status()
         .map_err(|error| format!("go is missing ({error}); install Go 1.26 or newer"))?;
     if !status.success() {
-        return Err("`go build` in tests/testbed failed".to_owned());
+        return Err(format!("`go build {package}` in tests/testbed failed"));
     }
     fs::rename(&fresh, &binary).map_err(|error| error.to_string())?;
     Ok(binary)
@@ -188,20 +200,26 @@ fn cache_folder() -> Option<PathBuf> {
     cache.filter(|path| path.is_absolute()).or_else(home).map(|path| path.join("kdelta/testbed"))
 }
 
-/// Returns a hash of the sources and of the module file with its sums: equal content is built once.
+/// Returns a hash of the module's sources, module file and sums: equal content is built once.
 fn content_key(module: &Path) -> String {
-    let sums = module.with_extension("sum");
-    let mut files: Vec<_> = fs::read_dir(module.parent().expect("tests/testbed"))
-        .expect("tests/testbed")
-        .map(|entry| entry.expect("an entry").path())
-        .filter(|path| {
-            path.extension().is_some_and(|ending| ending == "go") || *path == *module || *path == sums
-        })
-        .collect();
+    let root = module.parent().expect("tests/testbed");
+    let mut files = vec![module.to_owned(), module.with_extension("sum")];
+    let mut folders = vec![root.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).expect("a folder of the testbed") {
+            let path = entry.expect("an entry").path();
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            if path.is_dir() {
+                folders.push(path);
+            } else if name.ends_with(".go") && !name.ends_with("_test.go") {
+                files.push(path);
+            }
+        }
+    }
     files.sort();
     let mut hasher = DefaultHasher::new();
     for file in files {
-        file.file_name().hash(&mut hasher);
+        file.strip_prefix(root).expect("a file of the module").hash(&mut hasher);
         fs::read(&file).expect("a source file").hash(&mut hasher);
     }
     format!("{:016x}", hasher.finish())

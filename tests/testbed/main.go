@@ -11,26 +11,31 @@ import (
 	"syscall"
 
 	"github.com/spf13/pflag"
+
+	"kdelta.dev/testbed/internal/browse"
+	"kdelta.dev/testbed/internal/churn"
+	"kdelta.dev/testbed/internal/informer"
+	"kdelta.dev/testbed/internal/load"
 )
 
 const usage = `Usage: testbed COMMAND [flags]
 
   serve        run a kube-apiserver with etcd on loopback
-  certificate  make a client certificate that such a server takes, or one that it does not
+  certificate  make a client certificate that such a server accepts, or one that it rejects
   informer     watch a resource with a client-go informer and print its events
-  browse       do what an interactive browser of clusters does, and print what it is report
+  browse       send the requests of an interactive cluster browser and print the responses
   load         create pods that look like a real cluster's
   churn        change pods at a steady rate
 `
 
 type command func(ctx context.Context, args []string) error
 
-// commands is the subcommands; serve and certificate register themselves where they are built in.
+// commands is the subcommands; server.go adds those of the server.
 var commands = map[string]command{
-	"informer": inform,
-	"browse":   browse,
-	"load":     load,
-	"churn":    churn,
+	"informer": informer.Run,
+	"browse":   browse.Run,
+	"load":     load.Run,
+	"churn":    churn.Run,
 }
 
 func main() {

@@ -80,7 +80,7 @@ const MANIFEST: &str = r#"{"apiVersion":"apps/v1","kind":"Deployment","metadata"
 
 /// Runs kubectl and returns its exit code and both its output streams.
 fn run(env: &TestEnv, home: &Path, server: &[&str], command: &str, files: &[(&str, String)]) -> String {
-    let mut kubectl = Command::new("kubectl");
+    let mut kubectl = Command::new(crate::support::kubectl());
     kubectl.args(server);
     if !command.contains("namespace both") {
         kubectl.args(["-n", "both"]);
@@ -98,7 +98,7 @@ fn run(env: &TestEnv, home: &Path, server: &[&str], command: &str, files: &[(&st
 }
 
 #[test]
-#[cfg_attr(not(all(has_go, has_kubectl)), ignore = "needs Go and kubectl")]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn kubectl_output_is_equal_on_both_servers() {
     let OnServer { env, testbed, .. } = TestEnv::on_server();
     let demo = DemoServer::start(&env, &[]);

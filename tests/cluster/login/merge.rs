@@ -26,16 +26,16 @@ fn joined(env: &TestEnv, list: &[&str]) -> OsString {
     std::env::join_paths(paths).expect("a list of paths")
 }
 
-/// Returns kubectl's merge of a list of files, or `None` without kubectl.
+/// Returns kubectl's merge of a list of files.
 fn merged_by_kubectl(list: &OsString) -> Value {
-    let mut command = Command::new("kubectl");
+    let mut command = Command::new(crate::support::kubectl());
     command.args(["config", "view", "--merge", "--raw", "-o", "json"]).env("KUBECONFIG", list);
     let output = command.output().expect("kubectl runs");
     serde_json::from_slice(&output.stdout).expect("JSON")
 }
 
 #[test]
-#[cfg_attr(not(has_kubectl), ignore = "needs kubectl")]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn merged_files_equal_those_of_kubectl() {
     let env = TestEnv::new();
     file(&env, "a", "", &[["c", "https://a.example"]], &[["x", "c", "in-a"]]);

@@ -1,7 +1,8 @@
-//go:build !clientonly
-
-// testbed serve: starts etcd and the API server, prints their addresses, and stops them.
-package main
+// Package server runs a kube-apiserver with its etcd in this process, and the OpenID Connect issuer and the proxy in
+// front of it that tests of logins need. It also makes client certificates for such a server.
+//
+// This file starts the parts, prints their addresses, and stops them.
+package server
 
 import (
 	"context"
@@ -14,12 +15,13 @@ import (
 
 	"github.com/spf13/pflag"
 	"go.etcd.io/etcd/server/v3/embed"
+
+	"kdelta.dev/testbed/internal/process"
+	"kdelta.dev/testbed/internal/version"
 )
 
 // drainTimeout bounds the wait for open requests at the end.
 const drainTimeout = 500 * time.Millisecond
-
-func init() { commands["serve"] = serve }
 
 // announcement is the one line that serve prints.
 type announcement struct {
@@ -38,14 +40,15 @@ type announcement struct {
 	PID        int               `json:"pid"`
 }
 
-func serve(ctx context.Context, args []string) error {
+// Serve is the command serve.
+func Serve(ctx context.Context, args []string) error {
 	flags := pflag.NewFlagSet("serve [flags] [-- kube-apiserver flags]", pflag.ContinueOnError)
 	dir := flags.String("state", "", "directory that holds everything and survives restarts (default: a temporary one)")
 	port := flags.Int("port", 0, "port of the API server (default: the one of the state directory, or a free one)")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	version, err := setVersion()
+	version, err := version.SetFrom("k8s.io/kubernetes")
 	if err != nil {
 		return err
 	}
@@ -56,7 +59,7 @@ func serve(ctx context.Context, args []string) error {
 	if *port != 0 {
 		s.Port = *port
 	}
-	ctx = endWithStdin(ctx)
+	ctx = process.EndWithStdin(ctx)
 	return errors.Join(serveState(ctx, s, version, flags.Args()), s.close())
 }
 

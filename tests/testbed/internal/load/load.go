@@ -1,5 +1,5 @@
-// testbed load: fills a cluster with pods.
-package main
+// Package load fills a cluster with pods.
+package load
 
 import (
 	"context"
@@ -11,10 +11,12 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
+
+	"kdelta.dev/testbed/internal/clients"
+	"kdelta.dev/testbed/internal/workload"
 )
 
 type loadOptions struct {
@@ -41,27 +43,28 @@ type loadReport struct {
 type loader struct {
 	client    kubernetes.Interface
 	seed      uint64
-	workloads []*workload
+	workloads []*workload.Workload
 	existing  atomic.Int64
 }
 
-func load(ctx context.Context, args []string) error {
+// Run is the command load.
+func Run(ctx context.Context, args []string) error {
 	o, err := parseLoadFlags(args)
 	if err != nil {
 		return err
 	}
-	client, err := typedClient(o.kubeconfig)
+	client, err := clients.Typed(o.kubeconfig)
 	if err != nil {
 		return err
 	}
 	started := time.Now()
 	namespaces := o.namespaceNames()
-	if err := createNamespaces(ctx, client, namespaces); err != nil {
+	if err := workload.CreateNamespaces(ctx, client, namespaces); err != nil {
 		return err
 	}
 	l := &loader{client: client, seed: o.seed}
 	for i := range o.workloads {
-		l.workloads = append(l.workloads, newWorkload(o.seed, i, namespaces[i%len(namespaces)]))
+		l.workloads = append(l.workloads, workload.New(o.seed, i, namespaces[i%len(namespaces)]))
 	}
 	if err := inParallel(ctx, o.parallel, o.pods, l.createPod); err != nil {
 		return err
@@ -106,22 +109,11 @@ func (o *loadOptions) namespaceNames() []string {
 	return names
 }
 
-func createNamespaces(ctx context.Context, client kubernetes.Interface, names []string) error {
-	for _, name := range names {
-		namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
-		_, err := client.CoreV1().Namespaces().Create(ctx, namespace, metav1.CreateOptions{})
-		if err != nil && !apierrors.IsAlreadyExists(err) {
-			return err
-		}
-	}
-	return nil
-}
-
 // createPod creates the index-th pod and reports its status, with two different field managers.
 func (l *loader) createPod(ctx context.Context, index int) error {
 	w := l.workloads[index%len(l.workloads)]
-	pods := l.client.CoreV1().Pods(w.namespace)
-	pod, err := pods.Create(ctx, w.pod(l.seed, index), metav1.CreateOptions{FieldManager: "kube-controller-manager"})
+	pods := l.client.CoreV1().Pods(w.Namespace)
+	pod, err := pods.Create(ctx, w.Pod(l.seed, index), metav1.CreateOptions{FieldManager: "kube-controller-manager"})
 	if apierrors.IsAlreadyExists(err) {
 		l.existing.Add(1)
 		return nil
@@ -129,7 +121,7 @@ func (l *loader) createPod(ctx context.Context, index int) error {
 	if err != nil {
 		return err
 	}
-	setStatus(pod, l.seed, index)
+	workload.SetStatus(pod, l.seed, index)
 	_, err = pods.UpdateStatus(ctx, pod, metav1.UpdateOptions{FieldManager: "kubelet"})
 	return err
 }

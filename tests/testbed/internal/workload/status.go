@@ -1,5 +1,6 @@
 // The statuses of the pods of testbed load, as a kubelet would report them.
-package main
+
+package workload
 
 import (
 	"fmt"
@@ -13,8 +14,8 @@ import (
 // loadEpoch is the start time of the synthetic pods; a fixed time makes a load reproducible.
 var loadEpoch = time.Date(2026, time.September, 1, 8, 0, 0, 0, time.UTC)
 
-// setStatus fills in the status of a created pod.
-func setStatus(pod *corev1.Pod, seed uint64, index int) {
+// SetStatus fills in the status of a created pod.
+func SetStatus(pod *corev1.Pod, seed uint64, index int) {
 	rng := podRandom(seed, index)
 	rng.Uint64() // the first draw decided the node
 	phase := drawPhase(rng)

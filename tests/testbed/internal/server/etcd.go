@@ -1,7 +1,6 @@
-//go:build !clientonly
-
 // The etcd of the API server, in this process.
-package main
+
+package server
 
 import (
 	"errors"

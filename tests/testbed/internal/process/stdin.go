@@ -1,5 +1,5 @@
-// Ending a command together with the process that started it.
-package main
+// Package process handles the process itself: its end together with its parent's, and its use of resources.
+package process
 
 import (
 	"context"
@@ -7,9 +7,9 @@ import (
 	"os"
 )
 
-// endWithStdin returns a context that also ends when standard input, if it is a pipe, reaches its end: if the process
+// EndWithStdin returns a context that also ends when standard input, if it is a pipe, reaches its end: if the process
 // at the other end dies, the server ends too.
-func endWithStdin(ctx context.Context) context.Context {
+func EndWithStdin(ctx context.Context) context.Context {
 	info, err := os.Stdin.Stat()
 	if err != nil || info.Mode()&os.ModeCharDevice != 0 {
 		return ctx

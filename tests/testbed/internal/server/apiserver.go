@@ -1,7 +1,6 @@
-//go:build !clientonly
-
 // The kube-apiserver: its flags, its logs, and the check that its start is complete.
-package main
+
+package server
 
 import (
 	"context"
@@ -23,6 +22,8 @@ import (
 	logsapi "k8s.io/component-base/logs/api/v1"
 	"k8s.io/kubernetes/cmd/kube-apiserver/app"
 	"k8s.io/kubernetes/cmd/kube-apiserver/app/options"
+
+	"kdelta.dev/testbed/internal/clients"
 )
 
 // Ports are drawn below the range of ephemeral ports, so a restarted server finds its port free.
@@ -175,7 +176,7 @@ func grantReader(ctx context.Context, admin kubernetes.Interface) error {
 
 // clientOf returns a client with a token of the issuer for the reader.
 func (s *state) clientOf(issuer *issuer) (kubernetes.Interface, error) {
-	config, err := restConfig(s.path(kubeconfigFile), "reader")
+	config, err := clients.RESTConfig(s.path(kubeconfigFile), "reader")
 	if err != nil {
 		return nil, err
 	}
@@ -188,7 +189,7 @@ func (s *state) clientOf(issuer *issuer) (kubernetes.Interface, error) {
 
 // client returns a client of the served state for one of its users.
 func (s *state) client(user string) (kubernetes.Interface, error) {
-	config, err := restConfig(s.path(kubeconfigFile), user)
+	config, err := clients.RESTConfig(s.path(kubeconfigFile), user)
 	if err != nil {
 		return nil, err
 	}

@@ -1,8 +1,7 @@
-//go:build !clientonly
-
 // The OpenID Connect issuer that the API server trusts. With the client's secret it issues a token for any user with
 // any lifetime (grant_type=password&username=U&lifetime=SECONDS), and a single-use refresh token.
-package main
+
+package server
 
 import (
 	"crypto/ecdsa"

@@ -1,5 +1,6 @@
 // The writes of testbed browse: creations, changes and deletions.
-package main
+
+package browse
 
 import (
 	"context"

@@ -1,7 +1,6 @@
-//go:build !clientonly
-
 // testbed certificate: a client certificate for a served state directory, with a key in any common format.
-package main
+
+package server
 
 import (
 	"context"
@@ -23,9 +22,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-func init() { commands["certificate"] = certificate }
-
-func certificate(_ context.Context, args []string) error {
+// Certificate is the command certificate.
+func Certificate(_ context.Context, args []string) error {
 	flags := pflag.NewFlagSet("certificate [flags] PREFIX", pflag.ContinueOnError)
 	dir := flags.String("state", "", "state directory of the server that is to take it")
 	name := flags.String("name", "reader", "user that it is for")

@@ -1,20 +1,21 @@
 // The output lines of testbed informer.
-package main
+
+package informer
 
 import (
 	"bufio"
 	"encoding/json"
 	"io"
 	"os"
-	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
+
+	"kdelta.dev/testbed/internal/process"
+	"kdelta.dev/testbed/internal/workload"
 )
 
 type eventLine struct {
@@ -90,7 +91,7 @@ func (p *eventPrinter) describe(kind string, obj any) *eventLine {
 		Name:            meta.GetName(),
 		UID:             string(meta.GetUID()),
 		ResourceVersion: meta.GetResourceVersion(),
-		Sent:            meta.GetAnnotations()[sentAnnotation],
+		Sent:            meta.GetAnnotations()[workload.SentAnnotation],
 	}
 	if p.objects {
 		line.Object = obj
@@ -99,17 +100,17 @@ func (p *eventPrinter) describe(kind string, obj any) *eventLine {
 }
 
 // synced prints the line for the end of the first list; start is the sample before it.
-func (p *eventPrinter) synced(took time.Duration, objects int, start processSample) {
-	now := sampleProcess()
+func (p *eventPrinter) synced(took time.Duration, objects int, start process.Sample) {
+	now := process.TakeSample()
 	p.isSynced.Store(true)
 	p.print(&syncedLine{
 		Type:            "SYNCED",
 		Seconds:         took.Seconds(),
 		Objects:         objects,
-		RSSBytes:        now.peakRSS,
-		CPUSeconds:      now.cpu.Seconds(),
-		StartRSSBytes:   start.peakRSS,
-		StartCPUSeconds: start.cpu.Seconds(),
+		RSSBytes:        now.PeakRSS,
+		CPUSeconds:      now.CPU.Seconds(),
+		StartRSSBytes:   start.PeakRSS,
+		StartCPUSeconds: start.CPU.Seconds(),
 	})
 }
 
@@ -137,26 +138,4 @@ func (p *eventPrinter) flush() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.out.Flush()
-}
-
-// processSample is the resource usage of this process.
-type processSample struct {
-	peakRSS int64
-	cpu     time.Duration
-}
-
-func sampleProcess() processSample {
-	var sample processSample
-	var usage syscall.Rusage
-	if syscall.Getrusage(syscall.RUSAGE_SELF, &usage) == nil {
-		sample.cpu = time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
-	}
-	status, _ := os.ReadFile("/proc/self/status")
-	for line := range strings.Lines(string(status)) {
-		if fields := strings.Fields(line); len(fields) >= 2 && fields[0] == "VmHWM:" {
-			kilobytes, _ := strconv.ParseInt(fields[1], 10, 64)
-			sample.peakRSS = kilobytes << 10
-		}
-	}
-	return sample
 }

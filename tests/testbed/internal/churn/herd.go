@@ -1,5 +1,6 @@
 // The objects that testbed churn changes, and its operations.
-package main
+
+package churn
 
 import (
 	"context"
@@ -17,10 +18,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
-)
 
-// sentAnnotation holds the time at which a write was sent, for measuring delays.
-const sentAnnotation = "testbed/sent"
+	"kdelta.dev/testbed/internal/workload"
+)
 
 type operation string
 
@@ -61,7 +61,7 @@ type herd struct {
 	seed      uint64
 	rng       *rand.Rand
 	kinds     []string
-	workloads []*workload
+	workloads []*workload.Workload
 	created   int
 
 	mu       sync.Mutex
@@ -105,22 +105,22 @@ func (h *herd) draw(wanted operation) task {
 		return task{operation: recreateOne, key: gone.key, body: gone.body}
 	}
 	if wanted == createOne || len(h.alive) == 0 {
-		return h.newObject(pick(h.rng, h.kinds))
+		return h.newObject(workload.Pick(h.rng, h.kinds))
 	}
 	if wanted == recreateOne {
 		wanted = deleteOne
 	}
 	t := task{operation: wanted, key: take(h.rng, &h.alive)}
 	if wanted == labelOne {
-		t.track = pick(h.rng, []string{"stable", "canary"})
+		t.track = workload.Pick(h.rng, []string{"stable", "canary"})
 	}
 	return t
 }
 
 // newObject returns an object with a name that neither load nor earlier churn has used.
 func (h *herd) newObject(resource string) task {
-	w := pick(h.rng, h.workloads)
-	pod := w.pod(h.seed, h.created)
+	w := workload.Pick(h.rng, h.workloads)
+	pod := w.Pod(h.seed, h.created)
 	h.created++
 	var body object = pod
 	meta := metav1.ObjectMeta{Namespace: pod.Namespace, Labels: pod.Labels, Annotations: pod.Annotations}
@@ -131,7 +131,7 @@ func (h *herd) newObject(resource string) task {
 	case "secrets":
 		body = &corev1.Secret{ObjectMeta: meta, StringData: data}
 	}
-	body.SetName(fmt.Sprintf("%s-churn-%x", w.name, time.Now().UnixNano()))
+	body.SetName(fmt.Sprintf("%s-churn-%x", w.Name, time.Now().UnixNano()))
 	return task{operation: createOne, key: objectKey{resource, body.GetNamespace(), body.GetName()}, body: body}
 }
 
@@ -145,7 +145,7 @@ func (h *herd) perform(ctx context.Context, t task) error {
 		return h.delete(ctx, t.key)
 	case recreateOne, createOne:
 		annotations := maps.Clone(t.body.GetAnnotations())
-		annotations[sentAnnotation] = now()
+		annotations[workload.SentAnnotation] = now()
 		t.body.SetAnnotations(annotations)
 		err = h.client.Post().Namespace(t.key.namespace).Resource(t.key.resource).Body(t.body).Do(ctx).Error()
 	}
@@ -165,7 +165,7 @@ func (k objectKey) of(request *rest.Request) *rest.Request {
 
 // patch sets the sending time, and for a label operation the track, which moves the object in and out of selections.
 func (t task) patch() []byte {
-	meta := map[string]map[string]string{"annotations": {sentAnnotation: now()}}
+	meta := map[string]map[string]string{"annotations": {workload.SentAnnotation: now()}}
 	if t.track != "" {
 		meta["labels"] = map[string]string{"track": t.track}
 	}

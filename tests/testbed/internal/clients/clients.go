@@ -1,5 +1,5 @@
-// The clients of the testbed's tools, without a limit on their request rate.
-package main
+// Package clients creates the clients of the testbed's tools, without a limit on their request rate.
+package clients
 
 import (
 	"k8s.io/apimachinery/pkg/runtime"
@@ -8,8 +8,8 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// restConfig reads a kubeconfig; an empty context selects its current one.
-func restConfig(kubeconfig, context string) (*rest.Config, error) {
+// RESTConfig reads a kubeconfig; an empty context selects its current one.
+func RESTConfig(kubeconfig, context string) (*rest.Config, error) {
 	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(
 		&clientcmd.ClientConfigLoadingRules{ExplicitPath: kubeconfig},
 		&clientcmd.ConfigOverrides{CurrentContext: context},
@@ -22,9 +22,9 @@ func restConfig(kubeconfig, context string) (*rest.Config, error) {
 	return config, nil
 }
 
-// typedClient returns a client of the built-in kinds that uses protobuf, the cheapest encoding for the server.
-func typedClient(kubeconfig string) (kubernetes.Interface, error) {
-	config, err := restConfig(kubeconfig, "")
+// Typed returns a client of the built-in kinds that uses protobuf, the cheapest encoding for the server.
+func Typed(kubeconfig string) (kubernetes.Interface, error) {
+	config, err := RESTConfig(kubeconfig, "")
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,6 @@
-// testbed browse: sends the requests of an interactive cluster browser with client-go, and prints the responses. The
+// Package browse sends the requests of an interactive cluster browser with client-go, and prints the responses. The
 // transcript contains nothing that a server generates: two servers with equal responses have equal transcripts.
-package main
+package browse
 
 import (
 	"context"
@@ -22,6 +22,8 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+
+	"kdelta.dev/testbed/internal/clients"
 )
 
 // browser is the session of an interactive browser, in its own namespace.
@@ -56,7 +58,8 @@ var browsing = []struct {
 	{"deletions", (*browser).delete},
 }
 
-func browse(ctx context.Context, args []string) error {
+// Run is the command browse.
+func Run(ctx context.Context, args []string) error {
 	flags := pflag.NewFlagSet("browse", pflag.ContinueOnError)
 	kubeconfig := flags.String("kubeconfig", "", "kubeconfig file")
 	namespace := flags.StringP("namespace", "n", "browse", "namespace to make and to work in")
@@ -79,7 +82,7 @@ func browse(ctx context.Context, args []string) error {
 }
 
 func newBrowser(kubeconfig, namespace string) (*browser, error) {
-	config, err := restConfig(kubeconfig, "")
+	config, err := clients.RESTConfig(kubeconfig, "")
 	if err != nil {
 		return nil, err
 	}

@@ -1,9 +1,8 @@
-//go:build !clientonly
-
 // The front of the API server: a TLS proxy that authenticates one user by name and password, which the API server
 // itself no longer supports. Requests with the password are forwarded as that user, others with a token that the API
 // server rejects.
-package main
+
+package server
 
 import (
 	"crypto/rand"

@@ -1,5 +1,5 @@
-// testbed churn: changes objects at a steady rate.
-package main
+// Package churn changes objects at a steady rate.
+package churn
 
 import (
 	"context"
@@ -17,6 +17,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/scheme"
+
+	"kdelta.dev/testbed/internal/clients"
+	"kdelta.dev/testbed/internal/workload"
 )
 
 const (
@@ -43,12 +46,13 @@ type churnReport struct {
 	Seconds    float64           `json:"seconds"`
 }
 
-func churn(ctx context.Context, args []string) error {
+// Run is the command churn.
+func Run(ctx context.Context, args []string) error {
 	o, err := parseChurnFlags(args)
 	if err != nil {
 		return err
 	}
-	client, err := typedClient(o.kubeconfig)
+	client, err := clients.Typed(o.kubeconfig)
 	if err != nil {
 		return err
 	}
@@ -91,7 +95,7 @@ func gather(ctx context.Context, client kubernetes.Interface, o *churnOptions) (
 	}
 	h := newHerd(client, o.kinds, o.seed)
 	for i := range namespaces {
-		h.workloads = append(h.workloads, newWorkload(o.seed, i, namespaces[i]))
+		h.workloads = append(h.workloads, workload.New(o.seed, i, namespaces[i]))
 	}
 	for _, kind := range o.kinds {
 		before := len(h.alive)
@@ -131,7 +135,7 @@ func (h *herd) find(ctx context.Context, kind, namespace string) error {
 // findNamespaces returns the named namespaces, or those with the prefix, or a new one with the prefix.
 func (o *churnOptions) findNamespaces(ctx context.Context, client kubernetes.Interface) ([]string, error) {
 	if len(o.namespaces) > 0 {
-		return o.namespaces, createNamespaces(ctx, client, o.namespaces)
+		return o.namespaces, workload.CreateNamespaces(ctx, client, o.namespaces)
 	}
 	all, err := client.CoreV1().Namespaces().List(ctx, metav1.ListOptions{})
 	if err != nil {
@@ -146,7 +150,7 @@ func (o *churnOptions) findNamespaces(ctx context.Context, client kubernetes.Int
 	if len(names) == 0 {
 		names = []string{o.prefix + "-0"}
 	}
-	return names, createNamespaces(ctx, client, names)
+	return names, workload.CreateNamespaces(ctx, client, names)
 }
 
 // run performs operations at the rate until the duration is over, each in its own goroutine so that a slow one delays

@@ -1,8 +1,7 @@
-//go:build !clientonly
-
 // The keys of a testbed: a certificate authority, the server's certificate, the administrator's client certificate and
 // the key that signs service account tokens. Created once per state directory.
-package main
+
+package server
 
 import (
 	"crypto"

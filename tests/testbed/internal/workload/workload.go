@@ -1,5 +1,6 @@
-// The pods of testbed load: workloads differ from each other as in a real cluster, pods of one workload are alike.
-package main
+// Package workload generates synthetic workloads: pods with the names, labels, owners and statuses of a real cluster.
+// As in a real cluster, pods of one workload are alike.
+package workload
 
 import (
 	"fmt"
@@ -14,6 +15,9 @@ import (
 
 const nodes = 50
 
+// SentAnnotation holds the time at which a write was sent, for measuring delays.
+const SentAnnotation = "testbed/sent"
+
 var (
 	apps       = []string{"web", "api", "worker", "cache", "queue", "search", "billing", "auth", "mailer", "ingest"}
 	teams      = []string{"checkout", "catalog", "identity", "payments", "logistics", "growth", "platform", "data"}
@@ -25,27 +29,27 @@ var (
 // suffixes is the number of five-letter endings of pod names.
 const suffixLetters, suffixes = "bcdfghjklmnpqrstvwxz2456789", 27 * 27 * 27 * 27 * 27
 
-// workload is a pod template and the parts of its pods' names and owners.
-type workload struct {
-	namespace string
-	name      string // of the ReplicaSet
+// Workload is a pod template and the parts of its pods' names and owners.
+type Workload struct {
+	Namespace string
+	Name      string // of the ReplicaSet
 	template  corev1.Pod
 }
 
-// newWorkload generates a workload; the same seed and index give the same one.
-func newWorkload(seed uint64, index int, namespace string) *workload {
+// New generates a workload; the same seed and index give the same one.
+func New(seed uint64, index int, namespace string) *Workload {
 	rng := rand.New(rand.NewPCG(seed, uint64(index)))
-	app, team := pick(rng, apps), pick(rng, teams)
+	app, team := Pick(rng, apps), Pick(rng, teams)
 	if index == 0 {
 		app = "web" // however few there are
 	}
 	hash := token(rng, 10)
-	w := &workload{namespace: namespace, name: fmt.Sprintf("%s-%s-%d-%s", app, team, index, hash)}
+	w := &Workload{Namespace: namespace, Name: fmt.Sprintf("%s-%s-%d-%s", app, team, index, hash)}
 	w.template = corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: namespace,
 			Labels: map[string]string{
-				"app": app, "team": team, "tier": pick(rng, tiers), "track": "stable",
+				"app": app, "team": team, "tier": Pick(rng, tiers), "track": "stable",
 				"version":           fmt.Sprintf("v%d.%d.%d", 1+rng.IntN(4), rng.IntN(30), rng.IntN(10)),
 				"pod-template-hash": hash,
 			},
@@ -55,7 +59,7 @@ func newWorkload(seed uint64, index int, namespace string) *workload {
 				"kubectl.kubernetes.io/restartedAt": fmt.Sprintf("2026-%02d-%02dT%02d:%02d:00Z", 1+rng.IntN(9), 1+rng.IntN(28), rng.IntN(24), rng.IntN(60)),
 			},
 			OwnerReferences: []metav1.OwnerReference{{
-				APIVersion: "apps/v1", Kind: "ReplicaSet", Name: w.name, UID: uid(rng),
+				APIVersion: "apps/v1", Kind: "ReplicaSet", Name: w.Name, UID: uid(rng),
 				Controller: new(true), BlockOwnerDeletion: new(true),
 			}},
 		},
@@ -64,11 +68,11 @@ func newWorkload(seed uint64, index int, namespace string) *workload {
 	return w
 }
 
-// pod generates the index-th pod of all; the index determines its name and its node.
-func (w *workload) pod(seed uint64, index int) *corev1.Pod {
+// Pod generates the index-th pod of all; the index determines its name and its node.
+func (w *Workload) Pod(seed uint64, index int) *corev1.Pod {
 	rng := podRandom(seed, index)
 	pod := w.template.DeepCopy()
-	pod.Name = w.name + "-" + suffix(index)
+	pod.Name = w.Name + "-" + suffix(index)
 	pod.Spec.NodeName = fmt.Sprintf("worker-%02d", rng.IntN(nodes))
 	return pod
 }
@@ -82,7 +86,7 @@ func podSpec(rng *rand.Rand, app, team string) corev1.PodSpec {
 	return corev1.PodSpec{
 		ServiceAccountName:            app,
 		TerminationGracePeriodSeconds: new(int64(10 + rng.IntN(50))),
-		NodeSelector:                  map[string]string{"kubernetes.io/os": "linux", "example.com/pool": pick(rng, tiers)},
+		NodeSelector:                  map[string]string{"kubernetes.io/os": "linux", "example.com/pool": Pick(rng, tiers)},
 		Volumes:                       volumes(rng, app, team),
 		Containers:                    []corev1.Container{mainContainer(rng, app, team), sidecar(rng)},
 	}
@@ -92,7 +96,7 @@ func mainContainer(rng *rand.Rand, app, team string) corev1.Container {
 	port := intstr.FromInt32(int32(8000 + rng.IntN(1000)))
 	container := corev1.Container{
 		Name:            app,
-		Image:           fmt.Sprintf("%s/%s/%s:%d.%d.%d", pick(rng, registries), team, app, 1+rng.IntN(4), rng.IntN(30), rng.IntN(10)),
+		Image:           fmt.Sprintf("%s/%s/%s:%d.%d.%d", Pick(rng, registries), team, app, 1+rng.IntN(4), rng.IntN(30), rng.IntN(10)),
 		ImagePullPolicy: corev1.PullIfNotPresent,
 		Args:            []string{"serve", fmt.Sprintf("--listen=:%d", port.IntVal), "--workers=" + fmt.Sprint(1+rng.IntN(16))},
 		Ports:           []corev1.ContainerPort{{Name: "http", ContainerPort: port.IntVal, Protocol: corev1.ProtocolTCP}},
@@ -113,7 +117,7 @@ func sidecar(rng *rand.Rand) corev1.Container {
 		Name:            "proxy",
 		Image:           fmt.Sprintf("registry.example.com/mesh/proxy:1.%d.%d", rng.IntN(9), rng.IntN(9)),
 		ImagePullPolicy: corev1.PullIfNotPresent,
-		Env:             []corev1.EnvVar{{Name: "PROXY_LOG_LEVEL", Value: pick(rng, []string{"info", "warning", "error"})}},
+		Env:             []corev1.EnvVar{{Name: "PROXY_LOG_LEVEL", Value: Pick(rng, []string{"info", "warning", "error"})}},
 		Resources:       resources(rng, 4),
 	}
 }
@@ -125,7 +129,7 @@ func environment(rng *rand.Rand, app, team string) []corev1.EnvVar {
 		{Name: "DB_PASSWORD", ValueFrom: &corev1.EnvVarSource{SecretKeyRef: &corev1.SecretKeySelector{LocalObjectReference: secret, Key: "password"}}},
 	}
 	for _, i := range rng.Perm(len(settings))[:1+rng.IntN(4)] {
-		env = append(env, corev1.EnvVar{Name: settings[i], Value: fmt.Sprintf("%s-%s-%s", team, token(rng, 6), pick(rng, tiers))})
+		env = append(env, corev1.EnvVar{Name: settings[i], Value: fmt.Sprintf("%s-%s-%s", team, token(rng, 6), Pick(rng, tiers))})
 	}
 	return env
 }
@@ -161,7 +165,8 @@ func volumes(rng *rand.Rand, app, team string) []corev1.Volume {
 	return drawn
 }
 
-func pick[T any](rng *rand.Rand, from []T) T { return from[rng.IntN(len(from))] }
+// Pick returns a random element.
+func Pick[T any](rng *rand.Rand, from []T) T { return from[rng.IntN(len(from))] }
 
 // token returns a name like a generated one.
 func token(rng *rand.Rand, length int) string {

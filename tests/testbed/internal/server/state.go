@@ -1,7 +1,6 @@
-//go:build !clientonly
-
 // The state directory of a testbed: the paths of its files, and the data that a second start reuses.
-package main
+
+package server
 
 import (
 	"crypto/rand"

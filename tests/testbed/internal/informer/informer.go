@@ -1,6 +1,6 @@
-// testbed informer: a client-go shared informer that prints its handler's notifications, one JSON line each. kdelta's
-// informer is compared with it.
-package main
+// Package informer runs a client-go shared informer that prints the notifications of its handler, one JSON line each.
+// kdelta's informer is compared with it.
+package informer
 
 import (
 	"context"
@@ -19,6 +19,9 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
+
+	"kdelta.dev/testbed/internal/clients"
+	"kdelta.dev/testbed/internal/process"
 )
 
 type informerOptions struct {
@@ -32,15 +35,16 @@ type informerOptions struct {
 	relists                 bool
 }
 
-func inform(ctx context.Context, args []string) error {
-	process := sampleProcess()
+// Run is the command informer.
+func Run(ctx context.Context, args []string) error {
+	before := process.TakeSample()
 	o, err := parseInformerFlags(args)
 	if err != nil {
 		return err
 	}
 	features.ReplaceFeatureGates(watchListGate{Gates: features.FeatureGates(), enabled: o.watchList})
 	if o.stdinEnds {
-		ctx = endWithStdin(ctx)
+		ctx = process.EndWithStdin(ctx)
 	}
 	printer := newEventPrinter(os.Stdout, o.objects)
 	relisting := func() {}
@@ -69,7 +73,7 @@ func inform(ctx context.Context, args []string) error {
 		return printer.flush()
 	case <-registration.HasSyncedChecker().Done():
 	}
-	printer.synced(time.Since(started), len(informer.GetStore().ListKeys()), process)
+	printer.synced(time.Since(started), len(informer.GetStore().ListKeys()), before)
 	if !o.untilSynced {
 		<-ctx.Done()
 	}
@@ -124,7 +128,7 @@ func parseInformerFlags(args []string) (*informerOptions, error) {
 
 // newInformer returns the informer of the selected mode, which calls listing for each list.
 func newInformer(o *informerOptions, listing func()) (cache.SharedIndexInformer, error) {
-	config, err := restConfig(o.kubeconfig, o.context)
+	config, err := clients.RESTConfig(o.kubeconfig, o.context)
 	if err != nil {
 		return nil, err
 	}

@@ -1,5 +1,6 @@
 // The reads of testbed browse: permissions, tables, whole objects, events, and changes.
-package main
+
+package browse
 
 import (
 	"context"

@@ -1,0 +1,21 @@
+// Command kubectl is kubectl of the Kubernetes version that go.mod names. Tests compare kdelta with it: an installed
+// kubectl may have any version, or select one at run time.
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"k8s.io/component-base/cli"
+	"k8s.io/kubectl/pkg/cmd"
+
+	"kdelta.dev/testbed/internal/version"
+)
+
+func main() {
+	if _, err := version.SetFrom("k8s.io/kubectl"); err != nil {
+		fmt.Fprintf(os.Stderr, "kubectl: %v\n", err)
+		os.Exit(1)
+	}
+	os.Exit(cli.Run(cmd.NewDefaultKubectlCommand()))
+}
