@@ -10,7 +10,7 @@ const GROUPS: [&str; 6] = [
     "cluster::chaos::",
     "cluster::deltas::",
     "cluster::gap::",
-    "cluster::parity::",
+    "cluster::kubectl::",
     "cluster::representations::",
     "newest::server_has_the_version_of_the_module_file",
 ];

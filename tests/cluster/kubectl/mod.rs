@@ -1,0 +1,56 @@
+//! Equal arguments to kdelta and kubectl: equal output, equal errors, and success or failure alike.
+//!
+//! `invocations.txt` is the table of invocations; `drawn` adds combinations of flags, formats and objects from a fixed
+//! seed. Known differences are listed in `deliberate.txt`, each with its reason, and in `open.txt`, by cause. A listed
+//! invocation that has become equal fails the test, so the lists stay current.
+
+mod comparison;
+mod differences;
+mod drawn;
+mod fixtures;
+mod invocations;
+mod words;
+
+use std::fs;
+use std::path::Path;
+use std::time::Instant;
+
+use comparison::compare_all;
+use differences::{Known, verify};
+use fixtures::Cluster;
+use invocations::Invocation;
+
+use crate::support::print_line;
+
+/// The number of invocations that the comparison must at least contain.
+const AT_LEAST: usize = 400;
+
+/// The invocations with every API available.
+const TABLE: &str = include_str!("invocations.txt");
+/// The invocations while the server behind one `APIService` is unavailable.
+const UNAVAILABLE: &str = include_str!("unavailable.txt");
+/// Differences that remain, each with its reason.
+const DELIBERATE: &str = include_str!("deliberate.txt");
+/// Differences that are to be removed, by cause.
+const OPEN: &str = include_str!("open.txt");
+
+#[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
+fn output_and_errors_equal_kubectls() {
+    let start = Instant::now();
+    let cluster = Cluster::start();
+    let mut invocations = Invocation::table(TABLE);
+    invocations.extend(drawn::combinations(&invocations));
+    let known = Known::read(DELIBERATE, OPEN);
+    let mut pairs = compare_all(&cluster, &invocations, &known);
+    cluster.break_an_api_service();
+    let unavailable = Invocation::table(UNAVAILABLE).into_iter().map(Invocation::without_an_api);
+    pairs.extend(compare_all(&cluster, &unavailable.collect::<Vec<_>>(), &known));
+    assert!(pairs.len() >= AT_LEAST, "{} invocations", pairs.len());
+    let report = verify(&pairs, &known);
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("kubectl-differences.txt");
+    fs::write(&file, &report.differences).expect("the file of all differences");
+    let summary = format!("{} after {:?}; {} has all", report.summary, start.elapsed(), file.display());
+    print_line(&summary);
+    assert!(report.problems.is_empty(), "{summary}\n{}", report.problems.join("\n"));
+}
