@@ -93,8 +93,8 @@ fn full_disk_is_reported() {
 
 #[test]
 fn unknown_flags_are_reported_like_kubectl() {
-    let error = TestEnv::new().kdelta(&["get", "pods", "--sort-by", "x"]).finish().failure(2);
-    assert_eq!(error, "error: unknown flag: --sort-by\nSee 'kdelta get --help' for help and examples\n");
+    let error = TestEnv::new().kdelta(&["get", "pods", "--prune", "x"]).finish().failure(2);
+    assert_eq!(error, "error: unknown flag: --prune\nSee 'kdelta get --help' for help and examples\n");
 }
 
 #[test]

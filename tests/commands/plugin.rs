@@ -30,7 +30,7 @@ fn plugin_link_runs_the_program_under_its_name() {
     let names = plugin(&["get", "deploy", "-n", "shop", "-s", &demo.url, "-o", "name"]).quiet_success();
     assert_eq!(names, "deployment.apps/checkout\ndeployment.apps/payments\n");
     assert!(plugin(&["get", "--help"]).quiet_success().contains("Usage: kubectl delta get"));
-    assert!(plugin(&["get"]).failure(2).contains("See 'kubectl delta get --help'"));
+    assert!(plugin(&["get", "--nope"]).failure(2).contains("See 'kubectl delta get --help'"));
 }
 
 #[test]

@@ -88,7 +88,7 @@ fn bash_completes_words_that_it_splits() {
         (format!("{on} get pods --by=label:app=p"), &["payments"]),
         (format!("{on} get pods --by lab"), &["label:"]),
         ("kdelta get pods --color=a".to_owned(), &["always", "auto"]),
-        ("./kdelta get pods -o 'j".to_owned().replace('\'', ""), &["json"]),
+        ("./kdelta get pods -o 'k".to_owned().replace('\'', ""), &["kyaml"]),
     ] {
         let output = bash(&line, "\n");
         assert_eq!(output.lines().collect::<Vec<_>>(), replies, "{line}");

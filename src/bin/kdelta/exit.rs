@@ -85,6 +85,16 @@ impl fmt::Display for Usage {
     }
 }
 
+/// Marks an error whose line breaks are the program's own: each line is printed as it is. Attached to the error.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct OwnLines;
+
+impl fmt::Display for OwnLines {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("own lines")
+    }
+}
+
 /// An explanation that is printed above a usage error, attached to it as a context.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Preface(pub(crate) &'static str);
@@ -135,8 +145,12 @@ impl Report {
             let mut messages = preface.unwrap_or_default();
             // No server text is involved, so the line breaks are the program's own.
             messages.extend(format!("error: {}", plain_chain(error)).lines().map(str::to_owned));
-            messages.push(format!("See '{program} --help' for help and examples"));
+            let hint = hint.or_else(|| Some(format!("see '{program} --help' for help and examples")));
             return Self { messages, hint, code: ExitCode::Usage };
+        }
+        if error.downcast_ref::<OwnLines>().is_some() {
+            let messages = format!("error: {}", plain_chain(error)).lines().map(str::to_owned).collect();
+            return Self { messages, hint, code: ExitCode::Error };
         }
         if let Some(Several(errors)) = error.downcast_ref() {
             let reports = errors.iter().map(|error| Self::of(error, program));
@@ -244,6 +258,7 @@ fn plain_chain(error: &anyhow::Error) -> String {
         error.downcast_ref::<Hint>().map(ToString::to_string),
         error.downcast_ref::<Usage>().map(ToString::to_string),
         error.downcast_ref::<Preface>().map(ToString::to_string),
+        error.downcast_ref::<OwnLines>().map(ToString::to_string),
     ]
     .into_iter()
     .flatten()
@@ -373,20 +388,14 @@ mod tests {
     fn usage_error_has_exit_code_2_and_help_hint() {
         let report = Report::of(&anyhow!("name cannot be empty").context(Usage), "kubectl delta");
         assert_eq!(report.code, ExitCode::Usage);
-        assert_eq!(
-            report.messages.join("\n"),
-            "error: name cannot be empty\nSee 'kubectl delta --help' for help and examples"
-        );
+        assert_eq!(report.messages.join("\n"), "error: name cannot be empty");
     }
 
     #[test]
     fn preface_is_printed_above_the_error() {
         let report =
             Report::of(&anyhow!("no type").context(Usage).context(Preface("Name a type.")), "kdelta get");
-        assert_eq!(
-            report.messages,
-            ["Name a type.", "", "error: no type", "See 'kdelta get --help' for help and examples"]
-        );
+        assert_eq!(report.messages, ["Name a type.", "", "error: no type"]);
     }
 
     #[test]

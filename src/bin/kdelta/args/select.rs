@@ -89,6 +89,7 @@ pub(crate) struct PrintArgs {
     /// Print nothing for a field that a template names and an object lacks; =false: fail
     #[arg(
         long,
+        action = clap::ArgAction::Set,
         value_name = "BOOL",
         num_args = 0..=1,
         require_equals = true,

@@ -43,7 +43,7 @@ impl From<ColumnPrintError> for PrintError {
 /// A failed execution, with kubectl's description of template and object.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "error executing jsonpath {quoted}: Error executing template: {error}. Printing more information for debugging the template:\n\ttemplate was:\n\t\t{text}\n\tobject given to jsonpath engine was:\n\t\t{object}\n\n"
+    "error executing jsonpath {quoted}: Error executing template: {error}. Printing more information for debugging the template:\n\ttemplate was:\n\t\t{text}\n\tobject given to jsonpath engine was:\n\t\t{object}\n\n\n"
 )]
 pub(crate) struct JsonPathFailure {
     quoted: String,

@@ -22,8 +22,8 @@ use super::reporter::Reporter;
 use super::stats::Stats;
 use super::synced::{show_count, synced_indexer};
 use super::walk::Walk;
-use crate::exit::{ExitCode, Usage};
-use crate::output::{Count, OrderedListing};
+use crate::exit::{ExitCode, OwnLines, Usage};
+use crate::output::{Count, OrderedListing, PrintError};
 use crate::session::{Filter, Part, PartSource, PlannedPart, Session, indexers, reflector_options};
 use crate::settings::{self, By, Format, Get};
 
@@ -64,17 +64,27 @@ pub(crate) async fn run<W: Write + Send + 'static>(
             }
         };
         // Without a reader, the command ends whatever the server returns.
-        printer.check()?;
+        printer.check().map_err(print_failure)?;
         if let Err(error) = done {
             walk.failed(planned, error).await?;
         }
     }
-    let count = printer.finish(walk.is_complete())?;
+    // As in kubectl, nothing is printed about names that may be missing and are, not even an empty list.
+    let prints_empty = walk.is_complete() && !get.ignore_not_found;
+    let count = printer.finish(prints_empty).map_err(print_failure)?;
     stats.report(session, reporter.messages());
     if count == 0 && walk.is_complete() && reports_empty(get, &walk.parts()) {
         empty_result::report(session, reporter, &walk.parts()).await;
     }
     Ok(empty_result::exit_code(count, get.fail_if_empty, walk.end()?))
+}
+
+/// The description of a failed template has lines of its own.
+fn print_failure(error: PrintError) -> anyhow::Error {
+    match error {
+        PrintError::JsonPath(_) => anyhow::Error::new(error).context(OwnLines),
+        other => other.into(),
+    }
 }
 
 /// kubectl's formats have no field for a context, and mistaking an object of one cluster for another's is dangerous.

@@ -32,7 +32,8 @@ impl Print {
                 Some(template) => Format::Template(template),
                 None => Format::read(args.output.as_deref(), OBJECT_FORMATS)?,
             },
-            managed_fields: args.show_managed_fields,
+            // Templates see whole objects, as in kubectl.
+            managed_fields: args.show_managed_fields || template.is_some(),
             headers: !args.no_headers,
             show_labels: args.show_labels,
             label_columns: words(&args.label_columns),
