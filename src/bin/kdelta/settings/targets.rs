@@ -48,7 +48,8 @@ impl Types {
 
 /// Parses the words. Each type occurs once in the result, in order of first mention; `all_kinds` comes first.
 ///
-/// Unlike in kubectl, types and names may be mixed: `pods,deploy/web`, `pods deploy/web`.
+/// Unlike in kubectl, types and names may be mixed: `pods,deploy/web`, `pods deploy/web`. For `get`,
+/// [`check_kubectl_form`] rejects them.
 pub(crate) fn parse(
     words: &[String],
     has_selector: bool,
@@ -71,6 +72,29 @@ pub(crate) fn parse(
         }
     }
     if targets.is_empty() { Err(UsageError::NoResource) } else { Ok(targets) }
+}
+
+/// Rejects the words that kubectl's `get` rejects: types and `TYPE/NAME` mixed, several of them in one word, and empty
+/// types.
+pub(super) fn check_kubectl_form(words: &[String]) -> Result<(), UsageError> {
+    let Some((types, names)) = words.split_first() else { return Ok(()) };
+    let slashes = words.iter().filter(|word| word.contains('/')).count();
+    let is_product = types.contains(',') && !names.is_empty();
+    if is_product && slashes > 0 {
+        // kubectl joins each type with each word after it, so that these have two slashes.
+        return Err(UsageError::SlashesInName);
+    }
+    match slashes {
+        0 if types.split(',').any(str::is_empty) => Err(UsageError::EmptyType),
+        0 if types == "all" && !names.is_empty() => Err(UsageError::NamesOfAll),
+        0 => Ok(()),
+        _ if slashes < words.len() => Err(UsageError::MixedForms),
+        _ if words.iter().any(|word| word.matches('/').count() > 1) => Err(UsageError::SlashesInName),
+        _ if words.iter().any(|word| word.split('/').next().is_some_and(|types| types.contains(','))) => {
+            Err(UsageError::EmptyTypeOrName)
+        }
+        _ => Ok(()),
+    }
 }
 
 /// A type with the name mentioned along with it.
@@ -157,6 +181,33 @@ mod tests {
         assert_eq!(read("po,svc a"), Ok(targets(&[("po", &["a"]), ("svc", &["a"])])));
         assert_eq!(read("po/a svc/x po/b po/a"), Ok(targets(&[("po", &["a", "b"]), ("svc", &["x"])])));
         assert_eq!(read("deployments.v1.apps/x"), Ok(targets(&[("deployments.v1.apps", &["x"])])));
+    }
+
+    #[test]
+    fn get_rejects_what_kubectl_rejects() {
+        let check = |words: &[&str]| {
+            let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+            check_kubectl_form(&words)
+        };
+        for words in
+            [&["pods"][..], &["pods,svc"], &["pods", "a", "b"], &["pods,svc", "a"], &["po/a", "svc/b"], &[]]
+        {
+            assert_eq!(check(words), Ok(()), "{words:?}");
+        }
+        for (words, error) in [
+            (&["svc/a,deploy/b"][..], UsageError::SlashesInName),
+            (&["pods,svc", "po/a"], UsageError::SlashesInName),
+            (&["pod/x", "pods"], UsageError::MixedForms),
+            (&["pods", "../x"], UsageError::MixedForms),
+            (&["pods/log", "x"], UsageError::MixedForms),
+            (&["pods,svc/a"], UsageError::EmptyTypeOrName),
+            (&["pods,"], UsageError::EmptyType),
+            (&[",pods"], UsageError::EmptyType),
+            (&[""], UsageError::EmptyType),
+            (&["all", "web"], UsageError::NamesOfAll),
+        ] {
+            assert_eq!(check(words), Err(error), "{words:?}");
+        }
     }
 
     #[test]

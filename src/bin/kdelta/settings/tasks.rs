@@ -6,6 +6,7 @@ use super::environment::Environment;
 use super::lines::{Flow, Lines};
 use super::print::{Format, Print, RESOURCE_FORMATS};
 use super::selection::Selection;
+use super::targets;
 use super::until::Until;
 use super::word_list::words;
 use crate::args::{
@@ -137,7 +138,10 @@ impl Task {
         let selection = |args: &SelectArgs| Selection::read(args, namespace, environment);
         match command {
             Command::Watch(args) => watch(&args.objects, selection(&args.objects.select)?),
-            Command::Get(args) => get(args, selection(&args.objects.select)?),
+            Command::Get(args) => {
+                targets::check_kubectl_form(&args.objects.select.resources)?;
+                get(args, selection(&args.objects.select)?)
+            }
             Command::Index(args) => index(args, selection(&args.select)?),
             Command::ApiResources(args) => api_resources(args),
             Command::Explain(args) => Ok(Self::Explain(explain(args))),

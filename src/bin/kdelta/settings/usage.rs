@@ -23,6 +23,10 @@ pub(crate) enum UsageError {
     SeveralContexts(&'static str),
     #[error("{0} takes one context")]
     OneContext(&'static str),
+    #[error("the server doesn't have a resource type \"\"")]
+    EmptyType,
+    #[error("you must specify only one resource")]
+    NamesOfAll,
     #[error("arguments in resource/name form may not have more than one slash")]
     SlashesInName,
     #[error("arguments in resource/name form must have a single resource and name")]
