@@ -55,7 +55,5 @@ pub use registration::{Registration, Subscription};
 pub use shared::{SharedIndexInformer, SharedInformer};
 pub use single_handler::{Informer, new_informer};
 
-// Reexported for `watchtools`, which may depend on the informer, `listwatch` and `object`, but not on the store.
-
 #[cfg(test)]
 mod testing;

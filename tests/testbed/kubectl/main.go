@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 
+	_ "k8s.io/client-go/plugin/pkg/client/auth" // The log-in with OpenID Connect.
 	"k8s.io/component-base/cli"
 	"k8s.io/kubectl/pkg/cmd"
 
