@@ -19,11 +19,25 @@ pub(crate) enum Task {
     Names,
     /// The whole objects as one JSON List.
     Json,
+    /// Two fields of each object, by a `JSONPath` template.
+    JsonPath,
+    /// Custom columns.
+    Columns,
+    /// The table sorted by a field.
+    Sorted,
 }
 
 impl Task {
-    pub(crate) const ALL: [Self; 5] =
-        [Self::Sync, Self::TableOfAll, Self::TableOfOne, Self::Names, Self::Json];
+    pub(crate) const ALL: [Self; 8] = [
+        Self::Sync,
+        Self::TableOfAll,
+        Self::TableOfOne,
+        Self::Names,
+        Self::Json,
+        Self::JsonPath,
+        Self::Columns,
+        Self::Sorted,
+    ];
 
     pub(crate) fn name(self) -> &'static str {
         match self {
@@ -32,6 +46,9 @@ impl Task {
             Self::TableOfOne => "get -n",
             Self::Names => "get -o name",
             Self::Json => "get -o json",
+            Self::JsonPath => "get -o jsonpath",
+            Self::Columns => "get -o custom-columns",
+            Self::Sorted => "get --sort-by",
         }
     }
 
@@ -42,6 +59,9 @@ impl Task {
             Self::TableOfOne => "get pods -n big",
             Self::Names => "get pods -A -o name",
             Self::Json => "get pods -A -o json",
+            Self::JsonPath => "get pods -A -o jsonpath={range .items[*]}…{end}",
+            Self::Columns => "get pods -A -o custom-columns=…",
+            Self::Sorted => "get pods -A --sort-by=.status.startTime",
         }
     }
 }
@@ -77,8 +97,10 @@ pub(crate) const KUBE_RS: &str = "kube-rs";
 const PODS: &str = "/api/v1/pods";
 const WATCH_LIST: &str =
     "/api/v1/pods?watch=1&allowWatchBookmarks=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan";
-const TABLE_WITHOUT_OBJECTS: &str = "application/json;as=Table;g=meta.k8s.io;v=v1";
+const TABLE: &str = "application/json;as=Table;g=meta.k8s.io;v=v1";
 const JSON: &str = "application/json";
+const JSON_PATH: &str = r#"jsonpath={range .items[*]}{.metadata.name} {.status.phase}{"\n"}{end}"#;
+const COLUMNS: &str = "custom-columns=NAME:.metadata.name,NODE:.spec.nodeName,PHASE:.status.phase";
 
 /// Returns the contenders of a task, curl first.
 pub(crate) fn of<'a>(task: Task, bench_server: &'a BenchServer, peers: &'a Peers) -> Vec<Contender<'a>> {
@@ -94,6 +116,9 @@ pub(crate) fn of<'a>(task: Task, bench_server: &'a BenchServer, peers: &'a Peers
         Task::TableOfOne => both(&mut all, peers, &["get", "pods", "-n", NAMESPACE]),
         Task::Names => both(&mut all, peers, &["get", "pods", "-A", "-o", "name"]),
         Task::Json => both(&mut all, peers, &["get", "pods", "-A", "-o", "json"]),
+        Task::JsonPath => both(&mut all, peers, &["get", "pods", "-A", "-o", JSON_PATH]),
+        Task::Columns => both(&mut all, peers, &["get", "pods", "-A", "-o", COLUMNS]),
+        Task::Sorted => both(&mut all, peers, &["get", "pods", "-A", "--sort-by=.status.startTime"]),
     }
     all
 }
@@ -112,11 +137,10 @@ fn limits<'a>(task: Task, bench_server: &'a BenchServer) -> Vec<Contender<'a>> {
             let away = |name, command: Call<'a>| Contender { discards_output: true, ..curl(name, command) };
             return vec![away(CURL, pages), away(CURL_WHOLE, whole)];
         }
-        Task::Json => (PODS.to_owned(), JSON),
-        Task::TableOfAll | Task::Names => (none, TABLE_WITHOUT_OBJECTS),
-        Task::TableOfOne => {
-            (format!("/api/v1/namespaces/{NAMESPACE}/pods?includeObject=None"), TABLE_WITHOUT_OBJECTS)
-        }
+        Task::Json | Task::JsonPath | Task::Columns => (PODS.to_owned(), JSON),
+        Task::Sorted => (format!("{PODS}?includeObject=Object"), TABLE),
+        Task::TableOfAll | Task::Names => (none, TABLE),
+        Task::TableOfOne => (format!("/api/v1/namespaces/{NAMESPACE}/pods?includeObject=None"), TABLE),
     };
     let command = move |server: &str, _: &str| {
         let mut command = bench_server.curl(accept);

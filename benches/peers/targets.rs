@@ -13,7 +13,7 @@ const CPU: (&str, Figure) = ("CPU", |row| row.cpu);
 const MEMORY: (&str, Figure) = ("memory", |row| row.peak);
 
 /// The maximum ratio to another contender's figure in one task.
-const BARS: [(Task, (&str, Figure), &str, f64); 13] = [
+const BARS: [(Task, (&str, Figure), &str, f64); 19] = [
     (Task::Sync, TIME, CURL, 1.10),
     (Task::Sync, TIME, CURL_WHOLE, 1.10),
     (Task::Sync, CPU, CURL, 2.2),
@@ -27,6 +27,12 @@ const BARS: [(Task, (&str, Figure), &str, f64); 13] = [
     (Task::Names, TIME, KUBECTL, 1.0 / 50.0),
     (Task::Json, TIME, KUBECTL, 1.0 / 6.0),
     (Task::Json, MEMORY, KUBECTL, 1.0 / 40.0),
+    (Task::JsonPath, TIME, KUBECTL, 1.0 / 6.0),
+    (Task::JsonPath, MEMORY, KUBECTL, 1.0 / 40.0),
+    (Task::Columns, TIME, KUBECTL, 1.0 / 6.0),
+    (Task::Columns, MEMORY, KUBECTL, 1.0 / 40.0),
+    (Task::Sorted, TIME, KUBECTL, 1.0 / 6.0),
+    (Task::Sorted, MEMORY, KUBECTL, 1.0 / 15.0),
 ];
 
 /// A target and its result in this run.
