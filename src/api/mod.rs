@@ -23,7 +23,7 @@ mod row_list;
 mod suggest;
 
 pub use client::{Client, ClientOptions};
-pub use discovery::{Catalog, Discovery, DiscoveryOptions, ResolveError, ServerVersion};
+pub use discovery::{Catalog, Discovery, DiscoveryOptions, ResolveError, ServerVersion, VersionInfo};
 pub use request::Request;
 pub use resource::{ResourceClient, ResourceList, ResourceWatch};
 pub use response::Response;

@@ -42,6 +42,20 @@ pub struct UnavailableGroup {
     pub version: String,
     /// The reason, as one sentence.
     pub reason: String,
+    /// Whether the server itself reports the group version as unavailable, in an aggregated document.
+    pub is_stale: bool,
+}
+
+impl UnavailableGroup {
+    /// Returns `group/version`, or the version of the core group.
+    #[must_use]
+    pub fn api_version(&self) -> String {
+        api_version(&self.group, &self.version)
+    }
+}
+
+fn api_version(group: &str, version: &str) -> String {
+    if group.is_empty() { version.to_owned() } else { format!("{group}/{version}") }
 }
 
 /// A response to `/api` or `/apis`; its kind determines which fields are set.
@@ -108,6 +122,11 @@ impl GroupVersion {
         (self.group, self.version)
     }
 
+    /// Returns `group/version`, or the version of the core group.
+    pub(crate) fn api_version(&self) -> String {
+        api_version(&self.group, &self.version)
+    }
+
     pub(crate) fn path(&self) -> String {
         match self.group.as_str() {
             "" => format!("/api/{}", self.version),
@@ -126,7 +145,10 @@ pub(crate) enum DiscoveryDocument {
 
 impl DiscoveryDocument {
     /// Returns the group versions whose names are usable, from groups with their versions.
-    fn parts(groups: impl IntoIterator<Item = (String, Vec<String>)>, unusable: &mut UnusableNames) -> Self {
+    fn parts(
+        groups: impl IntoIterator<Item = (String, Vec<String>)>,
+        unusable: &mut UnusableNames,
+    ) -> Vec<GroupVersion> {
         let mut parts = Vec::new();
         for (group, versions) in groups {
             if unusable.check_group(&group) {
@@ -134,27 +156,40 @@ impl DiscoveryDocument {
                 parts.extend(versions.map(|version| GroupVersion { group: group.clone(), version }));
             }
         }
-        Self::GroupVersions(parts)
+        parts
     }
 }
 
 impl Root {
+    /// Returns the available group versions, also those without resources. Names that are not valid in a URL are
+    /// skipped and counted in `unusable`.
+    pub(crate) fn group_versions(self, unusable: &mut UnusableNames) -> Result<Vec<GroupVersion>, String> {
+        let groups: Vec<(String, Vec<String>)> = match self.kind.as_str() {
+            "APIGroupDiscoveryList" => {
+                self.items.unwrap_or_default().into_iter().map(AggregatedGroup::available).collect()
+            }
+            "APIVersions" => vec![(String::new(), self.versions.unwrap_or_default())],
+            "APIGroupList" => self.groups.unwrap_or_default().into_iter().map(Group::read).collect(),
+            other => return Err(not_groups(other)),
+        };
+        Ok(DiscoveryDocument::parts(groups, unusable))
+    }
+
     /// Parses the document. Names that are not valid in a URL are skipped and counted in `unusable`.
     pub(crate) fn read(self, unusable: &mut UnusableNames) -> Result<DiscoveryDocument, String> {
         match self.kind.as_str() {
             "APIGroupDiscoveryList" => Ok(whole(self.items.unwrap_or_default(), unusable)),
-            "APIVersions" => {
-                let core = (String::new(), self.versions.unwrap_or_default());
-                Ok(DiscoveryDocument::parts([core], unusable))
-            }
-            "APIGroupList" => {
-                let groups = self.groups.unwrap_or_default().into_iter().map(Group::read);
-                Ok(DiscoveryDocument::parts(groups, unusable))
-            }
-            other => Err(format!("a response of kind {other:?} is not a list of API groups")),
+            _ => self.group_versions(unusable).map(DiscoveryDocument::GroupVersions),
         }
     }
 }
+
+fn not_groups(kind: &str) -> String {
+    format!("a response of kind {kind:?} is not a list of API groups")
+}
+
+/// The freshness of a group version whose server is unavailable.
+const STALE: &str = "Stale";
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
@@ -195,6 +230,15 @@ struct ResponseKind {
     kind: String,
 }
 
+impl AggregatedGroup {
+    /// Returns the group's name and its available versions, in order of preference.
+    fn available(self) -> (String, Vec<String>) {
+        let versions = self.versions.unwrap_or_default().into_iter();
+        let available = versions.filter(|version| version.freshness != STALE).map(|one| one.version);
+        (self.metadata.unwrap_or_default().name, available.collect())
+    }
+}
+
 fn whole(groups: Vec<AggregatedGroup>, unusable: &mut UnusableNames) -> DiscoveryDocument {
     let (mut found, mut missing) = (Vec::new(), Vec::new());
     for group in groups {
@@ -206,9 +250,10 @@ fn whole(groups: Vec<AggregatedGroup>, unusable: &mut UnusableNames) -> Discover
             if !unusable.check_version(&version.version) {
                 continue;
             }
-            if version.freshness == "Stale" {
+            if version.freshness == STALE {
                 let reason = "the server is currently unable to handle the request".to_owned();
-                missing.push(UnavailableGroup { group: name.clone(), version: version.version, reason });
+                let (group, version) = (name.clone(), version.version);
+                missing.push(UnavailableGroup { group, version, reason, is_stale: true });
                 continue;
             }
             let resources = version.resources.unwrap_or_default().into_iter();

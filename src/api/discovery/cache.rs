@@ -79,7 +79,9 @@ impl Cache {
         let missing = stored.missing.into_iter();
         let catalog = Catalog::new(
             resources,
-            missing.map(|(group, version, reason)| UnavailableGroup { group, version, reason }).collect(),
+            missing
+                .map(|(group, version, reason)| UnavailableGroup { group, version, reason, is_stale: false })
+                .collect(),
         );
         Some((
             FetchedCatalog { catalog: Arc::new(catalog), version: stored.version },

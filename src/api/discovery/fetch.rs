@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 
 use super::catalog::Catalog;
 use super::fetched_catalog::FetchedCatalog;
-use super::version::{Info, ServerVersion};
+use super::version::{ServerVersion, VersionInfo};
 use crate::api::{Client, Request};
 use crate::clock::{Clock, TokioClock};
 use crate::listwatch::Error;
@@ -80,6 +80,7 @@ async fn catalog(client: &Client, timeout: Option<Duration>) -> Result<(Catalog,
                         group: String::new(),
                         version: String::new(),
                         reason: error.to_string(),
+                        is_stale: false,
                     }),
                 }
             }
@@ -91,10 +92,42 @@ async fn catalog(client: &Client, timeout: Option<Duration>) -> Result<(Catalog,
 /// Returns the server's version, if it responds in time.
 async fn version(client: &Client, timeout: Option<Duration>) -> Option<ServerVersion> {
     let timeout = timeout.map_or(VERSION_LIMIT, |timeout| timeout.min(VERSION_LIMIT));
-    request_document::<Info>(client, &Request::new("/version").timeout(Some(timeout)), &GROUP_VERSION_LIMITS)
-        .await
-        .ok()?
-        .version()
+    version_info(client, Some(timeout)).await.ok()?.version()
+}
+
+/// Requests the server's version in full.
+///
+/// # Errors
+/// The server's refusal or the network's failure, by meaning.
+pub(super) async fn version_info(client: &Client, timeout: Option<Duration>) -> Result<VersionInfo, Error> {
+    request_document(client, &Request::new("/version").timeout(timeout), &GROUP_VERSION_LIMITS).await
+}
+
+/// Requests the group versions of a server, such as `v1` and `apps/v1`, sorted. As in kubectl, a part that the server
+/// refuses or does not have is left out.
+///
+/// # Errors
+/// Any other failure of either part.
+pub(super) async fn group_versions(
+    client: &Client,
+    timeout: Option<Duration>,
+) -> Result<(Vec<String>, UnusableNames), Error> {
+    let request = |path: &'static str| async move {
+        let request = Request::new(path).accept(ACCEPT).timeout(timeout);
+        match request_document::<Root>(client, &request, &AGGREGATED_LIMITS).await {
+            Ok(root) => Ok(Some(root)),
+            Err(Error::NotFound(_) | Error::Forbidden(_)) => Ok(None),
+            Err(error) => Err(error),
+        }
+    };
+    let (core, groups) = tokio::try_join!(request("/api"), request("/apis"))?;
+    let (mut found, mut unusable) = (Vec::new(), UnusableNames::default());
+    for root in [core, groups].into_iter().flatten() {
+        let versions = root.group_versions(&mut unusable).map_err(Error::Decode)?;
+        found.extend(versions.iter().map(GroupVersion::api_version));
+    }
+    found.sort_unstable();
+    Ok((found, unusable))
 }
 
 /// Requests `/api` or `/apis`, and the documents that they refer to.
@@ -139,14 +172,20 @@ async fn fetch_group_versions(
     while let Some((part, response)) = responses.next().await {
         if found.len() > MAX_RESOURCES {
             let reason = format!("the server names more than {MAX_RESOURCES} types: the others are left out");
-            missing.push(UnavailableGroup { group: String::new(), version: String::new(), reason });
+            missing.push(UnavailableGroup {
+                group: String::new(),
+                version: String::new(),
+                reason,
+                is_stale: false,
+            });
             break;
         }
         match response {
             Ok(list) => found.extend(list.read(&part, unusable)),
             Err(error) => {
                 let (group, version) = part.into_names();
-                missing.push(UnavailableGroup { group, version, reason: error.to_string() });
+                let reason = error.to_string();
+                missing.push(UnavailableGroup { group, version, reason, is_stale: false });
             }
         }
     }

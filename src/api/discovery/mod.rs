@@ -16,7 +16,7 @@ mod untrusted_names;
 mod version;
 
 pub use catalog::Catalog;
-pub use version::ServerVersion;
+pub use version::{ServerVersion, VersionInfo};
 
 use std::fmt;
 use std::path::PathBuf;
@@ -30,6 +30,7 @@ use tracing::debug;
 use super::Client;
 use crate::kubeconfig::Error;
 use crate::object::ApiResource;
+use crate::wire::discovery::UnusableNames;
 use crate::wire::{DiscoveredResource, UnavailableGroup};
 use cache::Cache;
 use catalog::{NoMatch, is_built_in};
@@ -233,6 +234,26 @@ impl Discovery {
         self.inner.loaded.lock().await.as_ref().and_then(|loaded| loaded.version)
     }
 
+    /// Requests the server's version in full.
+    ///
+    /// # Errors
+    /// [`Error::Server`] when the request failed.
+    pub async fn version_info(&self) -> Result<VersionInfo, Error> {
+        Ok(fetch::version_info(&self.inner.client, self.inner.timeout).await?)
+    }
+
+    /// Requests the group versions that the server serves, such as `v1` and `apps/v1`, sorted. Those of an unavailable
+    /// aggregated server are left out; those without resources are included.
+    ///
+    /// # Errors
+    /// [`Error::Server`] when a request failed.
+    pub async fn group_versions(&self) -> Result<Vec<String>, Error> {
+        let (found, unusable) =
+            Box::pin(fetch::group_versions(&self.inner.client, self.inner.timeout)).await?;
+        self.report_unusable(&unusable);
+        Ok(found)
+    }
+
     /// Returns the resources of other groups that a resolved word could mean as well: [`Catalog::alternatives`].
     pub async fn alternatives(&self, word: &str) -> Vec<String> {
         let loaded = self.inner.loaded.lock().await;
@@ -282,15 +303,20 @@ impl Discovery {
         self.request_catalog(loaded).await
     }
 
-    /// Requests the documents and replaces the catalog in memory.
-    async fn request_catalog(&self, loaded: &mut Option<LoadedCatalog>) -> Result<LoadedCatalog, Error> {
-        // Boxed: it runs rarely, and would enlarge every future that calls it.
-        let (fetched, unusable) = Box::pin(fetch::fetch(&self.inner.client, self.inner.timeout)).await?;
+    /// Reports skipped names, once.
+    fn report_unusable(&self, unusable: &UnusableNames) {
         if let Some(example) = &unusable.example
             && !self.inner.reported_unusable.swap(true, Ordering::Relaxed)
         {
             self.inner.client.report_unusable_names(unusable.count, example);
         }
+    }
+
+    /// Requests the documents and replaces the catalog in memory.
+    async fn request_catalog(&self, loaded: &mut Option<LoadedCatalog>) -> Result<LoadedCatalog, Error> {
+        // Boxed: it runs rarely, and would enlarge every future that calls it.
+        let (fetched, unusable) = Box::pin(fetch::fetch(&self.inner.client, self.inner.timeout)).await?;
+        self.report_unusable(&unusable);
         let catalog = &fetched.catalog;
         debug!(
             resources = catalog.resources.len(),

@@ -23,18 +23,41 @@ impl ServerVersion {
     }
 }
 
-/// The fields of `/version` that are read.
-#[derive(Default, Deserialize)]
+/// The response to `/version`. Fields that the server does not send are empty.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub(super) struct Info {
-    major: String,
-    minor: String,
-    /// The version that a newer server emulates during a staged upgrade (KEP-4330).
-    emulation_major: String,
-    emulation_minor: String,
+#[non_exhaustive]
+pub struct VersionInfo {
+    /// `1`.
+    pub major: String,
+    /// `33` of `1.33`; some providers write `33+`.
+    pub minor: String,
+    /// The major version that a newer server emulates during a staged upgrade (KEP-4330).
+    pub emulation_major: String,
+    /// The minor version that a newer server emulates.
+    pub emulation_minor: String,
+    /// The major version of the oldest release that the server is compatible with.
+    pub min_compatibility_major: String,
+    /// The minor version of the oldest release that the server is compatible with.
+    pub min_compatibility_minor: String,
+    /// The whole version: `v1.33.1-eks-1`.
+    pub git_version: String,
+    /// The commit that the server was built from.
+    pub git_commit: String,
+    /// `clean` or `dirty`.
+    pub git_tree_state: String,
+    /// The time of the build.
+    pub build_date: String,
+    /// The version of Go.
+    pub go_version: String,
+    /// The Go compiler.
+    pub compiler: String,
+    /// `linux/amd64`.
+    pub platform: String,
 }
 
-impl Info {
+impl VersionInfo {
+    /// Returns the version that the server behaves as; `None` if it is not stated in numbers.
     pub(super) fn version(&self) -> Option<ServerVersion> {
         let parse = |major: &str, minor: &str| {
             // Some providers write `33+`.
@@ -51,7 +74,7 @@ mod tests {
 
     #[test]
     fn emulated_version_is_the_servers_version() {
-        let version = |text: &str| serde_json::from_str::<Info>(text).expect("a response").version();
+        let version = |text: &str| serde_json::from_str::<VersionInfo>(text).expect("a response").version();
         let expected = |minor| Some(ServerVersion { major: 1, minor });
         assert_eq!(version(r#"{"major":"1","minor":"36","gitVersion":"v1.36.3"}"#), expected(36));
         assert_eq!(version(r#"{"major":"1","minor":"33+","gitVersion":"v1.33.1-eks-1"}"#), expected(33));

@@ -192,6 +192,7 @@ fn failed_discovery_keeps_types() {
         group: group.into(),
         version: version.into(),
         reason: String::new(),
+        is_stale: false,
     };
     for (missing, stays) in [
         (missing("example.com", "v1"), true),
