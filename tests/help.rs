@@ -9,7 +9,7 @@ use std::path::Path;
 use crate::support::TestEnv;
 
 /// The file of each text, and the arguments that print it.
-const TEXTS: [(&str, &[&str]); 20] = [
+const TEXTS: [(&str, &[&str]); 26] = [
     ("kdelta", &["-h"]),
     ("kdelta.long", &["--help"]),
     ("watch", &["watch", "-h"]),
@@ -20,6 +20,12 @@ const TEXTS: [(&str, &[&str]); 20] = [
     ("index.long", &["index", "--help"]),
     ("api-resources", &["api-resources", "-h"]),
     ("api-resources.long", &["api-resources", "--help"]),
+    ("api-versions", &["api-versions", "-h"]),
+    ("api-versions.long", &["api-versions", "--help"]),
+    ("events", &["events", "-h"]),
+    ("events.long", &["events", "--help"]),
+    ("version", &["version", "-h"]),
+    ("version.long", &["version", "--help"]),
     ("explain", &["explain", "-h"]),
     ("explain.long", &["explain", "--help"]),
     ("demo", &["demo", "-h"]),

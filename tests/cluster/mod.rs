@@ -5,6 +5,7 @@ mod cuts;
 mod deltas;
 mod demo;
 mod discovery_cache;
+mod discovery_parity;
 mod explain;
 mod gap;
 mod informer;

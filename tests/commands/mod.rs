@@ -6,6 +6,7 @@ mod errors;
 mod explain;
 mod formats;
 mod hints;
+mod kubectl_commands;
 mod lines;
 mod many;
 mod plugin;

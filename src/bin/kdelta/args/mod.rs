@@ -5,6 +5,8 @@
 
 mod connection;
 mod demo;
+mod discovery;
+mod events;
 mod help_template;
 mod lines;
 mod outcome;
@@ -15,14 +17,14 @@ mod tasks;
 
 pub(crate) use connection::{ColorWhen, ConnectionArgs, TerminalArgs};
 pub(crate) use demo::{DemoArgs, DemoCommandArgs};
+pub(crate) use discovery::{ApiResourcesArgs, ApiVersionsArgs, VersionArgs};
+pub(crate) use events::EventsArgs;
 pub(crate) use lines::{FlowArgs, LineArgs, OnSlowArg};
 pub(crate) use outcome::OutcomeArgs;
 pub(crate) use select::{ByArgs, ListModeArg, PrintArgs, SelectArgs};
 pub(crate) use shell::{CompletionsArgs, ManArgs, Shell};
 pub(crate) use spelling::{accept_kubectl_spelling, wrong_switch};
-pub(crate) use tasks::{
-    ApiResourcesArgs, ExplainArgs, GetArgs, IndexArgs, ObjectArgs, ResourceColumn, UntilArgs, WatchArgs,
-};
+pub(crate) use tasks::{ExplainArgs, GetArgs, IndexArgs, ObjectArgs, UntilArgs, WatchArgs};
 
 use clap::{Parser, Subcommand};
 
@@ -70,7 +72,10 @@ pub(crate) enum Command {
     Watch(Box<WatchArgs>),
     Get(Box<GetArgs>),
     Index(Box<IndexArgs>),
+    Events(EventsArgs),
     ApiResources(ApiResourcesArgs),
+    ApiVersions(ApiVersionsArgs),
+    Version(VersionArgs),
     Explain(ExplainArgs),
     Demo(DemoCommandArgs),
     Completions(CompletionsArgs),
@@ -84,7 +89,10 @@ impl Command {
             Self::Watch(_) => "watch",
             Self::Get(_) => "get",
             Self::Index(_) => "index",
+            Self::Events(_) => "events",
             Self::ApiResources(_) => "api-resources",
+            Self::ApiVersions(_) => "api-versions",
+            Self::Version(_) => "version",
             Self::Explain(_) => "explain",
             Self::Demo(_) => "demo",
             Self::Completions(_) => "completions",
@@ -110,7 +118,7 @@ mod tests {
             let name = command.get_name();
             let line = format!("{name} pods --by node");
             let line = match name {
-                "api-resources" | "demo" | "explain" | "man" => name,
+                "api-resources" | "api-versions" | "demo" | "events" | "explain" | "man" | "version" => name,
                 "completions" => "completions bash",
                 _ => &line,
             };

@@ -1,6 +1,6 @@
 //! The arguments of each command.
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use super::help_template::HELP;
 use super::{ByArgs, FlowArgs, LineArgs, OutcomeArgs, PrintArgs, SelectArgs};
@@ -132,47 +132,6 @@ pub(crate) struct IndexArgs {
     pub(crate) outcome: OutcomeArgs,
 }
 
-/// Print the resource types that the server serves
-#[derive(Debug, Args)]
-#[command(
-    help_template = HELP,
-    before_help = "\
-Examples:
-  kdelta api-resources                   all resource types of the server
-  kdelta api-resources --api-group=apps  one group
-  kdelta api-resources --verbs=list -o name
-"
-)]
-pub(crate) struct ApiResourcesArgs {
-    /// Only this API group; empty selects the core group
-    #[arg(long, value_name = "GROUP")]
-    pub(crate) api_group: Option<String>,
-
-    /// Only namespaced types; =false: only cluster-scoped types
-    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
-    pub(crate) namespaced: Option<bool>,
-
-    /// Only types that support all of these verbs, such as list,watch
-    #[arg(long, value_name = "VERB", value_delimiter = ',')]
-    pub(crate) verbs: Vec<String>,
-
-    /// Only types in all of these categories
-    #[arg(long, value_name = "CATEGORY", value_delimiter = ',')]
-    pub(crate) categories: Vec<String>,
-
-    /// Sort by this column [default: group, then name]
-    #[arg(long, value_name = "COLUMN", value_enum)]
-    pub(crate) sort_by: Option<ResourceColumn>,
-
-    /// Output format: wide or name
-    #[arg(short, long, value_name = "FORMAT")]
-    pub(crate) output: Option<String>,
-
-    /// Print no header line
-    #[arg(long)]
-    pub(crate) no_headers: bool,
-}
-
 /// Print the documentation of a resource type or of its fields
 ///
 /// A field is selected by its path, such as pods.spec.containers. The documentation comes from the server and also
@@ -205,13 +164,4 @@ pub(crate) struct ExplainArgs {
     /// Output format: plaintext or plaintext-openapiv2
     #[arg(short, long, value_name = "FORMAT", default_value = "plaintext", hide_default_value = true)]
     pub(crate) output: String,
-}
-
-/// A column to sort resource types by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ResourceColumn {
-    /// The plural name
-    Name,
-    /// The kind
-    Kind,
 }

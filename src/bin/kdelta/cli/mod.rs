@@ -1,6 +1,7 @@
 //! The program's entry point: parses arguments, resolves settings, runs the command, and maps errors to an exit code.
 
 mod invoked;
+mod kubectl_commands;
 mod topics;
 
 use std::error::Error as StdError;
@@ -12,13 +13,14 @@ use std::sync::Arc;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches};
 use kdelta::client::Notice;
+use kdelta::kubeconfig;
 
 use crate::args::{Cli, accept_kubectl_spelling, wrong_switch};
 use crate::commands::{self, Reporter};
 use crate::exit::{ExitCode, Hint, Preface, Report, Usage};
 use crate::output::{self, Messages, Stdout};
 use crate::session::{self, ExitOnSignal, Session, credential_plugins, nearest};
-use crate::settings::{Connection, Environment, Settings, Task, UsageError};
+use crate::settings::{Connection, Environment, Events, Settings, Task, UsageError, Version};
 use invoked::{called, program_name, to_complete, with_program_name};
 
 /// The width of the help if the terminal width is unknown.
@@ -32,9 +34,9 @@ pub(crate) fn run(words: Vec<OsString>) -> ExitCode {
     let program = program_name(words.first());
     let called = called(&words, &program);
     let environment = Environment::read();
-    let cli = match parse(words, &program, environment.no_columns) {
+    let cli = match parse(words.clone(), &program, environment.no_columns) {
         Ok(cli) => cli,
-        Err(error) => return explain(&error, &called),
+        Err(error) => return explain(&error, &words, &called),
     };
     let settings = Settings::read(&cli, &environment);
     let (is_terminal, colour) = match &settings {
@@ -63,8 +65,13 @@ fn usage_error(error: UsageError) -> anyhow::Error {
 }
 
 /// Prints help, version or a usage error.
-fn explain(error: &clap::Error, called: &str) -> ExitCode {
+fn explain(error: &clap::Error, words: &[OsString], called: &str) -> ExitCode {
     let messages = Messages::stderr(false, false);
+    if let Some(message) = unknown_command(error).and_then(|command| kubectl_commands::advice(command, words))
+    {
+        messages.error(&[message], None);
+        return ExitCode::Usage;
+    }
     if error.use_stderr() {
         let lines: Vec<String> = usage_message(error, called).lines().map(str::to_owned).collect();
         messages.error(&lines, None);
@@ -101,9 +108,17 @@ fn usage_message(error: &clap::Error, called: &str) -> String {
     format!("{message}\nSee '{called} --help' for help and examples")
 }
 
+/// Returns the word that is no command.
+fn unknown_command(error: &clap::Error) -> Option<&str> {
+    match error.get(ContextKind::InvalidSubcommand) {
+        Some(ContextValue::String(word)) => Some(word),
+        _ => None,
+    }
+}
+
 /// Returns the help topic similar to an unknown command.
 fn similar_topic(error: &clap::Error) -> Option<String> {
-    let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else { return None };
+    let word = unknown_command(error)?;
     let topics = topics::TOPICS.iter().map(|topic| ((*topic).to_owned(), vec![(*topic).to_owned()]));
     nearest(word, topics).first().map(|topic| format!("  tip: there is a topic: 'help {topic}'"))
 }
@@ -200,16 +215,19 @@ fn dispatch(settings: &Settings, messages: &Arc<Messages>) -> anyhow::Result<Exi
     match &settings.task {
         Task::Completions(shell) => return commands::completions::run(*shell, Stdout::open()?),
         Task::Man(command) => return commands::man::run(command.as_deref(), Stdout::open()?),
+        Task::Version(Version { client_only: true, format }) => {
+            return commands::discovery::client_version(*format, Stdout::open()?);
+        }
         _ => {}
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    let out = Stdout::open()?;
+    let mut out = Stdout::open()?;
     output::log::show(messages, settings.verbosity);
     let reporter = Reporter::new(Arc::clone(messages), settings.verbosity > 0);
     let ended = runtime.block_on(async {
         // Installed first: before that, SIGUSR1 would end the process.
         let _status_signal = match &settings.task {
-            Task::Watch(_) => Some(reporter.report_on_signal()?),
+            Task::Watch(_) | Task::Events(Events { watch: true, .. }) => Some(reporter.report_on_signal()?),
             _ => None,
         };
         if let (Task::Demo, Some(options)) = (&settings.task, settings.demo) {
@@ -223,10 +241,21 @@ fn dispatch(settings: &Settings, messages: &Arc<Messages>) -> anyhow::Result<Exi
             move |notice| report_notice(&plugin, notice),
         )
         .await;
+        if let (Err(error), Task::Version(version)) = (&opened, &settings.task)
+            && matches!(error.downcast_ref(), Some(kubeconfig::Error::NotConfigured))
+        {
+            // As in kubectl, the client has a version without a server too.
+            commands::discovery::client_version(version.format, &mut out)?;
+        }
         let session = opened.map_err(|error| with_similar_name(error, &settings.connection))?;
         messages.mask(session.redactions());
         if let Task::Watch(watch) = &settings.task {
             return commands::watch::run(&session, watch, &reporter, settings.terminal.stdout, out).await;
+        }
+        if let Task::Events(events) = &settings.task
+            && events.watch
+        {
+            return commands::events::watch(&session, events, &reporter, settings.terminal.stdout, out).await;
         }
         let last = Arc::clone(messages);
         let _ends = ExitOnSignal::after(move |end| last.without_counts(end))?;
@@ -236,9 +265,23 @@ fn dispatch(settings: &Settings, messages: &Arc<Messages>) -> anyhow::Result<Exi
                 Box::pin(commands::get::run(&session, get, &reporter, settings.terminal.stdout, out)).await
             }
             Task::Index(index) => commands::index::run(&session, index, &reporter, out).await,
+            Task::Events(events) => {
+                Box::pin(commands::events::list(&session, events, &reporter, settings.terminal.stdout, out))
+                    .await
+            }
             Task::ApiResources(request) => {
-                commands::api_resources::run(&session, request, &reporter, out).await?;
-                Ok(ExitCode::Ok)
+                commands::discovery::api_resources(
+                    &session,
+                    request,
+                    &reporter,
+                    settings.terminal.stdout,
+                    out,
+                )
+                .await
+            }
+            Task::ApiVersions => commands::discovery::api_versions(&session, out).await,
+            Task::Version(version) => {
+                commands::discovery::versions(&session, version.format, &reporter, out).await
             }
             Task::Explain(request) => {
                 commands::explain::run(&session, request, &reporter, out).await?;
@@ -331,10 +374,6 @@ mod tests {
             (
                 "get pods --no-header",
                 "error: unknown flag: --no-header\n  tip: a similar argument exists: '--no-headers'\nSee",
-            ),
-            (
-                "api-resources pods",
-                "error: unexpected argument 'pods' found\nSee 'kubectl delta api-resources",
             ),
             (
                 "index pods",

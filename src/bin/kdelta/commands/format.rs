@@ -6,9 +6,9 @@ use kdelta::lines::LineOptions;
 use kdelta::object::ApiResource;
 use kdelta::query::CustomColumns;
 
-use crate::output::{Engine, Listing, RowOptions, WatchOutput};
+use crate::output::{Engine, EventFormat, EventOptions, Listing, RowOptions, TypedFormat, WatchOutput};
 use crate::session::PlannedPart;
-use crate::settings::{self, Format, Lines, Namespaces, Print, Selection, Template};
+use crate::settings::{self, EventOutput, Format, Lines, Namespaces, Print, Selection, Template};
 use crate::view::{Details, Layout, NamespaceColumn};
 
 /// A template as its output needs it.
@@ -108,6 +108,33 @@ impl Extent<'_> {
                 ByTemplate::Columns(columns) => WatchOutput::custom_columns(columns, stdout.is_terminal),
             },
         }
+    }
+}
+
+/// Returns the format of a document; `None` for rows and names.
+pub(super) fn of_documents(format: Format) -> Option<TypedFormat> {
+    match format {
+        Format::Json => Some(TypedFormat::Json),
+        Format::Yaml => Some(TypedFormat::Yaml),
+        Format::Kyaml => Some(TypedFormat::Kyaml),
+        // Templates are formats of `get` and `watch`.
+        Format::Table { .. } | Format::Name | Format::Template(_) => None,
+    }
+}
+
+/// Returns the options of the output of events.
+pub(super) fn of_events(output: &EventOutput, stdout: settings::OutputStream) -> EventOptions {
+    let format = match (of_documents(output.format), output.format) {
+        (Some(format), _) => EventFormat::Documents(format),
+        (None, Format::Name) => EventFormat::Names,
+        (None, _) => EventFormat::Rows,
+    };
+    EventOptions {
+        types: output.types.clone(),
+        format,
+        headers: output.headers,
+        namespaces: output.namespaces,
+        for_terminal: stdout.is_terminal,
     }
 }
 

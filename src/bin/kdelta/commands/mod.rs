@@ -1,10 +1,11 @@
 //! The commands, one file each, and the code that several of them share.
 
-pub(crate) mod api_resources;
 pub(crate) mod complete;
 pub(crate) mod completions;
 pub(crate) mod demo;
+pub(crate) mod discovery;
 mod empty_result;
+pub(crate) mod events;
 pub(crate) mod explain;
 mod failure_action;
 mod forbidden;

@@ -11,9 +11,11 @@ mod name;
 mod sorted;
 mod stdout;
 mod stream;
+mod tab_rows;
 mod table;
 mod template;
 mod terminal;
+mod typed;
 mod yaml;
 
 pub(crate) use columns::{Column, columns};
@@ -22,4 +24,8 @@ pub(crate) use messages::{Count, Messages};
 pub(crate) use sorted::OrderedListing;
 pub(crate) use stdout::{ReaderWatch, Stdout, named};
 pub(crate) use stream::{RowOptions, WatchOutput};
+pub(crate) use tab_rows::TabRows;
 pub(crate) use template::{Engine, PrintError};
+pub(crate) use typed::{
+    EventFormat, EventOptions, EventStream, TypedDocuments, TypedFormat, event_list, event_time, narrow_json,
+};

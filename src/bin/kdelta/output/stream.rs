@@ -10,6 +10,7 @@ use super::json_lines::JsonLines;
 use super::name::Names;
 use super::table::{Extent, Table};
 use super::template::{ColumnRows, Engine, PrintError, TemplateChanges};
+use super::typed::EventStream;
 use super::yaml::{YamlDocuments, kyaml};
 use crate::view::{Age, Cells, Details, Layout};
 
@@ -29,6 +30,8 @@ pub(crate) enum WatchOutput {
     Template(TemplateChanges),
     /// The columns of the user.
     Columns(Box<ColumnRows>),
+    /// New and changed events, as `kubectl events --watch` prints them.
+    Events(Box<EventStream>),
 }
 
 /// Table rows of changes.
@@ -85,9 +88,14 @@ impl WatchOutput {
         Self::Columns(Box::new(ColumnRows::new(columns, for_terminal)))
     }
 
+    /// Creates the output of `events`.
+    pub(crate) fn events(stream: EventStream) -> Self {
+        Self::Events(Box::new(stream))
+    }
+
     /// Whether every change is printed before [`WatchOutput::change`] returns.
     pub(crate) fn writes_at_once(&self) -> bool {
-        !matches!(self, Self::Table(_) | Self::Columns(_))
+        !matches!(self, Self::Table(_) | Self::Columns(_) | Self::Events(_))
     }
 
     /// Prints a change. Returns `false` if it is suppressed because its row is unchanged. Lines of a table wait until
@@ -113,6 +121,14 @@ impl WatchOutput {
                 names.name(&change.object, &change.resource, out)?;
                 out.flush()?;
             }
+            Self::Events(stream) => {
+                return match change.kind {
+                    ChangeKind::Added | ChangeKind::Modified => {
+                        Ok(stream.event(&change.object, change.received, out)?)
+                    }
+                    _ => Ok(false),
+                };
+            }
         }
         Ok(true)
     }
@@ -134,7 +150,8 @@ impl WatchOutput {
             | Self::Kyaml
             | Self::Names(_)
             | Self::Template(_)
-            | Self::Columns(_) => Ok(()),
+            | Self::Columns(_)
+            | Self::Events(_) => Ok(()),
         }
     }
 
@@ -146,7 +163,12 @@ impl WatchOutput {
         match self {
             Self::Table(rows) => rows.table.flush(out),
             Self::Columns(rows) => rows.flush(out),
-            Self::JsonLines(_) | Self::Yaml(_) | Self::Kyaml | Self::Names(_) | Self::Template(_) => Ok(()),
+            Self::JsonLines(_)
+            | Self::Yaml(_)
+            | Self::Kyaml
+            | Self::Names(_)
+            | Self::Template(_)
+            | Self::Events(_) => Ok(()),
         }
     }
 }

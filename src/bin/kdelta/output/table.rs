@@ -172,7 +172,7 @@ impl Table {
 
 /// Waiting lines, with their text in a single string, because a large table has many small cells.
 #[derive(Default)]
-struct Block {
+pub(super) struct Block {
     text: String,
     cells: Vec<Cell>,
     lines: Vec<WaitingLine>,
@@ -192,7 +192,7 @@ struct WaitingLine {
 }
 
 impl Block {
-    fn push<'a>(&mut self, cells: impl Iterator<Item = &'a str>, kind: Option<ChangeKind>) {
+    pub(super) fn push<'a>(&mut self, cells: impl Iterator<Item = &'a str>, kind: Option<ChangeKind>) {
         // A tab inside a cell starts another cell, as in kubectl.
         for cell in cells.flat_map(|cell| cell.split('\t')) {
             self.text.push_str(cell);
@@ -210,7 +210,7 @@ impl Block {
     }
 
     /// Removes all lines but keeps the capacity of a few.
-    fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         self.text.clear();
         self.text.shrink_to(PIECE);
         self.cells.clear();
@@ -238,7 +238,7 @@ impl Block {
 }
 
 /// Lays out a block and writes it in pieces of whole lines.
-struct Writer<'a, W> {
+pub(super) struct Writer<'a, W> {
     block: &'a Block,
     remembered: &'a mut Vec<usize>,
     /// The widths of the columns around the lines being written.
@@ -249,7 +249,19 @@ struct Writer<'a, W> {
     out: &'a mut W,
 }
 
-impl<W: Write> Writer<'_, W> {
+impl<'a, W: Write> Writer<'a, W> {
+    /// Writes all lines of a block without colour. `remembered` are the widths of the columns so far, which only grow.
+    pub(super) fn write_plain(
+        block: &'a Block,
+        remembered: &'a mut Vec<usize>,
+        out: &'a mut W,
+    ) -> io::Result<()> {
+        let (stops, text) = (&mut Vec::new(), &mut String::new());
+        let mut writer = Writer { block, remembered, stops, text, colour: false, out };
+        writer.write(0, block.lines.len())?;
+        writer.write_piece()
+    }
+
     /// Writes lines that all have the columns of `self.stops`. In a run of lines with one more column, that column is
     /// as wide as its widest cell.
     fn write(&mut self, from: usize, to: usize) -> io::Result<()> {

@@ -6,6 +6,7 @@ mod connection;
 mod demo;
 mod duration;
 mod environment;
+mod kubectl;
 mod lines;
 mod pattern;
 mod print;
@@ -20,18 +21,22 @@ pub(crate) use by::{By, IndexName};
 pub(crate) use connection::{Connection, Contexts};
 pub(crate) use demo::Demo;
 pub(crate) use environment::{Environment, VARIABLES};
+pub(crate) use kubectl::{
+    ApiResources, EVENT_FORMATS, EventOutput, Events, RESOURCE_FORMATS, ResourceColumn, Version,
+    VersionFormat,
+};
 pub(crate) use lines::{Flow, Lines};
 pub(crate) use pattern::Pattern;
-pub(crate) use print::{Format, OBJECT_FORMATS, Print, RESOURCE_FORMATS, Template};
+pub(crate) use print::{Format, OBJECT_FORMATS, Print, Template};
 pub(crate) use selection::{ListMode, Namespaces, Selection};
 #[cfg(test)]
 pub(crate) use targets::Target;
 pub(crate) use targets::Types;
-pub(crate) use tasks::{ApiResources, Explain, ExplainFormat, Get, Index, Task, Watch};
+pub(crate) use tasks::{Explain, ExplainFormat, Get, Index, Task, Watch};
 pub(crate) use usage::UsageError;
 
+pub(crate) use crate::args::Shell;
 use crate::args::{Cli, ColorWhen, Command};
-pub(crate) use crate::args::{ResourceColumn, Shell};
 
 /// The validated request of the user.
 #[derive(Debug, Clone)]
@@ -70,7 +75,15 @@ impl Settings {
         };
         let connection = Connection::read(&cli.connection, environment)?;
         let is_one = matches!(connection.contexts, Contexts::Current | Contexts::Named(_));
-        if !is_one && matches!(cli.command, Command::ApiResources(_) | Command::Demo(_) | Command::Explain(_))
+        if !is_one
+            && matches!(
+                cli.command,
+                Command::ApiResources(_)
+                    | Command::ApiVersions(_)
+                    | Command::Demo(_)
+                    | Command::Explain(_)
+                    | Command::Version(_)
+            )
         {
             return Err(UsageError::OneContext(cli.command.name()));
         }

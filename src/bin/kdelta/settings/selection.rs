@@ -60,6 +60,33 @@ impl Selection {
             || matches!(self.namespaces, Namespaces::Matching { .. })
     }
 
+    /// Whether objects of several namespaces may be selected.
+    pub(super) fn has_several_namespaces(&self) -> bool {
+        match &self.namespaces {
+            Namespaces::Current => false,
+            Namespaces::Named(names) => names.len() > 1,
+            Namespaces::All | Namespaces::Matching { .. } => true,
+        }
+    }
+
+    /// Returns the selection of all events of a namespace, or of all namespaces.
+    pub(super) fn of_events(
+        all_namespaces: bool,
+        page_size: u32,
+        namespace: Option<&str>,
+        environment: &Environment,
+    ) -> Result<Self, UsageError> {
+        Ok(Self {
+            targets: targets::parse(&["events".to_owned()], false, false)?,
+            namespaces: Namespaces::read(all_namespaces, namespace, None)?,
+            label_selector: None,
+            field_selector: None,
+            cached: false,
+            page_size,
+            list_mode: list_mode(None, environment),
+        })
+    }
+
     pub(super) fn read(
         args: &SelectArgs,
         namespace: Option<&str>,

@@ -3,24 +3,25 @@
 use super::UsageError;
 use super::by::{By, IndexName};
 use super::environment::Environment;
+use super::kubectl::{ApiResources, EventOutput, Events, Version, no_arguments, read_api_resources};
 use super::lines::{Flow, Lines};
-use super::print::{Format, Print, RESOURCE_FORMATS};
+use super::print::Print;
 use super::selection::Selection;
 use super::targets;
 use super::until::Until;
-use super::word_list::words;
-use crate::args::{
-    ApiResourcesArgs, Command, ExplainArgs, GetArgs, IndexArgs, ObjectArgs, OutcomeArgs, ResourceColumn,
-    SelectArgs, Shell,
-};
+use crate::args::{Command, ExplainArgs, GetArgs, IndexArgs, ObjectArgs, OutcomeArgs, SelectArgs, Shell};
 
 /// The task to perform; `get -w` is a watch.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(clippy::large_enum_variant, reason = "there is one in a process")]
 pub(crate) enum Task {
     Watch(Watch),
     Get(Get),
     Index(Index),
+    Events(Events),
     ApiResources(ApiResources),
+    ApiVersions,
+    Version(Version),
     Explain(Explain),
     /// Serve the demo, whose options are in the settings of every task.
     Demo,
@@ -30,7 +31,7 @@ pub(crate) enum Task {
     Man(Option<String>),
 }
 
-/// `kdelta watch`, and `kdelta get` with `-w` or `--watch-only`.
+/// `kdelta watch`, `kdelta get` with `-w` or `--watch-only`, and `kdelta events -w`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Watch {
     pub(crate) selection: Selection,
@@ -42,6 +43,8 @@ pub(crate) struct Watch {
     pub(crate) flow: Flow,
     pub(crate) until: Until,
     pub(crate) ignore_not_found: bool,
+    /// How objects are printed as events; `None` prints their changes.
+    pub(crate) events: Option<EventOutput>,
 }
 
 /// `kdelta get`.
@@ -74,23 +77,6 @@ pub(crate) struct Index {
     pub(crate) fail_if_empty: bool,
     /// Whether statistics are printed.
     pub(crate) stats: bool,
-}
-
-/// `kdelta api-resources`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct ApiResources {
-    /// `Some("")` is the core group.
-    pub(crate) group: Option<String>,
-    pub(crate) namespaced: Option<bool>,
-    /// The required verbs.
-    pub(crate) verbs: Vec<String>,
-    /// The required categories.
-    pub(crate) categories: Vec<String>,
-    /// The sort column; `None` sorts by group, then by name.
-    pub(crate) sort_by: Option<ResourceColumn>,
-    /// Only [`Format::Table`] or [`Format::Name`].
-    pub(crate) format: Format,
-    pub(crate) headers: bool,
 }
 
 /// `kdelta explain`.
@@ -143,7 +129,10 @@ impl Task {
                 get(args, selection(&args.objects.select)?)
             }
             Command::Index(args) => index(args, selection(&args.select)?),
-            Command::ApiResources(args) => api_resources(args),
+            Command::Events(args) => Events::read(args, namespace, environment).map(Self::Events),
+            Command::ApiResources(args) => read_api_resources(args).map(Self::ApiResources),
+            Command::ApiVersions(args) => no_arguments(&args.unexpected).map(|()| Self::ApiVersions),
+            Command::Version(args) => Version::read(args).map(Self::Version),
             Command::Explain(args) => Ok(Self::Explain(explain(args))),
             Command::Demo(_) => Ok(Self::Demo),
             Command::Completions(args) => Ok(Self::Completions(args.shell)),
@@ -163,6 +152,7 @@ fn watch(args: &ObjectArgs, selection: Selection) -> Result<Task, UsageError> {
         print,
         until,
         ignore_not_found: args.ignore_not_found,
+        events: None,
     };
     watch.checked().map(Task::Watch)
 }
@@ -190,6 +180,22 @@ fn get(args: &GetArgs, selection: Selection) -> Result<Task, UsageError> {
 }
 
 impl Watch {
+    /// Returns the watch of `kdelta events -w`, which prints new and changed events.
+    pub(crate) fn of_events(events: &Events, selection: Selection) -> Self {
+        let print = Print { managed_fields: events.output.managed_fields, ..Print::default() };
+        Self {
+            selection,
+            by: Vec::new(),
+            print,
+            initial: true,
+            lines: Lines::default(),
+            flow: Flow::default(),
+            until: Until::default(),
+            ignore_not_found: false,
+            events: Some(events.output.clone()),
+        }
+    }
+
     /// Rejects combinations without a meaning.
     fn checked(self) -> Result<Self, UsageError> {
         match () {
@@ -206,23 +212,6 @@ fn index(args: &IndexArgs, selection: Selection) -> Result<Task, UsageError> {
     let OutcomeArgs { fail_if_empty, stats } = args.outcome;
     let (headers, show_secrets) = (!args.no_headers, args.show_secrets);
     Ok(Task::Index(Index { selection, by, values, show_secrets, headers, fail_if_empty, stats }))
-}
-
-fn api_resources(args: &ApiResourcesArgs) -> Result<Task, UsageError> {
-    let format = Format::read(args.output.as_deref(), RESOURCE_FORMATS)?;
-    if matches!(format, Format::Json | Format::Yaml | Format::Kyaml) {
-        let format = args.output.clone().unwrap_or_default();
-        return Err(UsageError::OutputFormat { format, allowed: RESOURCE_FORMATS });
-    }
-    Ok(Task::ApiResources(ApiResources {
-        group: args.api_group.clone(),
-        namespaced: args.namespaced,
-        verbs: words(&args.verbs),
-        categories: words(&args.categories),
-        sort_by: args.sort_by,
-        format,
-        headers: !args.no_headers,
-    }))
 }
 
 fn explain(args: &ExplainArgs) -> Explain {
@@ -277,9 +266,27 @@ mod tests {
     }
 
     #[test]
-    fn resources_are_printed_as_names_or_rows() {
-        assert!(read("api-resources -o json").is_err());
-        assert!(read("api-resources -o wide").is_ok());
+    fn kubectl_refuses_the_same_arguments() {
+        for (line, expected) in [
+            ("api-resources a b", "unexpected arguments: [a b]"),
+            ("api-versions a", "unexpected arguments: [a]"),
+            ("api-resources --sort-by=x", "--sort-by accepts only name or kind"),
+            ("version a", "extra arguments: [a]"),
+            ("version -o wide", "--output must be 'yaml' or 'json'"),
+            ("events --for web", "--for must be in resource/name form"),
+            ("events --for a/b/c", "arguments in resource/name form may not have more than one slash"),
+            ("events --types Error", "valid --types are Normal or Warning"),
+        ] {
+            assert_eq!(read(line).map_err(|error| error.to_string()), Err(expected.to_owned()), "{line}");
+        }
+        for line in [
+            "api-resources -o wide --sort-by=",
+            "version a --client",
+            "events --types=warning,NORMAL",
+            "events --types= ignored",
+        ] {
+            assert!(read(line).is_ok(), "{line}");
+        }
     }
 
     #[test]

@@ -53,6 +53,20 @@ pub(crate) enum UsageError {
         "unable to match a printer suitable for the output format {format:?}, allowed formats are: {allowed}"
     )]
     OutputFormat { format: String, allowed: &'static str },
+    #[error("unexpected arguments: [{0}]")]
+    UnexpectedArguments(String),
+    #[error("extra arguments: [{0}]")]
+    ExtraArguments(String),
+    #[error("--sort-by accepts only name or kind")]
+    ResourceColumn,
+    #[error("--output must be 'yaml' or 'json'")]
+    VersionFormat,
+    #[error("--for must be in resource/name form")]
+    EventObject,
+    #[error("arguments in resource/name form may not have more than one slash")]
+    EventObjectSlashes,
+    #[error("valid --types are Normal or Warning")]
+    EventTypes,
     #[error(
         "there is no index {0:?}: the indices are namespace, name, label:KEY, annotation:KEY, owner, node, image, field:PATH"
     )]

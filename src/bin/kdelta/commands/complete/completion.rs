@@ -3,7 +3,7 @@
 use clap::{Arg, Command, ValueHint};
 
 use super::line::{LastWord, TypedLine};
-use crate::settings::{ExplainFormat, IndexName, OBJECT_FORMATS, RESOURCE_FORMATS};
+use crate::settings::{EVENT_FORMATS, ExplainFormat, IndexName, OBJECT_FORMATS, RESOURCE_FORMATS};
 
 /// A completion candidate with its description.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -128,6 +128,8 @@ fn value(line: &TypedLine<'_>, app: &Command, arg: &Arg, head: &str, typed: &str
             let formats = match line.command.map(Command::get_name) {
                 Some("api-resources") => RESOURCE_FORMATS,
                 Some("explain") => ExplainFormat::NAMES,
+                Some("events") => EVENT_FORMATS,
+                Some("version") => "json,yaml",
                 _ => OBJECT_FORMATS,
             };
             Completion::of(ValueSource::Fixed(formats.split(',').map(Candidate::new).collect()), head, typed)
@@ -293,7 +295,7 @@ mod tests {
         assert!(values("man ").contains(&"get".to_owned()));
         assert!(values("get --").contains(&"--kubeconfig".to_owned()));
         assert_eq!(values("get po -o "), OBJECT_FORMATS.split(',').collect::<Vec<_>>());
-        assert_eq!(values("api-resources -o "), ["name", "wide"]);
+        assert_eq!(values("api-resources -o "), ["json", "kyaml", "name", "wide", "yaml"]);
         assert_eq!(values("explain -o "), ["plaintext", "plaintext-openapiv2"]);
         assert_eq!(values("get --color="), ["auto", "always", "never"]);
         assert_eq!(values("completions "), ["bash", "zsh", "fish", "powershell", "nushell"]);

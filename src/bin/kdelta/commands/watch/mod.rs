@@ -25,10 +25,10 @@ use kdelta::object::{FieldPath, PathError};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-use super::format::Extent;
+use super::format::{self, Extent};
 use super::reporter::Reporter;
 use crate::exit::{ExitCode, Usage};
-use crate::output::ReaderWatch;
+use crate::output::{EventStream, ReaderWatch, WatchOutput};
 use crate::session::{ExitOnSignal, Interrupts, Session, TargetFailure, TargetSet};
 use crate::settings::{self, Lines, Watch};
 use parts::Parts;
@@ -81,7 +81,10 @@ pub(crate) async fn run<W: Write>(
         several_contexts: session.has_several_contexts(),
         several_namespaces: session.has_several_namespaces(),
     };
-    let output = extent.stream(&watch.print, &watch.lines, stdout);
+    let output = match &watch.events {
+        Some(events) => WatchOutput::events(EventStream::new(format::of_events(events, stdout))),
+        None => extent.stream(&watch.print, &watch.lines, stdout),
+    };
     let selected = DeltaSelection { scope, resumable: !watch.flow.coalesce && watch.by.is_empty() };
     let printer = DeltaPrinter::new(output, selected, reporter, out);
     let parts = Parts::new(session, watch, reporter.clone(), targets);

@@ -7,6 +7,7 @@ use std::sync::atomic::AtomicBool;
 use anyhow::Context;
 use kdelta::listwatch::Error;
 use kdelta::reflector::GiveUp;
+use kdelta::wire::Representation;
 
 use super::merged_stream::MergedStream;
 use super::unavailable_parts::UnavailableParts;
@@ -142,7 +143,11 @@ impl<'a> Parts<'a> {
         let Watch { selection, by, print, lines, flow, .. } = self.watch;
         let part = &planned.part;
         let filter = Filter::by(by).context(Usage)?;
-        let representation = needs::of_lines(print.format, by.iter().map(|by| &by.index), lines);
+        let representation = match &self.watch.events {
+            // The cells of `kubectl events` are not those of the server's table.
+            Some(_) => Representation::Objects,
+            None => needs::of_lines(print.format, by.iter().map(|by| &by.index), lines),
+        };
         let source = self.session.source(part, selection, print, representation, filter).context(Usage)?;
         let source = self.reporter.source(part, source);
         let selects_locally = source.selects_locally();

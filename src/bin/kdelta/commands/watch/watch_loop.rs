@@ -367,7 +367,10 @@ impl<'a, W: Write> WatchLoop<'a, W> {
 
     pub(super) fn interrupted(&mut self, interrupt: Interrupt) -> ExitCode {
         self.failures.report_access();
-        self.reporter.messages().notice(&self.reporter.summary());
+        // kubectl ends without a word, which scripts may rely on.
+        if self.watch.events.is_none() || self.reporter.messages().has_reader() {
+            self.reporter.messages().notice(&self.reporter.summary());
+        }
         match interrupt {
             Interrupt::Interrupt => ExitCode::Interrupted,
             Interrupt::Terminate => ExitCode::Terminated,

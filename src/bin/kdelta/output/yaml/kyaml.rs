@@ -15,8 +15,16 @@ use super::plain;
 /// # Errors
 /// `out` failed.
 pub(crate) fn document(object: &Object, out: &mut impl Write) -> io::Result<()> {
+    value(&JsonValue::parse(&object.json_or_names()), out)
+}
+
+/// Writes a value as a document of its own, with members in their order.
+///
+/// # Errors
+/// `out` failed.
+pub(crate) fn value(value: &JsonValue<'_>, out: &mut impl Write) -> io::Result<()> {
     let mut text = String::from("---\n");
-    node(&JsonValue::parse(&object.json_or_names()), 0, &mut text);
+    node(value, 0, &mut text);
     text.push('\n');
     out.write_all(text.as_bytes())?;
     out.flush()

@@ -33,7 +33,7 @@ impl YamlDocuments {
     /// # Errors
     /// `out` failed.
     pub(crate) fn document(&mut self, object: &Object, out: &mut impl Write) -> io::Result<()> {
-        self.write(&JsonValue::parse(&object.json_or_names()), out)
+        self.value(&JsonValue::parse(&object.json_or_names()), out)
     }
 
     /// Writes a change of an object: a mapping of `object` and `type`.
@@ -51,10 +51,14 @@ impl YamlDocuments {
             (Cow::Borrowed("object"), JsonValue::parse(&json)),
             (Cow::Borrowed("type"), JsonValue::Text(Cow::Borrowed(kind.as_str()))),
         ]);
-        self.write(&event, out)
+        self.value(&event, out)
     }
 
-    fn write(&mut self, tree: &JsonValue<'_>, out: &mut impl Write) -> io::Result<()> {
+    /// Writes a value.
+    ///
+    /// # Errors
+    /// `out` failed.
+    pub(crate) fn value(&mut self, tree: &JsonValue<'_>, out: &mut impl Write) -> io::Result<()> {
         self.text.clear();
         if self.any {
             self.text.push_str("---\n");

@@ -5,8 +5,6 @@ use crate::settings::UsageError;
 
 /// The `-o` values of commands that print objects.
 pub(crate) const OBJECT_FORMATS: &str = "custom-columns,custom-columns-file,go-template,go-template-file,json,jsonpath,jsonpath-as-json,jsonpath-file,kyaml,name,template,templatefile,wide,yaml";
-/// The `-o` values of commands that print resource types.
-pub(crate) const RESOURCE_FORMATS: &str = "name,wide";
 
 /// The value of `-o`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 mod format;
 mod template;
 
-pub(crate) use format::{Format, OBJECT_FORMATS, RESOURCE_FORMATS};
+pub(crate) use format::{Format, OBJECT_FORMATS};
 pub(crate) use template::{Template, TemplateError};
 
 use super::UsageError;

@@ -1,0 +1,8 @@
+//! The arguments of commands that are kubectl's as a whole, with nothing of kdelta's own.
+
+mod discovery;
+mod events;
+
+pub(crate) use discovery::{ApiResources, RESOURCE_FORMATS, ResourceColumn, Version, VersionFormat};
+pub(super) use discovery::{no_arguments, read_api_resources};
+pub(crate) use events::{EVENT_FORMATS, EventOutput, Events};

@@ -1,0 +1,127 @@
+//! Commands that are kubectl's: `events`, `api-resources`, `api-versions` and `version` on the demo, and the answers to
+//! commands that only kubectl has.
+
+use serde_json::Value;
+
+use crate::support::{TestEnv, eventually};
+
+fn demo(words: &[&str]) -> String {
+    TestEnv::new().kdelta(&[words, &["--demo"]].concat()).finish().quiet_success()
+}
+
+#[test]
+fn versions_are_printed_with_and_without_server() {
+    let own = format!("Client Version: v{}\n", env!("CARGO_PKG_VERSION"));
+    assert_eq!(TestEnv::new().kdelta(&["version", "--client"]).finish().quiet_success(), own);
+    let lines = demo(&["version"]);
+    assert!(lines.starts_with(&format!("{own}Server Version: v1.")), "{lines}");
+    let json: Value = serde_json::from_str(&demo(&["version", "-o", "json"])).expect("JSON");
+    assert_eq!(json["clientVersion"]["gitVersion"], format!("v{}", env!("CARGO_PKG_VERSION")));
+    assert_eq!(json["serverVersion"]["major"], "1");
+    let yaml = demo(&["version", "-o", "yaml", "--client"]);
+    assert!(yaml.starts_with("clientVersion:\n  buildDate: \"\"\n") && yaml.ends_with("\n\n"), "{yaml}");
+}
+
+#[test]
+fn version_of_an_unreachable_server_prints_the_clients_first() {
+    let done = TestEnv::new().kdelta(&["version", "--server", "http://127.0.0.1:1"]).finish();
+    assert_eq!(done.code, 1);
+    assert!(done.stdout.starts_with("Client Version: v"), "{}", done.stdout);
+    assert!(
+        done.stderr.starts_with("The connection to the server 127.0.0.1:1 was refused"),
+        "{}",
+        done.stderr
+    );
+    let done = TestEnv::new().kdelta(&["version"]).finish();
+    assert_eq!((done.code, done.stdout.lines().count()), (1, 1), "no configuration");
+}
+
+#[test]
+fn group_versions_are_sorted() {
+    let lines = demo(&["api-versions"]);
+    let lines: Vec<&str> = lines.lines().collect();
+    assert!(lines.is_sorted() && lines.contains(&"v1") && lines.contains(&"apps/v1"), "{lines:?}");
+}
+
+#[test]
+fn resource_types_have_kubectls_formats() {
+    let header = "NAME   SHORTNAMES   APIVERSION   NAMESPACED   KIND\n";
+    assert_eq!(demo(&["api-resources", "--api-group=none"]), header);
+    assert_eq!(demo(&["api-resources", "--api-group=none", "--no-headers"]), "");
+    let list: Value =
+        serde_json::from_str(&demo(&["api-resources", "-o", "json", "--sort-by=kind"])).expect("JSON");
+    assert_eq!(list["kind"], "APIResourceList");
+    let kinds: Vec<&str> = list["resources"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|resource| resource["kind"].as_str().expect("a kind"))
+        .collect();
+    assert!(kinds.is_sorted() && kinds.contains(&"Pod"), "{kinds:?}");
+}
+
+#[test]
+fn events_are_sorted_rows_or_one_list() {
+    let env = TestEnv::new();
+    // A new demo has no events for a moment.
+    let printed = |words: &[&str]| {
+        eventually("events of the demo", || {
+            let done = env.kdelta(&[&["events", "-A", "--demo", "--speed", "50"], words].concat()).finish();
+            (done.code == 0 && !done.stdout.is_empty()).then_some(done.stdout)
+        })
+    };
+    let text = printed(&[]);
+    assert!(text.starts_with("NAMESPACE"), "{text}");
+    let json = printed(&["-o", "json"]);
+    assert!(json.starts_with("{\n    \"kind\": \"EventList\",\n    \"apiVersion\": \"v1\",\n"), "{json}");
+    let list: Value = serde_json::from_str(&json).expect("JSON");
+    let time =
+        |event: &Value| event["lastTimestamp"].as_str().or(event["eventTime"].as_str()).map(str::to_owned);
+    assert!(list["items"].as_array().expect("items").iter().map(time).is_sorted());
+}
+
+#[test]
+fn events_without_a_match_are_reported() {
+    for (words, expected) in [
+        (&["events", "-n", "none"][..], "No events found in none namespace.\n"),
+        (&["events", "-A", "--for", "pod/none"], "No events found.\n"),
+    ] {
+        let done = TestEnv::new().kdelta(&[words, &["--demo"]].concat()).finish();
+        assert_eq!((done.code, done.stdout.as_str(), done.stderr.as_str()), (0, "", expected), "{words:?}");
+    }
+    let done = TestEnv::new().kdelta(&["events", "--demo", "--for", "gizmo/x"]).finish();
+    assert_eq!(done.failure(1), "the server doesn't have a resource type \"gizmo\"\n");
+}
+
+#[test]
+fn watched_events_arrive_as_rows() {
+    let env = TestEnv::new();
+    let words = ["events", "-A", "-w", "--no-headers", "--types=normal", "--demo", "--speed", "20"];
+    let running = env.kdelta(&words).start();
+    for _ in 0..10 {
+        let line = running.stdout.find("an event", |_| true);
+        assert!(line.contains(" Normal "), "{line}");
+    }
+}
+
+#[test]
+fn commands_of_kubectl_are_answered_with_the_command() {
+    for (words, expected) in [
+        (
+            &["describe", "pod", "x", "-n", "shop"][..],
+            "error: kdelta does not describe objects: use `kubectl describe pod x -n shop`\n",
+        ),
+        (
+            &["exec", "x", "--", "sh", "-c", "a; b"],
+            "error: kdelta does not connect to pods: use `kubectl exec`\n",
+        ),
+        (
+            &["-n", "shop", "delete", "pod", "x"],
+            "error: kdelta never changes objects: use `kubectl -n shop delete pod x`\n",
+        ),
+    ] {
+        assert_eq!(TestEnv::new().kdelta(words).finish().failure(2), expected, "{words:?}");
+    }
+    let misspelt = TestEnv::new().kdelta(&["evnets"]).finish().failure(2);
+    assert!(misspelt.contains("a similar subcommand exists: 'events'"), "{misspelt}");
+}
