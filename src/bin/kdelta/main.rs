@@ -12,5 +12,5 @@ mod system_words;
 mod view;
 
 fn main() -> std::process::ExitCode {
-    cli::run(std::env::args_os().collect()).into()
+    cli::run(&std::env::args_os().collect::<Vec<_>>()).into()
 }

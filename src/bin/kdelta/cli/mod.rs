@@ -27,16 +27,16 @@ use invoked::{called, program_name, to_complete, with_program_name};
 const DEFAULT_WIDTH: usize = 100;
 
 /// Runs the command line, which starts with the program name.
-pub(crate) fn run(words: Vec<OsString>) -> ExitCode {
-    if let Some(line) = to_complete(&words) {
+pub(crate) fn run(words: &[OsString]) -> ExitCode {
+    if let Some(line) = to_complete(words) {
         return complete(line);
     }
     let program = program_name(words.first());
-    let called = called(&words, &program);
+    let called = called(words, &program);
     let environment = Environment::read();
-    let cli = match parse(words.clone(), &program, environment.no_columns) {
+    let cli = match parse(words.to_vec(), &program, environment.no_columns) {
         Ok(cli) => cli,
-        Err(error) => return explain(&error, &words, &called),
+        Err(error) => return explain(&error, words, &called),
     };
     let settings = Settings::read(&cli, &environment);
     let (is_terminal, colour) = match &settings {
