@@ -48,13 +48,11 @@ fn events_and_discovery_equal_kubectls() {
         api.create(&format!("/api/v1/namespaces/{namespace}/events"), &event);
     }
     for line in [
-        "api-versions extra",
         "api-resources --api-group=batch -o wide",
         "api-resources --api-group=no.such",
         "api-resources --api-group=no.such --no-headers",
         "api-resources --api-group=apps --cached --sort-by=kind",
         "api-resources --sort-by=group",
-        "api-resources a b",
         "version extra",
         "version -o wide",
         "events",

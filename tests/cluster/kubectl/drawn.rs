@@ -58,7 +58,7 @@ const FORMATS: [&str; 14] = [
     "-o go-template='{{range .items}}{{.metadata.name}} {{end}}'",
     "-o go-template='{{.kind}} {{len .metadata}}'",
     "-o custom-columns=KIND:.kind,NAME:.metadata.name,APP:.metadata.labels.app",
-    "-o jsonpath-as-json='{..name}'",
+    "-o jsonpath-as-json='{.items[*].metadata.name}'",
     "--server-print=false",
 ];
 const MODIFIERS: [&str; 12] = [
