@@ -16,7 +16,7 @@ use crate::object::ApiResource;
 use crate::wire::{DiscoveredResource, UnavailableGroup};
 
 /// The version of the format below.
-const FORMAT_VERSION: u32 = 1;
+const FORMAT_VERSION: u32 = 2;
 
 #[derive(Serialize, Deserialize)]
 struct Stored {
@@ -27,7 +27,8 @@ struct Stored {
     #[serde(default)]
     version: Option<ServerVersion>,
     resources: Vec<StoredResource>,
-    missing: Vec<(String, String, String)>,
+    /// Group, version, reason, and whether the server itself reports it as unavailable.
+    missing: Vec<(String, String, String, bool)>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -80,7 +81,12 @@ impl Cache {
         let catalog = Catalog::new(
             resources,
             missing
-                .map(|(group, version, reason)| UnavailableGroup { group, version, reason, is_stale: false })
+                .map(|(group, version, reason, is_stale)| UnavailableGroup {
+                    group,
+                    version,
+                    reason,
+                    is_stale,
+                })
                 .collect(),
         );
         Some((
@@ -100,7 +106,7 @@ impl Cache {
             version: *version,
             resources: catalog.resources.iter().map(StoredResource::store).collect(),
             missing: missing
-                .map(|one| (one.group.clone(), one.version.clone(), one.reason.clone()))
+                .map(|one| (one.group.clone(), one.version.clone(), one.reason.clone(), one.is_stale))
                 .collect(),
         };
         let text = serde_json::to_vec(&stored)?;
