@@ -79,7 +79,7 @@ fn bash_completes_words_that_it_splits() {
     };
     let on = format!("kdelta -s {} -n shop", shell.demo.url);
     for (line, replies) in [
-        ("kdelta api".to_owned(), &["api-resources"][..]),
+        ("kdelta api".to_owned(), &["api-resources", "api-versions"][..]),
         (format!("{on} get dep"), &["deploy", "deployments"]),
         (format!("{on} get deploy "), &["checkout", "payments"]),
         (format!("{on} get deploy/che"), &["deploy/checkout"]),
