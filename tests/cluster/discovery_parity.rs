@@ -53,6 +53,8 @@ fn events_and_discovery_equal_kubectls() {
         "api-resources --api-group=no.such --no-headers",
         "api-resources --api-group=apps --cached --sort-by=kind",
         "api-resources --sort-by=group",
+        "api-versions extra",
+        "api-resources a b",
         "version extra",
         "version -o wide",
         "events",

@@ -95,6 +95,16 @@ impl fmt::Display for OwnLines {
     }
 }
 
+/// Marks a usage error below which kubectl names the help. Attached to the error.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct HelpLine;
+
+impl fmt::Display for HelpLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("help line")
+    }
+}
+
 /// An explanation that is printed above a usage error, attached to it as a context.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Preface(pub(crate) &'static str);
@@ -145,6 +155,10 @@ impl Report {
             let mut messages = preface.unwrap_or_default();
             // No server text is involved, so the line breaks are the program's own.
             messages.extend(format!("error: {}", plain_chain(error)).lines().map(str::to_owned));
+            if error.downcast_ref::<HelpLine>().is_some() {
+                messages.push(format!("See '{program} --help' for help and examples"));
+                return Self { messages, hint, code: ExitCode::Usage };
+            }
             let hint = hint.or_else(|| Some(format!("see '{program} --help' for help and examples")));
             return Self { messages, hint, code: ExitCode::Usage };
         }
@@ -259,6 +273,7 @@ fn plain_chain(error: &anyhow::Error) -> String {
         error.downcast_ref::<Usage>().map(ToString::to_string),
         error.downcast_ref::<Preface>().map(ToString::to_string),
         error.downcast_ref::<OwnLines>().map(ToString::to_string),
+        error.downcast_ref::<HelpLine>().map(ToString::to_string),
     ]
     .into_iter()
     .flatten()

@@ -17,7 +17,7 @@ use kdelta::kubeconfig;
 
 use crate::args::{Cli, accept_kubectl_spelling, wrong_switch};
 use crate::commands::{self, Reporter};
-use crate::exit::{ExitCode, Hint, Preface, Report, Usage};
+use crate::exit::{ExitCode, HelpLine, Hint, Preface, Report, Usage};
 use crate::output::{self, Messages, Stdout};
 use crate::session::{self, ExitOnSignal, Session, credential_plugins, nearest};
 use crate::settings::{Connection, Environment, Events, Settings, Task, UsageError, Version};
@@ -56,10 +56,11 @@ pub(crate) fn run(words: &[OsString]) -> ExitCode {
 }
 
 fn usage_error(error: UsageError) -> anyhow::Error {
-    let preface = error.preface();
+    let (preface, has_help_line) = (error.preface(), matches!(error, UsageError::UnexpectedArguments(_)));
     let error = anyhow::Error::new(error).context(Usage);
     match preface {
         Some(preface) => error.context(Preface(preface)),
+        None if has_help_line => error.context(HelpLine),
         None => error,
     }
 }
