@@ -50,6 +50,7 @@ impl Extent<'_> {
                 NamespaceColumn::Never
             },
             kind: print.show_kind || self.has_several_kinds(),
+            shared: false,
             labels: print.label_columns.clone(),
             show_labels: print.show_labels,
         }
@@ -93,7 +94,8 @@ impl Extent<'_> {
             Format::Table { .. } => {
                 let details = Details { noise: lines.show_all, secrets: lines.show_secrets };
                 let options = RowOptions { all: lines.show_all, details: lines.changes.then_some(details) };
-                WatchOutput::table(self.layout(print, true), print.headers, stdout.colour, options)
+                let layout = Layout { shared: self.has_several_kinds(), ..self.layout(print, true) };
+                WatchOutput::table(layout, print.headers, stdout.colour, options)
             }
             Format::Json => {
                 let Lines { fields, old, changes, .. } = lines.clone();

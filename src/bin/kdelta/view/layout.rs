@@ -9,10 +9,12 @@ use kdelta::object::{ApiResource, Column, Object, human_duration};
 use super::age::Age;
 use super::escape::escape_cell;
 use super::meta;
+use super::shared_columns::{DETAILS_HEADING, SHARED_HEADINGS, SharedCells};
 
 /// The columns of a table in addition to the server's.
 ///
-/// In order: CONTEXT, EVENT, NAMESPACE, the server's columns, one per requested label, LABELS.
+/// In order: CONTEXT, EVENT, NAMESPACE, the server's columns, one per requested label, LABELS. With `shared`, the
+/// [shared columns](super::shared_columns) replace the server's.
 #[derive(Debug, Clone, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a column of its own")]
 pub(crate) struct Layout {
@@ -26,6 +28,8 @@ pub(crate) struct Layout {
     pub(crate) namespace: NamespaceColumn,
     /// Names as `pod/x` or `deployment.apps/x`.
     pub(crate) kind: bool,
+    /// One header for rows of all kinds, in place of the server's columns of each kind.
+    pub(crate) shared: bool,
     /// Labels with a separate column.
     pub(crate) labels: Vec<String>,
     /// The LABELS column.
@@ -37,7 +41,8 @@ pub(crate) struct Layout {
 pub(crate) enum NamespaceColumn {
     #[default]
     Never,
-    /// For namespaced types. (With `-w`, kubectl prints an empty column for others.)
+    /// For namespaced types; empty for others under a shared header. (With `-w`, kubectl prints an empty column for
+    /// others.)
     Namespaced,
     /// For all types; empty for cluster-scoped ones.
     Always,
@@ -124,10 +129,15 @@ impl Layout {
         headings.extend(self.context.then(|| "CONTEXT".to_owned()));
         headings.extend(self.event.then(|| "EVENT".to_owned()));
         headings.extend(self.shows_namespace(resource).then(|| "NAMESPACE".to_owned()));
-        let shown = columns.iter().filter(|column| self.shows(column));
-        headings.extend(shown.map(|column| escape_cell(&column.name).to_uppercase()));
+        if self.shared {
+            headings.extend(SHARED_HEADINGS.map(str::to_owned));
+        } else {
+            let shown = columns.iter().filter(|column| self.shows(column));
+            headings.extend(shown.map(|column| escape_cell(&column.name).to_uppercase()));
+        }
         headings.extend(self.labels.iter().map(|key| key.rsplit('/').next().unwrap_or(key).to_uppercase()));
         headings.extend(self.show_labels.then(|| "LABELS".to_owned()));
+        headings.extend(self.shared.then(|| DETAILS_HEADING.to_owned()));
         headings
     }
 
@@ -153,19 +163,47 @@ impl Layout {
         if self.shows_namespace(resource) {
             cells.push(&escape_cell(object.namespace()));
         }
-        self.own_cells(object, resource, &columns, age, &mut cells);
-        self.label_cells(object, &mut cells);
+        if self.shared {
+            let mut shared = SharedCells::new(resource, object.name());
+            self.for_each_cell(object, &columns, age, |column, is_name, cell| {
+                shared.add(column, is_name, cell);
+            });
+            let shared = shared.with_desired();
+            shared.before_labels().for_each(|cell| cells.push(cell));
+            self.label_cells(object, &mut cells);
+            cells.push(shared.details());
+        } else {
+            self.server_cells(object, resource, &columns, age, &mut cells);
+            self.label_cells(object, &mut cells);
+        }
         Line { resource: Arc::clone(resource), columns, cells, kind }
     }
 
     /// Writes the cells of the server's columns.
-    fn own_cells(
+    fn server_cells(
         &self,
         object: &Object,
         resource: &ApiResource,
         columns: &[Column],
         age: Age,
         cells: &mut Cells,
+    ) {
+        self.for_each_cell(object, columns, age, |_, is_name, cell| {
+            if self.kind && is_name {
+                cells.add(&escape_cell(&resource.group_kind_lower()));
+                cells.add("/");
+            }
+            cells.push(cell);
+        });
+    }
+
+    /// Calls `visit` with each shown column of the server, whether it is the name, and its escaped cell.
+    fn for_each_cell(
+        &self,
+        object: &Object,
+        columns: &[Column],
+        age: Age,
+        mut visit: impl FnMut(&Column, bool, &str),
     ) {
         // Unknown without a body.
         let shows_age = matches!(age, Age::Fresh { .. }) || object.row().is_none();
@@ -178,13 +216,9 @@ impl Layout {
             if !self.shows(column) {
                 continue;
             }
-            if self.kind && is_name {
-                cells.add(&escape_cell(&resource.group_kind_lower()));
-                cells.add("/");
-            }
             match fresh_age(column, seconds, age) {
-                Some(fresh) => cells.push(&escape_cell(&fresh)),
-                None => cells.push(&escape_cell(&cell)),
+                Some(fresh) => visit(column, is_name, &escape_cell(&fresh)),
+                None => visit(column, is_name, &escape_cell(&cell)),
             }
         }
     }
@@ -209,7 +243,7 @@ impl Layout {
     pub(crate) fn shows_namespace(&self, resource: &ApiResource) -> bool {
         match self.namespace {
             NamespaceColumn::Never => false,
-            NamespaceColumn::Namespaced => resource.namespaced,
+            NamespaceColumn::Namespaced => self.shared || resource.namespaced,
             NamespaceColumn::Always => true,
         }
     }
@@ -316,6 +350,7 @@ mod tests {
             event: true,
             namespace: NamespaceColumn::Namespaced,
             kind: true,
+            shared: false,
             labels: vec!["app.x/name".into(), "none".into()],
             show_labels: true,
         };
@@ -395,6 +430,25 @@ mod tests {
         assert_eq!(shown(&Layout::default(), &long, as_sent()).1, ["a", "b", "c"]);
         let short = pod().with_row(Row::new(columns(), ["a"]));
         assert_eq!(shown(&Layout::default(), &short, as_sent()).1, ["a"]);
+    }
+
+    #[test]
+    fn rows_of_several_kinds_share_one_header() {
+        let layout = Layout {
+            shared: true,
+            event: true,
+            namespace: NamespaceColumn::Namespaced,
+            labels: vec!["app".into()],
+            show_labels: true,
+            ..Layout::default()
+        };
+        let node = ApiResource { kind: "Node".into(), namespaced: false, ..(*pods()).clone() };
+        let headings = ["EVENT", "NAMESPACE", "KIND", "NAME", "READY", "STATUS", "AGE", "APP", "LABELS", "DETAILS"];
+        assert_eq!(shown(&layout, &pod(), as_sent()).0, headings);
+        assert_eq!(layout.headings(&columns(), &node), headings);
+        let cells = shown(&Layout { wide: true, ..layout }, &pod(), as_sent()).1;
+        assert_eq!(cells[2..7], ["Pod", "web-1", "", "Running", "5m"]);
+        assert_eq!(cells.last().map(String::as_str), Some("ip: 10.0.0.7"));
     }
 
     #[test]

@@ -11,6 +11,7 @@ mod loss_summary;
 mod meta;
 mod notice;
 mod secret;
+mod shared_columns;
 mod visible_change;
 
 pub(crate) use age::Age;

@@ -26,10 +26,12 @@ impl Layout {
         if resource.resource == "events" {
             return false;
         }
-        let line = |object, cells| self.line(object, (resource, ""), None, Age::AsSent { now }, cells);
+        // Compared by the server's columns, which say where the times are.
+        let compared = if self.shared { &Self { shared: false, ..self.clone() } } else { self };
+        let line = |object, cells| compared.line(object, (resource, ""), None, Age::AsSent { now }, cells);
         let [first, second] = std::mem::take(spare);
         let (old, new) = (line(old, first), line(new, second));
-        let is_same = self.shows_same(&old, &new);
+        let is_same = compared.shows_same(&old, &new);
         *spare = [old.cells, new.cells].map(Cells::cleared);
         is_same
     }
