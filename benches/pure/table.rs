@@ -1,7 +1,7 @@
 //! Table rows, from a server's cells to text on the screen. The program's own source files are included, since they
 //! are in no library.
 
-#[path = "../../src/bin/kdelta/output/table.rs"]
+#[path = "../../src/bin/kdelta/output/table/mod.rs"]
 #[expect(dead_code, reason = "the program has more to print than this")]
 mod output;
 

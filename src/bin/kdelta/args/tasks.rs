@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::help_template::HELP;
-use super::{ByArgs, FlowArgs, LineArgs, OutcomeArgs, PrintArgs, SelectArgs};
+use super::{ByArgs, FlowArgs, LineArgs, OutcomeArgs, PrintArgs, RowArgs, SelectArgs};
 
 /// Print the current objects, then every change, until interrupted
 ///
@@ -27,6 +27,9 @@ Examples:
 pub(crate) struct WatchArgs {
     #[command(flatten)]
     pub(crate) objects: ObjectArgs,
+
+    #[command(flatten)]
+    pub(crate) rows: RowArgs,
 }
 
 /// The arguments that `watch` and `get` share: the objects, how they are printed, and how they are watched.

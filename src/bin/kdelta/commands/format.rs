@@ -6,9 +6,12 @@ use kdelta::lines::LineOptions;
 use kdelta::object::ApiResource;
 use kdelta::query::CustomColumns;
 
-use crate::output::{Engine, EventFormat, EventOptions, Listing, RowOptions, TypedFormat, WatchOutput};
+use crate::output::{
+    Engine, EventFormat, EventOptions, Listing, RowOptions, RowWidth, TypedFormat, WatchOutput,
+    terminal_columns,
+};
 use crate::session::PlannedPart;
-use crate::settings::{self, EventOutput, Format, Lines, Namespaces, Print, Selection, Template};
+use crate::settings::{self, EventOutput, Format, Lines, Namespaces, Print, Selection, Template, Watch};
 use crate::view::{Details, Layout, NamespaceColumn};
 
 /// A template as its output needs it.
@@ -89,11 +92,17 @@ impl Extent<'_> {
     }
 
     /// Returns the output of `watch`.
-    pub(super) fn stream(&self, print: &Print, lines: &Lines, stdout: settings::OutputStream) -> WatchOutput {
+    pub(super) fn stream(&self, watch: &Watch, stdout: settings::OutputStream) -> WatchOutput {
+        let Watch { print, lines, rows, .. } = watch;
         match print.format {
             Format::Table { .. } => {
                 let details = Details { noise: lines.show_all, secrets: lines.show_secrets };
-                let options = RowOptions { all: lines.show_all, details: lines.changes.then_some(details) };
+                let is_clipped = stdout.is_terminal && !rows.no_trunc;
+                let options = RowOptions {
+                    all: lines.show_all,
+                    details: lines.changes.then_some(details),
+                    width: if is_clipped { RowWidth::of(terminal_columns) } else { RowWidth::default() },
+                };
                 let layout = Layout { shared: self.has_several_kinds(), ..self.layout(print, true) };
                 WatchOutput::table(layout, print.headers, stdout.colour, options)
             }

@@ -11,7 +11,6 @@ mod name;
 mod sorted;
 mod stdout;
 mod stream;
-mod tab_rows;
 mod table;
 mod template;
 mod terminal;
@@ -22,9 +21,9 @@ pub(crate) use columns::{Column, columns};
 pub(crate) use listing::Listing;
 pub(crate) use messages::{Count, Messages};
 pub(crate) use sorted::OrderedListing;
-pub(crate) use stdout::{ReaderWatch, Stdout, named};
+pub(crate) use stdout::{ReaderWatch, Stdout, named, terminal_columns};
 pub(crate) use stream::{RowOptions, WatchOutput};
-pub(crate) use tab_rows::TabRows;
+pub(crate) use table::{RowWidth, TabRows};
 pub(crate) use template::{Engine, PrintError};
 pub(crate) use typed::{
     EventFormat, EventOptions, EventStream, TypedDocuments, TypedFormat, event_list, event_time, narrow_json,

@@ -7,6 +7,7 @@ use std::thread::{self, JoinHandle};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{OFlags, fcntl_getfl};
 use rustix::io::Errno;
+use rustix::termios::tcgetwinsize;
 
 use super::terminal::TerminalGuard;
 use crate::system_words::system_words;
@@ -63,6 +64,13 @@ impl Write for Stdout {
 /// Adds the name of standard output to an error, as Go programs do.
 pub(crate) fn named(error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("write standard output: {}", system_words(error)))
+}
+
+/// Returns the current width of the terminal that displays standard output; `None` if there is none or its width is
+/// unknown.
+pub(crate) fn terminal_columns() -> Option<usize> {
+    let size = tcgetwinsize(io::stdout()).ok()?;
+    (size.ws_col > 0).then(|| usize::from(size.ws_col))
 }
 
 fn writable(output: &impl AsFd) -> io::Result<()> {

@@ -8,7 +8,7 @@ use kdelta::query::CustomColumns;
 
 use super::json_lines::JsonLines;
 use super::name::Names;
-use super::table::{Extent, Table};
+use super::table::{Extent, RowWidth, Table};
 use super::template::{ColumnRows, Engine, PrintError, TemplateChanges};
 use super::typed::EventStream;
 use super::yaml::{YamlDocuments, kyaml};
@@ -49,12 +49,14 @@ pub(crate) struct RowOptions {
     pub(crate) all: bool,
     /// The options of the changed fields below each row; `None` prints none.
     pub(crate) details: Option<Details>,
+    /// The width to which rows and changes are clipped.
+    pub(crate) width: RowWidth,
 }
 
 impl WatchOutput {
     /// Creates a table, with a header if `headers`, and lines coloured by their change if `colour`.
     pub(crate) fn table(layout: Layout, headers: bool, colour: bool, options: RowOptions) -> Self {
-        let table = Table::new(layout, headers, Extent::Endless, colour);
+        let table = Table::new(layout, headers, Extent::Endless, colour).clipped(options.width);
         Self::Table(Box::new(Rows { table, options, compared: Default::default() }))
     }
 
@@ -291,7 +293,7 @@ mod tests {
     fn unchanged_row_is_suppressed_by_default() {
         let beat = update(&["a", "Ready", "1s"], &["a", "Ready", "9s"]);
         assert_eq!(rows(RowOptions::default(), &beat), (false, String::new()));
-        let all = RowOptions { all: true, details: None };
+        let all = RowOptions { all: true, ..RowOptions::default() };
         assert_eq!(rows(all, &beat), (true, "a     Ready   9s\n".into()));
         let unknown = Change { old: None, ..beat };
         assert!(rows(RowOptions::default(), &unknown).0, "the old row is unknown");
@@ -306,7 +308,8 @@ mod tests {
         let shown = update(&["a", "Ready", "1s"], &["a", "Ready", "1s"]);
         let row = shown.object.row().expect("a row").clone();
         let shown = Change { object: Arc::new(object.with_row(row)), ..shown };
-        let details = RowOptions { all: false, details: Some(Details { noise: false, secrets: false }) };
+        let details = Some(Details { noise: false, secrets: false });
+        let details = RowOptions { details, ..RowOptions::default() };
         let (printed, text) = rows(details, &shown);
         assert!(printed);
         assert!(text.starts_with("a     Ready   1s\n  - metadata.namespace: shop\n"), "{text}");

@@ -10,6 +10,7 @@ mod kubectl;
 mod lines;
 mod pattern;
 mod print;
+mod rows;
 mod selection;
 mod targets;
 mod tasks;

@@ -6,6 +6,7 @@ use super::environment::Environment;
 use super::kubectl::{ApiResources, EventOutput, Events, Version, no_arguments, read_api_resources};
 use super::lines::{Flow, Lines};
 use super::print::Print;
+use super::rows::Rows;
 use super::selection::Selection;
 use super::targets;
 use super::until::Until;
@@ -40,6 +41,7 @@ pub(crate) struct Watch {
     /// Whether the initial state is printed.
     pub(crate) initial: bool,
     pub(crate) lines: Lines,
+    pub(crate) rows: Rows,
     pub(crate) flow: Flow,
     pub(crate) until: Until,
     pub(crate) ignore_not_found: bool,
@@ -123,7 +125,10 @@ impl Task {
     ) -> Result<Self, UsageError> {
         let selection = |args: &SelectArgs| Selection::read(args, namespace, environment);
         match command {
-            Command::Watch(args) => watch(&args.objects, selection(&args.objects.select)?),
+            Command::Watch(args) => {
+                let rows = Rows::read(&args.rows);
+                watch(&args.objects, rows, selection(&args.objects.select)?)
+            }
             Command::Get(args) => {
                 targets::check_kubectl_form(&args.objects.select.resources)?;
                 get(args, selection(&args.objects.select)?)
@@ -141,7 +146,7 @@ impl Task {
     }
 }
 
-fn watch(args: &ObjectArgs, selection: Selection) -> Result<Task, UsageError> {
+fn watch(args: &ObjectArgs, rows: Rows, selection: Selection) -> Result<Task, UsageError> {
     let (by, print, until) = (by(&args.index.by)?, Print::read(&args.print)?, Until::read(&args.until)?);
     let watch = Watch {
         flow: Flow::read(&args.flow, &selection, &by, until)?,
@@ -149,6 +154,7 @@ fn watch(args: &ObjectArgs, selection: Selection) -> Result<Task, UsageError> {
         by,
         initial: !args.flow.watch_only,
         lines: Lines::read(&args.lines, print.format)?,
+        rows,
         print,
         until,
         ignore_not_found: args.ignore_not_found,
@@ -164,7 +170,7 @@ fn get(args: &GetArgs, selection: Selection) -> Result<Task, UsageError> {
         return match () {
             () if *fail_if_empty => Err(UsageError::WatchIsNeverEmpty),
             () if *stats => Err(UsageError::StatsOfAWatch),
-            () => watch(objects, selection),
+            () => watch(objects, Rows::default(), selection),
         };
     }
     if flow.output_watch_events {
@@ -189,6 +195,7 @@ impl Watch {
             print,
             initial: true,
             lines: Lines::default(),
+            rows: Rows::default(),
             flow: Flow::default(),
             until: Until::default(),
             ignore_not_found: false,

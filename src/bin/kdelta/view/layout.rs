@@ -443,7 +443,8 @@ mod tests {
             ..Layout::default()
         };
         let node = ApiResource { kind: "Node".into(), namespaced: false, ..(*pods()).clone() };
-        let headings = ["EVENT", "NAMESPACE", "KIND", "NAME", "READY", "STATUS", "AGE", "APP", "LABELS", "DETAILS"];
+        let headings =
+            ["EVENT", "NAMESPACE", "KIND", "NAME", "READY", "STATUS", "AGE", "APP", "LABELS", "DETAILS"];
         assert_eq!(shown(&layout, &pod(), as_sent()).0, headings);
         assert_eq!(layout.headings(&columns(), &node), headings);
         let cells = shown(&Layout { wide: true, ..layout }, &pod(), as_sent()).1;

@@ -2,10 +2,12 @@
 //! from the rest of the program.
 
 mod age;
+mod clip;
 mod colour;
 mod details;
 mod escape;
 pub(crate) mod explain;
+mod fit;
 mod layout;
 mod loss_summary;
 mod meta;
@@ -15,9 +17,11 @@ mod shared_columns;
 mod visible_change;
 
 pub(crate) use age::Age;
+pub(crate) use clip::{clip, display_width};
 pub(crate) use colour::{COLOURS, PLAIN, colour_of};
 pub(crate) use details::Details;
 pub(crate) use escape::{Escaper, escape, escape_cell, escape_json, escape_line, escape_message, is_unsafe};
+pub(crate) use fit::{GAP, WIDEST_COLUMN, fitted_widths};
 pub(crate) use layout::{Cells, Layout, Line, NamespaceColumn};
 pub(crate) use loss_summary::LossSummary;
 pub(crate) use notice::Notices;

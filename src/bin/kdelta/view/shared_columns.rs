@@ -121,7 +121,8 @@ mod tests {
     fn cells_of_each_kind_are_assigned_to_shared_columns() {
         let pod = [("Ready", "1/1"), ("Status", "Running"), ("Restarts", "3 (1m ago)"), ("Age", "5m")];
         let replica_set = [("Desired", "3"), ("Current", "2"), ("Ready", "1"), ("Age", "5m")];
-        let service = [("Type", "ClusterIP"), ("External-IP", "<none>"), ("Port(s)", "80/TCP"), ("Age", "5m")];
+        let service =
+            [("Type", "ClusterIP"), ("External-IP", "<none>"), ("Port(s)", "80/TCP"), ("Age", "5m")];
         let source = [("Ready", "True"), ("Status", "stored"), ("Status", "again")];
         let claim = [("Desired", "x"), ("Ready", "1"), ("No\u{1b}te", "y")];
         for (group, kind, row, expected) in [

@@ -83,7 +83,7 @@ pub(crate) async fn run<W: Write>(
     };
     let output = match &watch.events {
         Some(events) => WatchOutput::events(EventStream::new(format::of_events(events, stdout))),
-        None => extent.stream(&watch.print, &watch.lines, stdout),
+        None => extent.stream(watch, stdout),
     };
     let selected = DeltaSelection { scope, resumable: !watch.flow.coalesce && watch.by.is_empty() };
     let printer = DeltaPrinter::new(output, selected, reporter, out);

@@ -8,7 +8,7 @@ use kdelta::object::{JsonValue, Object, human_duration};
 
 use super::documents::{TypedDocuments, TypedFormat};
 use super::event_fields;
-use crate::output::tab_rows::TabRows;
+use crate::output::table::TabRows;
 use crate::view::{escape, escape_cell};
 
 /// The format of events.

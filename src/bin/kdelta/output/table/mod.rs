@@ -1,24 +1,31 @@
-//! Tables in kubectl's format.
+//! Tables in kubectl's format, or clipped to the width of a terminal.
 //!
 //! kubectl lays out tables with a tab writer (Go's elastic tab stops): a column is as wide as its widest cell plus 3,
 //! at least 6, over a run of lines that have the column. The last cell of a line is not padded. Widths are kept, so
 //! that columns of a stream only grow.
 
+mod block;
+mod elastic;
+mod fitted;
+mod pieces;
+mod row_width;
+mod tab_rows;
+
+pub(crate) use elastic::MAX_WIDTH;
+pub(crate) use row_width::RowWidth;
+pub(crate) use tab_rows::TabRows;
+
 use std::collections::HashMap;
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use kdelta::lines::ChangeKind;
 use kdelta::object::{ApiResource, Column};
 
-use crate::view::{Cells, Layout, Line, NamespaceColumn, PLAIN, colour_of};
-
-const NARROWEST: usize = 6;
-const PADDING: usize = 3;
-
-/// The widest cell that affects its column, in characters. A wider one is printed in full and shifts the rest of its
-/// line, so that other lines are not padded to its width.
-pub(super) const MAX_WIDTH: usize = 2048;
+use crate::view::{Cells, Layout, Line, NamespaceColumn};
+use block::Block;
+use elastic::ElasticWriter;
+use fitted::FittedWriter;
+use pieces::Pieces;
 
 /// The maximum number of lines that wait for the widths of later lines. kubectl waits for all; the difference shows
 /// only in a longer table whose widest cell comes later.
@@ -26,11 +33,6 @@ const MAX_WAITING_LINES: usize = 1 << 18;
 
 /// The maximum size of the waiting lines in bytes.
 const MAX_WAITING_BYTES: usize = 64 << 20;
-
-/// The amount of text that is laid out before it is written; also the capacity kept for the next lines, in bytes and in
-/// cells, because an endless table may begin with a large one.
-const PIECE: usize = 1 << 16;
-const KEPT_CELLS: usize = 1 << 10;
 
 /// Whether a table ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,12 +50,12 @@ pub(crate) struct Table {
     headers: bool,
     extent: Extent,
     colour: bool,
+    row_width: RowWidth,
     current: Option<Current>,
     /// The widths of other headings in an endless table. Bounded by the watched kinds.
-    widths: HashMap<Vec<String>, Vec<usize>>,
+    widths: HashMap<Vec<String>, Widths>,
     block: Block,
-    /// Empty between two blocks, like the next field; kept for the capacity.
-    stops: Vec<usize>,
+    /// Empty between two blocks; kept for the capacity.
     text: String,
     /// The cells of the previous line, kept for the capacity.
     spare: Cells,
@@ -64,7 +66,16 @@ struct Current {
     resource: Arc<ApiResource>,
     columns: Arc<[Column]>,
     headings: Vec<String>,
-    widths: Vec<usize>,
+    widths: Widths,
+}
+
+/// The widths of columns, which only grow.
+#[derive(Default)]
+struct Widths {
+    /// For rows that are printed in full: kubectl's widths, with the blanks.
+    elastic: Vec<usize>,
+    /// For rows on a terminal: the widths of the widest cells.
+    natural: Vec<usize>,
 }
 
 impl Table {
@@ -75,13 +86,19 @@ impl Table {
             headers,
             extent,
             colour,
+            row_width: RowWidth::default(),
             current: None,
             widths: HashMap::new(),
             block: Block::default(),
-            stops: Vec::new(),
             text: String::new(),
             spare: Cells::default(),
         }
+    }
+
+    /// Clips rows to this width.
+    pub(crate) fn clipped(mut self, row_width: RowWidth) -> Self {
+        self.row_width = row_width;
+        self
     }
 
     /// Returns cells for the next line, to be overwritten.
@@ -114,8 +131,7 @@ impl Table {
         }
         self.block.push(line.cells.iter(), line.kind);
         self.spare = line.cells;
-        let is_full =
-            self.block.lines.len() >= MAX_WAITING_LINES || self.block.text.len() >= MAX_WAITING_BYTES;
+        let is_full = self.block.len() >= MAX_WAITING_LINES || self.block.text_len() >= MAX_WAITING_BYTES;
         if is_full { self.flush(out) } else { Ok(()) }
     }
 
@@ -129,14 +145,17 @@ impl Table {
     /// # Errors
     /// `out` failed.
     pub(crate) fn flush(&mut self, out: &mut impl Write) -> io::Result<()> {
-        let Self { current: Some(current), block, stops, text, colour, .. } = self else { return Ok(()) };
-        if block.lines.is_empty() {
+        let Self { current: Some(current), block, text, colour, row_width, .. } = self else { return Ok(()) };
+        if block.is_empty() {
             return Ok(());
         }
-        let remembered = &mut current.widths;
-        let mut writer = Writer { block, remembered, stops, text, colour: *colour, out };
-        let written = writer.write(0, block.lines.len()).and_then(|()| writer.write_piece());
-        self.block.clear();
+        let Widths { elastic, natural } = &mut current.widths;
+        let pieces = Pieces::new(text, out);
+        let written = match row_width.columns() {
+            Some(columns) => FittedWriter::write(block, natural, columns, *colour, pieces),
+            None => ElasticWriter::write(block, elastic, *colour, pieces),
+        };
+        block.clear();
         written?;
         out.flush()
     }
@@ -146,13 +165,13 @@ impl Table {
         let headings = self.layout.headings(&line.columns, &line.resource);
         let last = self.current.take();
         let (header, widths) = match (self.extent, last) {
-            (_, None) => (true, Vec::new()),
+            (_, None) => (true, Widths::default()),
             (Extent::Finite, Some(last)) if last.resource == line.resource => (true, last.widths),
             (Extent::Finite, Some(_)) => {
                 if self.headers {
                     out.write_all(b"\n")?;
                 }
-                (true, Vec::new())
+                (true, Widths::default())
             }
             (Extent::Endless, Some(last)) if last.headings == headings => (false, last.widths),
             (Extent::Endless, Some(last)) => {
@@ -170,163 +189,12 @@ impl Table {
     }
 }
 
-/// Waiting lines, with their text in a single string, because a large table has many small cells.
-#[derive(Default)]
-pub(super) struct Block {
-    text: String,
-    cells: Vec<Cell>,
-    lines: Vec<WaitingLine>,
-}
-
-struct Cell {
-    /// The end of the cell in the text; it starts at the end of the previous one.
-    end: usize,
-    /// In characters, as in kubectl.
-    width: usize,
-}
-
-struct WaitingLine {
-    /// The index after the last cell of the line.
-    end: usize,
-    kind: Option<ChangeKind>,
-}
-
-impl Block {
-    pub(super) fn push<'a>(&mut self, cells: impl Iterator<Item = &'a str>, kind: Option<ChangeKind>) {
-        // A tab inside a cell starts another cell, as in kubectl.
-        for cell in cells.flat_map(|cell| cell.split('\t')) {
-            self.text.push_str(cell);
-            self.cells.push(Cell { end: self.text.len(), width: cell.chars().count() });
-        }
-        self.lines.push(WaitingLine { end: self.cells.len(), kind });
-    }
-
-    /// Adds a line of one cell without a width.
-    fn remark(&mut self, text: &str) {
-        self.text.push_str("  ");
-        self.text.push_str(text);
-        self.cells.push(Cell { end: self.text.len(), width: 0 });
-        self.lines.push(WaitingLine { end: self.cells.len(), kind: None });
-    }
-
-    /// Removes all lines but keeps the capacity of a few.
-    pub(super) fn clear(&mut self) {
-        self.text.clear();
-        self.text.shrink_to(PIECE);
-        self.cells.clear();
-        self.cells.shrink_to(KEPT_CELLS);
-        self.lines.clear();
-        self.lines.shrink_to(KEPT_CELLS);
-    }
-
-    /// Returns the range of the cells of a line.
-    fn cells_of(&self, line: usize) -> std::ops::Range<usize> {
-        let start = if line == 0 { 0 } else { self.lines[line - 1].end };
-        start..self.lines[line].end
-    }
-
-    fn cell_text(&self, cell: usize) -> &str {
-        let start = if cell == 0 { 0 } else { self.cells[cell - 1].end };
-        &self.text[start..self.cells[cell].end]
-    }
-
-    /// Returns the width of a cell; `None` for the last cell of a line, which does not affect its column.
-    fn width(&self, line: usize, column: usize) -> Option<usize> {
-        let cells = self.cells_of(line);
-        (column + 1 < cells.len()).then(|| self.cells[cells.start + column].width)
-    }
-}
-
-/// Lays out a block and writes it in pieces of whole lines.
-pub(super) struct Writer<'a, W> {
-    block: &'a Block,
-    remembered: &'a mut Vec<usize>,
-    /// The widths of the columns around the lines being written.
-    stops: &'a mut Vec<usize>,
-    /// Lines that are laid out but not written.
-    text: &'a mut String,
-    colour: bool,
-    out: &'a mut W,
-}
-
-impl<'a, W: Write> Writer<'a, W> {
-    /// Writes all lines of a block without colour. `remembered` are the widths of the columns so far, which only grow.
-    pub(super) fn write_plain(
-        block: &'a Block,
-        remembered: &'a mut Vec<usize>,
-        out: &'a mut W,
-    ) -> io::Result<()> {
-        let (stops, text) = (&mut Vec::new(), &mut String::new());
-        let mut writer = Writer { block, remembered, stops, text, colour: false, out };
-        writer.write(0, block.lines.len())?;
-        writer.write_piece()
-    }
-
-    /// Writes lines that all have the columns of `self.stops`. In a run of lines with one more column, that column is
-    /// as wide as its widest cell.
-    fn write(&mut self, from: usize, to: usize) -> io::Result<()> {
-        let column = self.stops.len();
-        let mut line = from;
-        while line < to {
-            let mut width = NARROWEST;
-            let mut end = line;
-            while end < to
-                && let Some(cell) = self.block.width(end, column)
-            {
-                if cell <= MAX_WIDTH {
-                    width = width.max(cell + PADDING);
-                }
-                end += 1;
-            }
-            if end == line {
-                self.write_line(line)?;
-                line += 1;
-                continue;
-            }
-            match self.remembered.get_mut(column) {
-                Some(remembered) => {
-                    width = width.max(*remembered);
-                    *remembered = width;
-                }
-                None => self.remembered.push(width),
-            }
-            self.stops.push(width);
-            let written = self.write(line, end);
-            self.stops.pop();
-            written?;
-            line = end;
-        }
-        Ok(())
-    }
-
-    fn write_line(&mut self, line: usize) -> io::Result<()> {
-        let colour = self.block.lines[line].kind.filter(|_| self.colour).and_then(colour_of);
-        if let Some(colour) = colour {
-            self.text.push_str(colour);
-        }
-        for (column, cell) in self.block.cells_of(line).enumerate() {
-            self.text.push_str(self.block.cell_text(cell));
-            if let Some(stop) = self.stops.get(column) {
-                let width = self.block.cells[cell].width;
-                let blanks = if width > MAX_WIDTH { PADDING } else { stop.saturating_sub(width) };
-                self.text.extend(std::iter::repeat_n(' ', blanks));
-            }
-        }
-        self.text.push_str(if colour.is_some() { PLAIN } else { "" });
-        self.text.push('\n');
-        if self.text.len() < PIECE { Ok(()) } else { self.write_piece() }
-    }
-
-    fn write_piece(&mut self) -> io::Result<()> {
-        let written = self.out.write_all(self.text.as_bytes());
-        self.text.clear();
-        self.text.shrink_to(PIECE);
-        written
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use kdelta::lines::ChangeKind;
+
+    use super::block::KEPT_CELLS;
+    use super::pieces::PIECE;
     use super::*;
 
     fn resource(group: &str, plural: &str, kind: &str) -> Arc<ApiResource> {
@@ -416,7 +284,7 @@ mod tests {
         let rows = vec![[huge.as_str(), "1"]; (MAX_WAITING_BYTES >> 20) + 1];
         let rows: Vec<&[&str]> = rows.iter().map(|row| &row[..]).collect();
         printed.lines(&resource("", "pods", "Pod"), &["Name", "Last"], &rows);
-        assert!(printed.out.len() >= MAX_WAITING_BYTES && printed.table.block.text.len() < 2 << 20);
+        assert!(printed.out.len() >= MAX_WAITING_BYTES && printed.table.block.text_len() < 2 << 20);
     }
 
     // The same with -L app,x.y/tier --show-labels.
@@ -605,8 +473,8 @@ mod tests {
         assert_eq!(text.lines().count(), 20_001);
         assert!(text.lines().all(|line| line.len() == "a-name-wider-than-all   1s".len()));
         assert!(out.count > 5 && out.longest < PIECE + 100, "{} of {}", out.count, out.longest);
-        let Block { text, cells, lines } = &table.block;
-        assert!(text.capacity() <= PIECE && cells.capacity().max(lines.capacity()) <= KEPT_CELLS);
+        let [text, cells, lines] = table.block.capacities();
+        assert!(text <= PIECE && cells.max(lines) <= KEPT_CELLS);
         assert!(table.text.capacity() <= PIECE);
     }
 

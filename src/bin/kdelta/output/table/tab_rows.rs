@@ -2,7 +2,9 @@
 
 use std::io::{self, Write};
 
-use super::table::{Block, Writer};
+use super::block::Block;
+use super::elastic::ElasticWriter;
+use super::pieces::Pieces;
 
 /// Rows that wait until [`TabRows::flush`], so that the columns fit all of them. Columns keep their widths.
 #[derive(Default)]
@@ -32,7 +34,8 @@ impl TabRows {
     /// # Errors
     /// `out` failed.
     pub(crate) fn flush(&mut self, out: &mut impl Write) -> io::Result<()> {
-        let written = Writer::write_plain(&self.block, &mut self.widths, out);
+        let mut text = String::new();
+        let written = ElasticWriter::write(&self.block, &mut self.widths, false, Pieces::new(&mut text, out));
         self.block.clear();
         written
     }

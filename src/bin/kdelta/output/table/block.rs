@@ -1,0 +1,113 @@
+//! The lines of a table that wait for the widths of their columns.
+
+use std::ops::Range;
+
+use kdelta::lines::ChangeKind;
+
+use super::pieces::PIECE;
+
+/// The number of cells for which capacity is kept.
+pub(super) const KEPT_CELLS: usize = 1 << 10;
+
+/// Waiting lines, with their text in a single string, because a large table has many small cells.
+#[derive(Default)]
+pub(crate) struct Block {
+    text: String,
+    cells: Vec<Cell>,
+    lines: Vec<WaitingLine>,
+}
+
+struct Cell {
+    /// The end of the cell in the text; it starts at the end of the previous one.
+    end: usize,
+    /// In characters, as in kubectl.
+    width: usize,
+}
+
+struct WaitingLine {
+    /// The index after the last cell of the line.
+    end: usize,
+    form: LineForm,
+}
+
+/// The form of a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum LineForm {
+    /// Cells below each other, of that kind of change.
+    Row(Option<ChangeKind>),
+    /// A text that does not affect the columns.
+    Remark,
+}
+
+impl Block {
+    /// Adds a row. As in kubectl, a tab inside a cell starts another cell.
+    pub(crate) fn push<'a>(&mut self, cells: impl Iterator<Item = &'a str>, kind: Option<ChangeKind>) {
+        for cell in cells.flat_map(|cell| cell.split('\t')) {
+            self.text.push_str(cell);
+            self.cells.push(Cell { end: self.text.len(), width: cell.chars().count() });
+        }
+        self.lines.push(WaitingLine { end: self.cells.len(), form: LineForm::Row(kind) });
+    }
+
+    /// Adds a text, indented.
+    pub(super) fn remark(&mut self, text: &str) {
+        self.text.push_str("  ");
+        self.text.push_str(text);
+        self.cells.push(Cell { end: self.text.len(), width: 0 });
+        self.lines.push(WaitingLine { end: self.cells.len(), form: LineForm::Remark });
+    }
+
+    /// Removes all lines but keeps the capacity of a few.
+    pub(crate) fn clear(&mut self) {
+        self.text.clear();
+        self.text.shrink_to(PIECE);
+        self.cells.clear();
+        self.cells.shrink_to(KEPT_CELLS);
+        self.lines.clear();
+        self.lines.shrink_to(KEPT_CELLS);
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.lines.is_empty()
+    }
+
+    /// Returns the number of lines.
+    pub(super) fn len(&self) -> usize {
+        self.lines.len()
+    }
+
+    /// Returns the length of the text in bytes.
+    pub(super) fn text_len(&self) -> usize {
+        self.text.len()
+    }
+
+    pub(super) fn form(&self, line: usize) -> LineForm {
+        self.lines[line].form
+    }
+
+    /// Returns the texts of the cells of a line.
+    pub(super) fn cells(&self, line: usize) -> impl ExactSizeIterator<Item = &str> {
+        self.cells_of(line).map(|cell| {
+            let start = if cell == 0 { 0 } else { self.cells[cell - 1].end };
+            &self.text[start..self.cells[cell].end]
+        })
+    }
+
+    /// Returns the width of a cell in characters; `None` for the last cell of a line, which does not affect its column.
+    pub(super) fn width(&self, line: usize, column: usize) -> Option<usize> {
+        let cells = self.cells_of(line);
+        (column + 1 < cells.len()).then(|| self.cells[cells.start + column].width)
+    }
+
+    /// Returns the range of the cells of a line.
+    fn cells_of(&self, line: usize) -> Range<usize> {
+        let start = if line == 0 { 0 } else { self.lines[line - 1].end };
+        start..self.lines[line].end
+    }
+
+    /// Returns the capacities of the text, the cells and the lines.
+    #[cfg(test)]
+    pub(super) fn capacities(&self) -> [usize; 3] {
+        [self.text.capacity(), self.cells.capacity(), self.lines.capacity()]
+    }
+}
