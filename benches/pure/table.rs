@@ -2,7 +2,7 @@
 //! are in no library.
 
 #[path = "../../src/bin/kdelta/output/table/mod.rs"]
-#[expect(dead_code, reason = "the program has more to print than this")]
+#[expect(dead_code, unused_imports, reason = "the program has more to print than this")]
 mod output;
 
 use std::hint::black_box;

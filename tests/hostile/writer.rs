@@ -176,7 +176,7 @@ fn is_unsafe(c: char) -> bool {
 }
 
 fn assert_safe(what: &str, text: &str, outcome: &Outcome) {
-    let own = ["\u{1b}[32m", "\u{1b}[33m", "\u{1b}[31m", "\u{1b}[0m", "\u{1b}[1;33m"];
+    let own = ["\u{1b}[32m", "\u{1b}[2m", "\u{1b}[33m", "\u{1b}[31m", "\u{1b}[0m", "\u{1b}[1;33m"];
     let text = own.iter().fold(text.to_owned(), |text, colour| text.replace(colour, ""));
     let found: Vec<char> = text.chars().filter(|c| is_unsafe(*c)).collect();
     assert!(found.is_empty(), "{what}: {found:?} in {outcome}");

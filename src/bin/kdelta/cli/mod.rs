@@ -265,7 +265,9 @@ fn dispatch(settings: &Settings, messages: &Arc<Messages>) -> anyhow::Result<Exi
             Task::Get(get) => {
                 Box::pin(commands::get::run(&session, get, &reporter, settings.terminal.stdout, out)).await
             }
-            Task::Index(index) => commands::index::run(&session, index, &reporter, out).await,
+            Task::Index(index) => {
+                commands::index::run(&session, index, &reporter, settings.terminal.stdout, out).await
+            }
             Task::Events(events) => {
                 Box::pin(commands::events::list(&session, events, &reporter, settings.terminal.stdout, out))
                     .await

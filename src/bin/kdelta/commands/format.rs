@@ -79,7 +79,7 @@ impl Extent<'_> {
     pub(super) fn listing(&self, print: &Print, stdout: settings::OutputStream) -> Listing {
         let single = matches!(self.parts, [only] if only.part.name.is_some());
         match print.format {
-            Format::Table { .. } => Listing::table(self.layout(print, false), print.headers),
+            Format::Table { .. } => Listing::table(self.layout(print, false), print.headers, stdout.colour),
             Format::Json => Listing::json(single, stdout.is_terminal),
             Format::Yaml => Listing::yaml(single, stdout.is_terminal),
             Format::Kyaml => Listing::kyaml(single),
@@ -146,6 +146,7 @@ pub(super) fn of_events(output: &EventOutput, stdout: settings::OutputStream) ->
         headers: output.headers,
         namespaces: output.namespaces,
         for_terminal: stdout.is_terminal,
+        colour: stdout.colour,
     }
 }
 

@@ -17,7 +17,7 @@ use super::walk::Walk;
 use crate::exit::{ExitCode, Usage};
 use crate::output::{Column, columns};
 use crate::session::{Filter, Session, index_function, needs_body};
-use crate::settings::{Index, IndexName, Print};
+use crate::settings::{self, Index, IndexName, Print};
 use crate::view::{MASK, is_secret_at};
 
 /// Fills the index and prints its values. Counts of several parts of a context are added. Secret values are masked
@@ -26,6 +26,7 @@ pub(crate) async fn run(
     session: &Session,
     index: &Index,
     reporter: &Reporter,
+    stdout: settings::OutputStream,
     mut out: impl Write,
 ) -> anyhow::Result<ExitCode> {
     let name = index.by.to_string();
@@ -89,9 +90,28 @@ pub(crate) async fn run(
         let context = several.then(|| context.to_string());
         context.into_iter().chain([value, count.to_string()]).collect()
     });
-    let heads = [Column::Text("CONTEXT"), Column::Text("VALUE"), Column::Number("COUNT")];
+    let meaning = meaning(&index.by).filter(|_| stdout.colour);
+    let values = match &meaning {
+        Some(meaning) => Column::Coloured { heading: "VALUE", meaning },
+        None => Column::Text("VALUE"),
+    };
+    let heads = [Column::Text("CONTEXT"), values, Column::Number("COUNT")];
     columns(&heads[usize::from(!several)..], rows, index.headers, &mut out)?;
     Ok(code)
+}
+
+/// Returns the heading of a column with the same values, such as PHASE for the field `status.phase`.
+fn meaning(index: &IndexName) -> Option<String> {
+    match index {
+        IndexName::Field(path) => path.rsplit('.').next().map(str::to_uppercase),
+        IndexName::Namespace
+        | IndexName::Name
+        | IndexName::Label(_)
+        | IndexName::Annotation(_)
+        | IndexName::Owner
+        | IndexName::Node
+        | IndexName::Image => None,
+    }
 }
 
 /// Whether the values of an index over that resource are secret.

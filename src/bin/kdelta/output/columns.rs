@@ -2,39 +2,71 @@
 
 use std::io::{self, Write};
 
-use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
-
 use super::table::MAX_WIDTH;
-use crate::view::escape_cell;
+use crate::view::{GAP, PLAIN, display_width, escape_cell, severity};
+
+/// The narrowest text column, as in kubectl.
+const NARROWEST: usize = 3;
 
 /// A column of such a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Column {
+pub(crate) enum Column<'a> {
     /// Left-aligned text.
     Text(&'static str),
+    /// Left-aligned text, whose abnormal cells are coloured.
+    Coloured {
+        heading: &'static str,
+        /// The heading that decides which cells are abnormal.
+        meaning: &'a str,
+    },
     /// A right-aligned number.
     Number(&'static str),
 }
 
-impl Column {
+impl Column<'_> {
     fn heading(self) -> &'static str {
         match self {
-            Self::Text(heading) | Self::Number(heading) => heading,
+            Self::Text(heading) | Self::Coloured { heading, .. } | Self::Number(heading) => heading,
         }
     }
 
     fn cell(self, text: &str) -> String {
         match self {
-            Self::Text(_) => {
+            Self::Text(_) | Self::Coloured { .. } => {
                 let cell = escape_cell(text);
                 // Every other line is padded to the widest cell.
                 match cell.char_indices().nth(MAX_WIDTH) {
                     Some((end, _)) => format!("{}...", &cell[..end]),
-                    None => format!("{cell:<3}"),
+                    None => cell.into_owned(),
                 }
             }
             Self::Number(_) => text.to_owned(),
         }
+    }
+
+    /// Returns the sequences around a cell.
+    fn colour(self, cell: &str) -> (&'static str, &'static str) {
+        match self {
+            Self::Coloured { meaning, .. } => {
+                severity(meaning, cell).map_or(("", ""), |severity| (severity.colour().start(), PLAIN))
+            }
+            Self::Text(_) | Self::Number(_) => ("", ""),
+        }
+    }
+
+    /// Appends a cell in a column of that width, and the gap after it.
+    fn draw(self, cell: &str, width: usize, colour: (&str, &str), line: &mut String) {
+        let blanks = " ".repeat(width - display_width(cell));
+        let (start, end) = colour;
+        let parts = match self {
+            Self::Number(_) => [&*blanks, cell, ""],
+            Self::Text(_) | Self::Coloured { .. } => [start, cell, end],
+        };
+        line.extend(parts);
+        if !matches!(self, Self::Number(_)) {
+            line.push_str(&blanks);
+        }
+        line.push_str(&" ".repeat(GAP));
     }
 }
 
@@ -43,35 +75,45 @@ impl Column {
 /// # Errors
 /// `out` failed.
 pub(crate) fn columns(
-    columns: &[Column],
+    columns: &[Column<'_>],
     rows: impl IntoIterator<Item = Vec<String>>,
     headers: bool,
     out: &mut impl Write,
 ) -> io::Result<()> {
-    let mut table = Table::new();
-    // Lines are never wrapped to the terminal width, as in kubectl.
-    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
-    if headers {
-        table.set_header(columns.iter().map(|column| column.heading()));
-    }
-    table.add_rows(
-        // Columns are at least as wide as kubectl's.
-        rows.into_iter()
-            .map(|row| row.iter().zip(columns).map(|(cell, column)| column.cell(cell)).collect::<Vec<_>>()),
-    );
-    if table.is_empty() {
+    let cells = |row: Vec<String>| row.iter().zip(columns).map(|(cell, column)| column.cell(cell)).collect();
+    let rows: Vec<Vec<String>> = rows.into_iter().map(cells).collect();
+    if rows.is_empty() {
         return Ok(());
     }
-    for (column, drawn) in columns.iter().zip(table.column_iter_mut()) {
-        drawn.set_padding((0, 3));
-        if matches!(column, Column::Number(_)) {
-            drawn.set_cell_alignment(CellAlignment::Right);
-        }
+    let width = |(at, column): (usize, &Column<'_>)| {
+        let heading = if headers { column.heading().len() } else { 0 };
+        let narrowest = if matches!(column, Column::Number(_)) { 0 } else { NARROWEST };
+        let cells = rows.iter().filter_map(|row| row.get(at)).map(|cell| display_width(cell));
+        cells.chain([heading, narrowest]).max().unwrap_or_default()
+    };
+    let widths: Vec<usize> = columns.iter().enumerate().map(width).collect();
+    if headers {
+        let headings: Vec<String> = columns.iter().map(|column| column.heading().to_owned()).collect();
+        write_row(columns, &widths, &headings, |_, _| ("", ""), out)?;
     }
-    for line in table.lines() {
-        writeln!(out, "{}", line.trim_end())?;
+    for row in &rows {
+        write_row(columns, &widths, row, Column::colour, out)?;
     }
     out.flush()
+}
+
+fn write_row<'c>(
+    columns: &[Column<'c>],
+    widths: &[usize],
+    cells: &[String],
+    colour: impl Fn(Column<'c>, &str) -> (&'static str, &'static str),
+    out: &mut impl Write,
+) -> io::Result<()> {
+    let mut line = String::new();
+    for ((column, width), cell) in columns.iter().zip(widths).zip(cells) {
+        column.draw(cell, *width, colour(*column, cell), &mut line);
+    }
+    writeln!(out, "{}", line.trim_end())
 }
 
 #[cfg(test)]
@@ -98,6 +140,18 @@ mod tests {
     #[test]
     fn text_columns_have_kubectls_minimum_width() {
         assert_eq!(drawn(&[("a", 1)], false), "a     1\n");
+    }
+
+    #[test]
+    fn abnormal_values_are_coloured_without_a_change_of_widths() {
+        let mut out = Vec::new();
+        let heads = [Column::Coloured { heading: "VALUE", meaning: "PHASE" }, Column::Number("COUNT")];
+        let rows = ["Failed", "Running"].map(|value| vec![value.to_owned(), "3".to_owned()]);
+        columns(&heads, rows, true, &mut out).expect("a Vec takes all");
+        assert_eq!(
+            String::from_utf8(out).expect("text"),
+            "VALUE     COUNT\n\x1b[31mFailed\x1b[0m        3\nRunning       3\n"
+        );
     }
 
     #[test]

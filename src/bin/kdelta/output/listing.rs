@@ -42,9 +42,9 @@ pub(crate) enum Listing {
 }
 
 impl Listing {
-    /// Creates a table, with a header if `headers`.
-    pub(crate) fn table(layout: Layout, headers: bool) -> Self {
-        Self::Table(Box::new(Table::new(layout, headers, Extent::Finite, false)))
+    /// Creates a table, with a header if `headers`, and abnormal cells coloured if `colour`.
+    pub(crate) fn table(layout: Layout, headers: bool, colour: bool) -> Self {
+        Self::Table(Box::new(Table::new(layout, headers, Extent::Finite, colour)))
     }
 
     /// Creates JSON output. `single` is whether exactly one type and name were requested, `for_terminal` whether a
@@ -178,15 +178,19 @@ mod tests {
 
     #[test]
     fn table_with_lines_has_header() {
-        assert_eq!(listed(Listing::table(Layout::default(), true), &[]), "");
+        assert_eq!(listed(Listing::table(Layout::default(), true, false), &[]), "");
         assert_eq!(
             listed(
-                Listing::table(Layout { namespace: NamespaceColumn::Namespaced, ..Layout::default() }, true),
+                Listing::table(
+                    Layout { namespace: NamespaceColumn::Namespaced, ..Layout::default() },
+                    true,
+                    false
+                ),
                 &["a", "longer"]
             ),
             "NAMESPACE   NAME     AGE\nshop        a        <unknown>\nshop        longer   <unknown>\n"
         );
-        assert_eq!(listed(Listing::table(Layout::default(), false), &["a"]), "a     <unknown>\n");
+        assert_eq!(listed(Listing::table(Layout::default(), false, false), &["a"]), "a     <unknown>\n");
     }
 
     // kubectl get namespaces,pods,nodes -A
@@ -202,7 +206,7 @@ mod tests {
             })
         };
         let layout = Layout { namespace: NamespaceColumn::Namespaced, ..Layout::default() };
-        let (mut listing, mut out) = (Listing::table(layout, true), Vec::new());
+        let (mut listing, mut out) = (Listing::table(layout, true, false), Vec::new());
         for (plural, namespace) in [("namespaces", ""), ("pods", "shop"), ("nodes", "")] {
             let resource = resource(plural, !namespace.is_empty());
             let object = Arc::new(Object::named(resource.type_meta(), namespace, "x"));

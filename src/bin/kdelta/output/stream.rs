@@ -54,7 +54,7 @@ pub(crate) struct RowOptions {
 }
 
 impl WatchOutput {
-    /// Creates a table, with a header if `headers`, and lines coloured by their change if `colour`.
+    /// Creates a table, with a header if `headers`, marks of changes dim and abnormal cells coloured if `colour`.
     pub(crate) fn table(layout: Layout, headers: bool, colour: bool, options: RowOptions) -> Self {
         let table = Table::new(layout, headers, Extent::Endless, colour).clipped(options.width);
         Self::Table(Box::new(Rows { table, options, compared: Default::default() }))

@@ -79,7 +79,7 @@ mod tests {
     fn only_own_colours_are_kept() {
         for (text, expected) in [
             ("plain\ttext\n", "plain\ttext\n"),
-            ("\x1b[32mADDED   a\x1b[0m\n", "\x1b[32mADDED   a\x1b[0m\n"),
+            ("\x1b[2mADDED\x1b[0m   a\n", "\x1b[2mADDED\x1b[0m   a\n"),
             ("\x1b[31;5mx\x1b]0;t\x07", "^[[31;5mx^[]0;t^G"),
             ("a\rb\u{9b}2J\u{202e}\u{200b}\u{e0041}", "a\\rb\\u009b2J\\u202e\\u200b\\U000e0041"),
             ("日本 👩\u{200d}👧", "日本 👩\u{200d}👧"),

@@ -56,8 +56,6 @@ pub(crate) struct Line {
     pub(crate) columns: Arc<[Column]>,
     /// One cell per heading of [`Layout::headings`], or fewer if the server sent fewer.
     pub(crate) cells: Cells,
-    /// The kind of change, which decides the colour.
-    pub(crate) kind: Option<ChangeKind>,
 }
 
 /// The capacity that cleared cells keep: more than a usual line needs.
@@ -176,7 +174,7 @@ impl Layout {
             self.server_cells(object, resource, &columns, age, &mut cells);
             self.label_cells(object, &mut cells);
         }
-        Line { resource: Arc::clone(resource), columns, cells, kind }
+        Line { resource: Arc::clone(resource), columns, cells }
     }
 
     /// Writes the cells of the server's columns.

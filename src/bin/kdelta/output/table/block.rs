@@ -2,18 +2,19 @@
 
 use std::ops::Range;
 
-use kdelta::lines::ChangeKind;
-
 use super::pieces::PIECE;
+use crate::view::Colour;
 
 /// The number of cells for which capacity is kept.
 pub(super) const KEPT_CELLS: usize = 1 << 10;
 
 /// Waiting lines, with their text in a single string, because a large table has many small cells.
 #[derive(Default)]
-pub(crate) struct Block {
+pub(super) struct Block {
     text: String,
     cells: Vec<Cell>,
+    /// The indices and colours of the coloured cells, in order: few cells have one.
+    colours: Vec<(usize, Colour)>,
     lines: Vec<WaitingLine>,
 }
 
@@ -33,20 +34,30 @@ struct WaitingLine {
 /// The form of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LineForm {
-    /// Cells below each other, of that kind of change.
-    Row(Option<ChangeKind>),
+    /// Cells below each other.
+    Row,
     /// A text that does not affect the columns.
     Remark,
 }
 
 impl Block {
-    /// Adds a row. As in kubectl, a tab inside a cell starts another cell.
-    pub(crate) fn push<'a>(&mut self, cells: impl Iterator<Item = &'a str>, kind: Option<ChangeKind>) {
-        for cell in cells.flat_map(|cell| cell.split('\t')) {
-            self.text.push_str(cell);
-            self.cells.push(Cell { end: self.text.len(), width: cell.chars().count() });
+    /// Adds a row; `colours` are the indices and colours of its coloured cells, in order. As in kubectl, a tab inside a
+    /// cell starts another cell.
+    pub(super) fn push<'a>(
+        &mut self,
+        cells: impl Iterator<Item = &'a str>,
+        colours: impl IntoIterator<Item = (usize, Colour)>,
+    ) {
+        let mut colours = colours.into_iter().peekable();
+        for (at, cell) in cells.enumerate() {
+            let colour = colours.next_if(|(of, _)| *of == at).map(|(_, colour)| colour);
+            for cell in cell.split('\t') {
+                self.colours.extend(colour.map(|colour| (self.cells.len(), colour)));
+                self.text.push_str(cell);
+                self.cells.push(Cell { end: self.text.len(), width: cell.chars().count() });
+            }
         }
-        self.lines.push(WaitingLine { end: self.cells.len(), form: LineForm::Row(kind) });
+        self.lines.push(WaitingLine { end: self.cells.len(), form: LineForm::Row });
     }
 
     /// Adds a text, indented.
@@ -58,11 +69,13 @@ impl Block {
     }
 
     /// Removes all lines but keeps the capacity of a few.
-    pub(crate) fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         self.text.clear();
         self.text.shrink_to(PIECE);
         self.cells.clear();
         self.cells.shrink_to(KEPT_CELLS);
+        self.colours.clear();
+        self.colours.shrink_to(KEPT_CELLS);
         self.lines.clear();
         self.lines.shrink_to(KEPT_CELLS);
     }
@@ -91,6 +104,13 @@ impl Block {
             let start = if cell == 0 { 0 } else { self.cells[cell - 1].end };
             &self.text[start..self.cells[cell].end]
         })
+    }
+
+    /// Returns the colour of a cell.
+    pub(super) fn colour(&self, line: usize, column: usize) -> Option<Colour> {
+        let cell = self.cells_of(line).start + column;
+        let at = self.colours.binary_search_by_key(&cell, |(cell, _)| *cell).ok()?;
+        Some(self.colours[at].1)
     }
 
     /// Returns the width of a cell in characters; `None` for the last cell of a line, which does not affect its column.

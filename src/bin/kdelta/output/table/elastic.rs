@@ -2,9 +2,8 @@
 
 use std::io::{self, Write};
 
-use super::block::{Block, LineForm};
+use super::block::Block;
 use super::pieces::Pieces;
-use crate::view::{PLAIN, colour_of};
 
 const NARROWEST: usize = 6;
 const PADDING: usize = 3;
@@ -20,23 +19,20 @@ pub(super) struct ElasticWriter<'a, W> {
     remembered: &'a mut Vec<usize>,
     /// The widths of the columns around the lines being written.
     stops: Vec<usize>,
-    colour: bool,
     out: Pieces<'a, W>,
 }
 
 impl<'a, W: Write> ElasticWriter<'a, W> {
-    /// Writes all lines of a block, coloured by their change if `colour`. `remembered` are the widths of the columns so
-    /// far.
+    /// Writes all lines of a block. `remembered` are the widths of the columns so far.
     ///
     /// # Errors
     /// The writer failed.
     pub(super) fn write(
         block: &'a Block,
         remembered: &'a mut Vec<usize>,
-        colour: bool,
         out: Pieces<'a, W>,
     ) -> io::Result<()> {
-        let mut writer = Self { block, remembered, stops: Vec::new(), colour, out };
+        let mut writer = Self { block, remembered, stops: Vec::new(), out };
         writer.write_lines(0, block.len())?;
         writer.out.write()
     }
@@ -79,18 +75,12 @@ impl<'a, W: Write> ElasticWriter<'a, W> {
     }
 
     fn write_line(&mut self, line: usize) -> io::Result<()> {
-        let colour = match self.block.form(line) {
-            LineForm::Row(Some(kind)) if self.colour => colour_of(kind),
-            LineForm::Row(_) | LineForm::Remark => None,
-        };
-        self.out.push(colour.unwrap_or_default());
         for (column, cell) in self.block.cells(line).enumerate() {
-            self.out.push(cell);
+            self.out.push_coloured(cell, self.block.colour(line, column));
             if let Some((stop, width)) = self.stops.get(column).zip(self.block.width(line, column)) {
                 self.out.push_blanks(if width > MAX_WIDTH { PADDING } else { stop.saturating_sub(width) });
             }
         }
-        self.out.push(if colour.is_some() { PLAIN } else { "" });
         self.out.end_line()
     }
 }

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::block::{Block, LineForm};
 use super::pieces::Pieces;
-use crate::view::{GAP, PLAIN, WIDEST_COLUMN, clip, colour_of, display_width, fitted_widths};
+use crate::view::{GAP, WIDEST_COLUMN, clip, display_width, fitted_widths};
 
 /// The width of the narrowest column.
 const NARROWEST: usize = 3;
@@ -13,13 +13,11 @@ const NARROWEST: usize = 3;
 pub(super) struct FittedWriter<'a, W> {
     columns: usize,
     widths: Vec<usize>,
-    colour: bool,
     out: Pieces<'a, W>,
 }
 
 impl<'a, W: Write> FittedWriter<'a, W> {
-    /// Writes all lines of a block, coloured by their change if `colour`. `natural` are the widths of the widest cells
-    /// so far, which only grow.
+    /// Writes all lines of a block. `natural` are the widths of the widest cells so far, which only grow.
     ///
     /// # Errors
     /// The writer failed.
@@ -27,7 +25,6 @@ impl<'a, W: Write> FittedWriter<'a, W> {
         block: &Block,
         natural: &mut Vec<usize>,
         columns: usize,
-        colour: bool,
         out: Pieces<'a, W>,
     ) -> io::Result<()> {
         for line in (0..block.len()).filter(|line| block.form(*line) != LineForm::Remark) {
@@ -39,15 +36,10 @@ impl<'a, W: Write> FittedWriter<'a, W> {
                 }
             }
         }
-        let mut writer = Self { columns, widths: fitted_widths(natural, columns), colour, out };
+        let mut writer = Self { columns, widths: fitted_widths(natural, columns), out };
         for line in 0..block.len() {
             match block.form(line) {
-                LineForm::Row(kind) => {
-                    let colour = kind.filter(|_| writer.colour).and_then(colour_of);
-                    writer.out.push(colour.unwrap_or_default());
-                    writer.push_row(block, line);
-                    writer.out.push(if colour.is_some() { PLAIN } else { "" });
-                }
+                LineForm::Row => writer.push_row(block, line),
                 LineForm::Remark => block.cells(line).for_each(|text| writer.out.push(&clip(text, columns))),
             }
             writer.out.end_line()?;
@@ -70,7 +62,7 @@ impl<'a, W: Write> FittedWriter<'a, W> {
                     return self.push_cut(end);
                 }
                 self.out.push_blanks(start - end);
-                self.out.push(&text);
+                self.out.push_coloured(&text, block.colour(line, column));
                 end = start + display_width(&text);
             }
             start += width + GAP;
@@ -116,17 +108,16 @@ impl<'a, W: Write> FittedWriter<'a, W> {
 
 #[cfg(test)]
 mod tests {
-    use kdelta::lines::ChangeKind;
-
     use super::*;
+    use crate::view::Colour;
 
     /// Returns the text of these lines, whose first are rows.
     fn written(columns: usize, natural: &mut Vec<usize>, rows: &[&[&str]], remarks: &[&str]) -> String {
         let mut block = Block::default();
-        rows.iter().for_each(|row| block.push(row.iter().copied(), None));
+        rows.iter().for_each(|row| block.push(row.iter().copied(), []));
         remarks.iter().for_each(|remark| block.remark(remark));
         let (mut text, mut out) = (String::new(), Vec::new());
-        FittedWriter::write(&block, natural, columns, false, Pieces::new(&mut text, &mut out))
+        FittedWriter::write(&block, natural, columns, Pieces::new(&mut text, &mut out))
             .expect("a Vec takes all");
         String::from_utf8(out).expect("text")
     }
@@ -187,11 +178,11 @@ mod tests {
     }
 
     #[test]
-    fn colour_ends_with_the_line() {
+    fn clipped_cell_keeps_its_colour() {
         let (mut block, mut text, mut out) = (Block::default(), String::new(), Vec::new());
-        block.push(["abcdefghijk"].into_iter(), Some(ChangeKind::Added));
-        FittedWriter::write(&block, &mut Vec::new(), 5, true, Pieces::new(&mut text, &mut out))
+        block.push(["abcdefghijk", "x"].into_iter(), [(0, Colour::Red)]);
+        FittedWriter::write(&block, &mut Vec::new(), 12, Pieces::new(&mut text, &mut out))
             .expect("a Vec takes all");
-        assert_eq!(String::from_utf8(out).expect("text"), "\u{1b}[32mabcd…\u{1b}[0m\n");
+        assert_eq!(String::from_utf8(out).expect("text"), "\u{1b}[31mabcdefg…\u{1b}[0m   x\n");
     }
 }

@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 use kdelta::object::{ApiResource, Column};
 
-use crate::view::{Cells, Layout, Line, NamespaceColumn};
+use crate::view::{Cells, Layout, Line, NamespaceColumn, RowMeaning};
 use block::Block;
 use elastic::ElasticWriter;
 use fitted::FittedWriter;
@@ -49,6 +49,7 @@ pub(crate) struct Table {
     layout: Layout,
     headers: bool,
     extent: Extent,
+    /// Whether abnormal cells are coloured.
     colour: bool,
     row_width: RowWidth,
     current: Option<Current>,
@@ -66,6 +67,8 @@ struct Current {
     resource: Arc<ApiResource>,
     columns: Arc<[Column]>,
     headings: Vec<String>,
+    /// Empty without colour.
+    meaning: RowMeaning,
     widths: Widths,
 }
 
@@ -79,7 +82,7 @@ struct Widths {
 }
 
 impl Table {
-    /// Creates a table with these columns, with a header if `headers`, and lines coloured by their change if `colour`.
+    /// Creates a table with these columns, with a header if `headers`, and abnormal cells coloured if `colour`.
     pub(crate) fn new(layout: Layout, headers: bool, extent: Extent, colour: bool) -> Self {
         Self {
             layout,
@@ -129,7 +132,13 @@ impl Table {
         if !same {
             self.change_columns(&line, out)?;
         }
-        self.block.push(line.cells.iter(), line.kind);
+        match &self.current {
+            Some(current) if self.colour => {
+                let cells: Vec<&str> = line.cells.iter().collect();
+                self.block.push(cells.iter().copied(), current.meaning.colours(&cells));
+            }
+            _ => self.block.push(line.cells.iter(), []),
+        }
         self.spare = line.cells;
         let is_full = self.block.len() >= MAX_WAITING_LINES || self.block.text_len() >= MAX_WAITING_BYTES;
         if is_full { self.flush(out) } else { Ok(()) }
@@ -145,15 +154,15 @@ impl Table {
     /// # Errors
     /// `out` failed.
     pub(crate) fn flush(&mut self, out: &mut impl Write) -> io::Result<()> {
-        let Self { current: Some(current), block, text, colour, row_width, .. } = self else { return Ok(()) };
+        let Self { current: Some(current), block, text, row_width, .. } = self else { return Ok(()) };
         if block.is_empty() {
             return Ok(());
         }
         let Widths { elastic, natural } = &mut current.widths;
         let pieces = Pieces::new(text, out);
         let written = match row_width.columns() {
-            Some(columns) => FittedWriter::write(block, natural, columns, *colour, pieces),
-            None => ElasticWriter::write(block, elastic, *colour, pieces),
+            Some(columns) => FittedWriter::write(block, natural, columns, pieces),
+            None => ElasticWriter::write(block, elastic, pieces),
         };
         block.clear();
         written?;
@@ -181,18 +190,17 @@ impl Table {
             }
         };
         if header && self.headers {
-            self.block.push(headings.iter().map(String::as_str), None);
+            self.block.push(headings.iter().map(String::as_str), []);
         }
         let (resource, columns) = (Arc::clone(&line.resource), Arc::clone(&line.columns));
-        self.current = Some(Current { resource, columns, headings, widths });
+        let meaning = if self.colour { RowMeaning::of(&headings) } else { RowMeaning::default() };
+        self.current = Some(Current { resource, columns, headings, meaning, widths });
         Ok(())
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use kdelta::lines::ChangeKind;
-
     use super::block::KEPT_CELLS;
     use super::pieces::PIECE;
     use super::*;
@@ -212,12 +220,7 @@ mod tests {
     }
 
     fn line(resource: &Arc<ApiResource>, names: &[&str], cells: &[&str]) -> Line {
-        Line {
-            resource: Arc::clone(resource),
-            columns: columns(names),
-            cells: cells.iter().collect(),
-            kind: None,
-        }
+        Line { resource: Arc::clone(resource), columns: columns(names), cells: cells.iter().collect() }
     }
 
     struct Printed {
@@ -388,38 +391,18 @@ mod tests {
     }
 
     #[test]
-    fn colour_does_not_change_widths() {
-        let pods = resource("", "pods", "Pod");
-        let mut table = Table::new(Layout::default(), false, Extent::Endless, true);
-        let mut out = Vec::new();
-        for (kind, name) in
-            [(ChangeKind::Added, "a"), (ChangeKind::Modified, "bb"), (ChangeKind::Deleted, "c")]
-        {
-            let line = Line { kind: Some(kind), ..line(&pods, &["Name", "Age"], &[name, "1s"]) };
-            table.line(line, &mut out).expect("a Vec takes all");
-        }
-        table.flush(&mut out).expect("a Vec takes all");
-        assert_eq!(
-            String::from_utf8(out).expect("text"),
-            "\x1b[32ma     1s\x1b[0m\n\x1b[33mbb    1s\x1b[0m\n\x1b[31mc     1s\x1b[0m\n"
-        );
-    }
-
-    #[test]
-    fn stream_keeps_widths_and_colours() {
+    fn stream_keeps_widths_and_colours_abnormal_cells() {
         let pods = resource("", "pods", "Pod");
         let mut table = Table::new(Layout::default(), true, Extent::Endless, true);
         let mut written = Vec::new();
-        for (kind, name) in [
-            (ChangeKind::Added, "a"),
-            (ChangeKind::Modified, "longer-than-a"),
-            (ChangeKind::Sync, "b"),
-            (ChangeKind::Deleted, "c"),
-        ] {
+        for (name, status) in
+            [("a", "Running"), ("longer-than-a", "Pending"), ("b", "CrashLoopBackOff"), ("c", "Running")]
+        {
             let mut out = Vec::new();
-            let line = Line { kind: Some(kind), ..line(&pods, &["Name", "Age"], &[name, "1s"]) };
-            table.line(line, &mut out).expect("a Vec takes all");
-            if kind == ChangeKind::Modified {
+            table
+                .line(line(&pods, &["Name", "Status", "Age"], &[name, status, "1s"]), &mut out)
+                .expect("fine");
+            if status == "Pending" {
                 table.remark("+ x: 1");
             }
             assert_eq!(out, b"", "it waits for the flush");
@@ -429,12 +412,32 @@ mod tests {
         assert_eq!(
             written,
             [
-                "NAME   AGE\n\x1b[32ma      1s\x1b[0m\n",
-                "\x1b[33mlonger-than-a   1s\x1b[0m\n  + x: 1\n",
-                "b               1s\n",
-                "\x1b[31mc               1s\x1b[0m\n",
+                "NAME   STATUS    AGE\na      Running   1s\n",
+                "longer-than-a   \x1b[33mPending\x1b[0m   1s\n  + x: 1\n",
+                "b               \x1b[31mCrashLoopBackOff\x1b[0m   1s\n",
+                "c               Running            1s\n",
             ]
         );
+    }
+
+    #[test]
+    fn rows_of_a_terminal_are_clipped_to_its_current_width() {
+        use std::cell::Cell;
+        thread_local!(static COLUMNS: Cell<Option<usize>> = const { Cell::new(Some(20)) });
+        let pods = resource("", "pods", "Pod");
+        let width = RowWidth::of(|| COLUMNS.get());
+        let mut table = Table::new(Layout::default(), false, Extent::Endless, false).clipped(width);
+        let mut written = Vec::new();
+        for columns in [Some(20), Some(12), None, Some(60)] {
+            COLUMNS.set(columns);
+            let cells = &["abcdefghijklmnop", "Running"];
+            let mut out = Vec::new();
+            table.line(line(&pods, &["Name", "Status"], cells), &mut out).expect("a Vec takes all");
+            table.flush(&mut out).expect("a Vec takes all");
+            written.push(String::from_utf8(out).expect("text"));
+        }
+        let whole = "abcdefghijklmnop   Running\n";
+        assert_eq!(written, ["abcdefghi…   Running\n", "abcdefg…   …\n", whole, whole]);
     }
 
     /// Counts the written pieces, which must end with whole lines.

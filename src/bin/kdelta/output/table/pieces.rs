@@ -2,6 +2,8 @@
 
 use std::io::{self, Write};
 
+use crate::view::{Colour, PLAIN};
+
 /// The amount of text that is laid out before it is written; also the capacity kept for the next lines, because an
 /// endless table may begin with a large one.
 pub(super) const PIECE: usize = 1 << 16;
@@ -20,6 +22,13 @@ impl<'a, W: Write> Pieces<'a, W> {
 
     pub(super) fn push(&mut self, text: &str) {
         self.text.push_str(text);
+    }
+
+    pub(super) fn push_coloured(&mut self, text: &str, colour: Option<Colour>) {
+        match colour.filter(|_| !text.is_empty()) {
+            Some(colour) => [colour.start(), text, PLAIN].iter().for_each(|part| self.push(part)),
+            None => self.push(text),
+        }
     }
 
     pub(super) fn push_blanks(&mut self, count: usize) {

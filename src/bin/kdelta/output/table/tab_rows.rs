@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use super::block::Block;
 use super::elastic::ElasticWriter;
 use super::pieces::Pieces;
+use crate::view::Colour;
 
 /// Rows that wait until [`TabRows::flush`], so that the columns fit all of them. Columns keep their widths.
 #[derive(Default)]
@@ -16,17 +17,28 @@ pub(crate) struct TabRows {
 impl TabRows {
     /// Adds a row. As in kubectl, a tab inside a cell starts another cell, and a line break another row.
     pub(crate) fn push(&mut self, cells: impl IntoIterator<Item = impl AsRef<str>>) {
-        let mut row: Vec<String> = Vec::new();
-        for cell in cells {
+        self.push_coloured(cells, []);
+    }
+
+    /// Adds a row; `colours` are the indices and colours of its coloured cells, in order.
+    pub(crate) fn push_coloured(
+        &mut self,
+        cells: impl IntoIterator<Item = impl AsRef<str>>,
+        colours: impl IntoIterator<Item = (usize, Colour)>,
+    ) {
+        let mut colours = colours.into_iter().peekable();
+        let (mut row, mut coloured): (Vec<String>, Vec<(usize, Colour)>) = (Vec::new(), Vec::new());
+        for (at, cell) in cells.into_iter().enumerate() {
             let mut lines = cell.as_ref().split('\n');
+            coloured.extend(colours.next_if(|(of, _)| *of == at).map(|(_, colour)| (row.len(), colour)));
             row.extend(lines.next().map(str::to_owned));
             for line in lines {
-                self.block.push(row.iter().map(String::as_str), None);
-                row.clear();
+                self.block
+                    .push(row.drain(..).collect::<Vec<_>>().iter().map(String::as_str), coloured.drain(..));
                 row.push(line.to_owned());
             }
         }
-        self.block.push(row.iter().map(String::as_str), None);
+        self.block.push(row.iter().map(String::as_str), coloured);
     }
 
     /// Writes the waiting rows.
@@ -35,7 +47,7 @@ impl TabRows {
     /// `out` failed.
     pub(crate) fn flush(&mut self, out: &mut impl Write) -> io::Result<()> {
         let mut text = String::new();
-        let written = ElasticWriter::write(&self.block, &mut self.widths, false, Pieces::new(&mut text, out));
+        let written = ElasticWriter::write(&self.block, &mut self.widths, Pieces::new(&mut text, out));
         self.block.clear();
         written
     }
@@ -49,6 +61,16 @@ mod tests {
         let mut out = Vec::new();
         rows.flush(&mut out).expect("a Vec takes all");
         String::from_utf8(out).expect("text")
+    }
+
+    #[test]
+    fn colour_belongs_to_its_cell() {
+        let mut rows = TabRows::default();
+        rows.push_coloured(["a", "Warning", "one\ntwo", "x"], [(1, Colour::Yellow), (3, Colour::Red)]);
+        assert_eq!(
+            written(&mut rows),
+            "a     \u{1b}[33mWarning\u{1b}[0m   one\ntwo   \u{1b}[31mx\u{1b}[0m\n"
+        );
     }
 
     // The layout of kubectl 1.36 for events with such messages.

@@ -9,7 +9,7 @@ use kdelta::object::{JsonValue, Object, human_duration};
 use super::documents::{TypedDocuments, TypedFormat};
 use super::event_fields;
 use crate::output::table::TabRows;
-use crate::view::{escape, escape_cell};
+use crate::view::{escape, escape_cell, severity};
 
 /// The format of events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -31,6 +31,8 @@ pub(crate) struct EventOptions {
     pub(crate) namespaces: bool,
     /// Whether a terminal displays the output.
     pub(crate) for_terminal: bool,
+    /// Whether the type of abnormal events is coloured.
+    pub(crate) colour: bool,
 }
 
 /// Events that are printed one by one, as they arrive.
@@ -97,7 +99,9 @@ impl EventStream {
             format!("{}/{}", escape(kind), escape(name)).into(),
             escape(text(event, &["message"]).trim()),
         ]);
-        self.rows.push(cells);
+        let at = usize::from(self.options.namespaces) + 1;
+        let severity = severity("TYPE", &cells[at]).filter(|_| self.options.colour);
+        self.rows.push_coloured(cells, severity.map(|severity| (at, severity.colour())));
     }
 }
 
@@ -276,6 +280,14 @@ mod tests {
             "NAMESPACE   LAST SEEN   TYPE      REASON   OBJECT    MESSAGE\n\
              shop        109m        Warning   R        Pod/web   ^[[31m red\\r x\n"
         );
+    }
+
+    #[test]
+    fn warnings_are_coloured() {
+        let options = EventOptions { colour: true, ..EventOptions::default() };
+        let text = printed(&options);
+        assert_eq!(text.matches("\u{1b}[33mWarning\u{1b}[0m   R ").count(), 1);
+        assert_eq!(text.matches('\u{1b}').count(), 2, "{text}");
     }
 
     #[test]
