@@ -8,7 +8,9 @@ import (
 
 	_ "k8s.io/client-go/plugin/pkg/client/auth" // The log-in with OpenID Connect.
 	"k8s.io/component-base/cli"
+	"k8s.io/component-base/logs"
 	"k8s.io/kubectl/pkg/cmd"
+	"k8s.io/kubectl/pkg/cmd/util"
 
 	"kdelta.dev/testbed/internal/version"
 )
@@ -18,5 +20,10 @@ func main() {
 		fmt.Fprintf(os.Stderr, "kubectl: %v\n", err)
 		os.Exit(1)
 	}
-	os.Exit(cli.Run(cmd.NewDefaultKubectlCommand()))
+	// The same as in cmd/kubectl: the verbosity counts before the arguments are parsed, and kubectl words its errors.
+	// The error of an invalid level is reported when the arguments are parsed.
+	_, _ = logs.GlogSetter(cmd.GetLogVerbosity(os.Args))
+	if err := cli.RunNoErrOutput(cmd.NewDefaultKubectlCommand()); err != nil {
+		util.CheckErr(err)
+	}
 }
