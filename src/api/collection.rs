@@ -23,6 +23,8 @@ pub(super) struct Collection {
     /// Never empty.
     pub(super) namespace: Option<String>,
     pub(super) name: Option<String>,
+    /// The part of a named object that is requested instead of it; never empty.
+    pub(super) subresource: Option<String>,
     pub(super) label_selector: String,
     pub(super) field_selector: String,
     pub(super) representation: Representation,
@@ -52,12 +54,15 @@ impl Collection {
         }
     }
 
-    /// Returns the request for one object by its name; selectors do not apply.
+    /// Returns the request for one object by its name, or for its subresource; selectors do not apply.
     ///
     /// # Errors
     /// [`Error::Invalid`] for an invalid name.
     pub(super) fn get_request(&self, representation: Representation, name: &str) -> Result<Request, Error> {
-        let path = format!("{}/{}", self.path()?, path_segment("resource name", name)?);
+        let mut path = format!("{}/{}", self.path()?, path_segment("resource name", name)?);
+        if let Some(subresource) = &self.subresource {
+            path = format!("{path}/{}", path_segment("subresource", subresource)?);
+        }
         Ok(self.request(path, representation, RequestKind::One).timeout(self.request_timeout))
     }
 

@@ -38,6 +38,7 @@ impl ResourceClient {
             resource,
             namespace: None,
             name: None,
+            subresource: None,
             label_selector: String::new(),
             field_selector: String::new(),
             representation: Representation::Objects,
@@ -62,6 +63,14 @@ impl ResourceClient {
     #[must_use]
     pub fn named(mut self, name: Option<String>) -> Self {
         self.0.name = name;
+        self
+    }
+
+    /// Selects this subresource of an object that is [requested by name](Self::get_named), such as `scale`; `None`, or an
+    /// empty one, selects the object. Lists and watches have no subresources.
+    #[must_use]
+    pub fn subresource(mut self, subresource: Option<String>) -> Self {
+        self.0.subresource = subresource.filter(|subresource| !subresource.is_empty());
         self
     }
 
@@ -140,7 +149,7 @@ impl ResourceClient {
         self.0.client.has_response()
     }
 
-    /// Requests one object by its name, in the selected representation; selectors do not apply.
+    /// Requests one object by its name, or its subresource, in the selected representation; selectors do not apply.
     ///
     /// # Errors
     /// The server's refusal, often [`Error::NotFound`]; [`Error::Invalid`] for an invalid name.

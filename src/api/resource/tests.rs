@@ -428,6 +428,24 @@ async fn name_stays_within_its_path_segment() {
     assert!(matches!(elsewhere.list(&ListOptions::default()).await, Err(Error::Invalid(_))));
 }
 
+#[tokio::test]
+async fn subresource_of_a_named_object_is_requested() {
+    let scale = r#"{"kind":"Scale","apiVersion":"autoscaling/v1","metadata":{"name":"a"}}"#;
+    let server = TestServer::start(move |_| json(200, scale)).await;
+    let of = |subresource: &str| {
+        ResourceClient::new(client(&server.url), deployments())
+            .namespace(Some("shop".into()))
+            .subresource(Some(subresource.to_owned()))
+    };
+    let object = of("scale").get_named("a").await.expect("a scale");
+    assert_eq!(object.type_meta().kind, "Scale");
+    assert_eq!(seen(&server).0, "/apis/apps/v1/namespaces/shop/deployments/a/scale");
+    of("").get_named("a").await.expect("an object");
+    assert_eq!(seen(&server).0, "/apis/apps/v1/namespaces/shop/deployments/a");
+    let error = of("a/b").get_named("a").await.expect_err("two segments");
+    assert_eq!(error.to_string(), "invalid subresource \"a/b\": [may not contain '/']");
+}
+
 /// An HTTP URL parser takes a backslash for a slash, and drops tabs and newlines.
 #[tokio::test]
 async fn characters_special_to_url_parsers_are_encoded() {

@@ -91,6 +91,10 @@ pub(crate) struct GetArgs {
     #[command(flatten)]
     pub(crate) objects: ObjectArgs,
 
+    /// Print this subresource of the named objects: status, scale, resize or another
+    #[arg(long, value_name = "NAME", allow_hyphen_values = true, help_heading = "Selection")]
+    pub(crate) subresource: Option<String>,
+
     /// Sort by a field, given as a path such as .metadata.name or '{.status.startTime}': numbers, quantities and texts
     #[arg(long, value_name = "PATH", allow_hyphen_values = true, help_heading = "Output")]
     pub(crate) sort_by: Option<String>,

@@ -10,7 +10,9 @@ use super::rows::Rows;
 use super::selection::Selection;
 use super::targets;
 use super::until::Until;
-use crate::args::{Command, ExplainArgs, GetArgs, IndexArgs, ObjectArgs, OutcomeArgs, SelectArgs, Shell};
+use crate::args::{
+    ByArgs, Command, ExplainArgs, GetArgs, IndexArgs, ObjectArgs, OutcomeArgs, SelectArgs, Shell,
+};
 
 /// The task to perform; `get -w` is a watch.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,6 +57,8 @@ pub(crate) struct Get {
     pub(crate) selection: Selection,
     pub(crate) by: Vec<By>,
     pub(crate) print: Print,
+    /// The part of the named objects to print instead of them.
+    pub(crate) subresource: Option<String>,
     /// The expression of `--sort-by`.
     pub(crate) sort_by: Option<String>,
     pub(crate) ignore_not_found: bool,
@@ -164,7 +168,8 @@ fn watch(args: &ObjectArgs, rows: Rows, selection: Selection) -> Result<Task, Us
 }
 
 fn get(args: &GetArgs, selection: Selection) -> Result<Task, UsageError> {
-    let GetArgs { objects, sort_by, watch: _, outcome: OutcomeArgs { fail_if_empty, stats } } = args;
+    let GetArgs { objects, subresource, sort_by, watch: _, outcome: OutcomeArgs { fail_if_empty, stats } } =
+        args;
     let ObjectArgs { index, ignore_not_found, print, lines, flow, until, select: _ } = objects;
     if args.watch || flow.watch_only {
         return match () {
@@ -179,10 +184,25 @@ fn get(args: &GetArgs, selection: Selection) -> Result<Task, UsageError> {
     if let Some(flag) = Until::given(until).or(Lines::given(lines)).or(Flow::given(flow)) {
         return Err(UsageError::NeedsWatch(flag));
     }
+    let subresource = subresource.clone().filter(|name| !name.is_empty());
+    if subresource.is_some() {
+        check_named(&selection, index)?;
+    }
     let (by, print) = (by(&index.by)?, Print::read(print)?);
     let (ignore_not_found, fail_if_empty, stats) = (*ignore_not_found, *fail_if_empty, *stats);
     let sort_by = sort_by.clone().filter(|expression| !expression.is_empty());
-    Ok(Task::Get(Get { selection, by, print, sort_by, ignore_not_found, fail_if_empty, stats }))
+    Ok(Task::Get(Get { selection, by, print, subresource, sort_by, ignore_not_found, fail_if_empty, stats }))
+}
+
+/// Rejects a selection whose subresources can't be requested: only named objects have them.
+fn check_named(selection: &Selection, index: &ByArgs) -> Result<(), UsageError> {
+    match () {
+        () if selection.targets.iter().any(|target| target.names.is_empty()) => {
+            Err(UsageError::SubresourceOfMany)
+        }
+        () if !index.by.is_empty() => Err(UsageError::SubresourceByIndex),
+        () => Ok(()),
+    }
 }
 
 impl Watch {
@@ -294,6 +314,24 @@ mod tests {
         ] {
             assert!(read(line).is_ok(), "{line}");
         }
+    }
+
+    #[test]
+    fn subresources_need_names() {
+        let subresource = |line: &str| match read(line) {
+            Ok(Task::Get(get)) => Ok(get.subresource),
+            other => Err(other),
+        };
+        assert_eq!(subresource("get po a b --subresource=status"), Ok(Some("status".into())));
+        assert_eq!(subresource("get po/a svc/b --subresource x"), Ok(Some("x".into())));
+        assert_eq!(subresource("get po --subresource="), Ok(None));
+        for line in
+            ["get po --subresource=status", "get po -l a=b --subresource=x", "get po,svc --subresource=x"]
+        {
+            assert_eq!(read(line), Err(UsageError::SubresourceOfMany), "{line}");
+        }
+        assert_eq!(read("get po a --by node=b --subresource=x"), Err(UsageError::SubresourceByIndex));
+        assert!(matches!(read("get po -w --subresource=status"), Ok(Task::Watch(_))), "as in kubectl");
     }
 
     #[test]

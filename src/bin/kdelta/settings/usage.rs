@@ -35,6 +35,10 @@ pub(crate) enum UsageError {
     SelectorWithName,
     #[error("selectors and the all flag cannot be used when passing resource/name arguments")]
     SelectorWithSlash,
+    #[error("subresource cannot be used when bulk resources are specified")]
+    SubresourceOfMany,
+    #[error("--subresource and --by exclude each other: an index holds whole objects")]
+    SubresourceByIndex,
     #[error("--output-watch-events option can only be used with --watch or --watch-only")]
     OutputWatchEvents,
     #[error(transparent)]

@@ -134,6 +134,10 @@ fn value(line: &TypedLine<'_>, app: &Command, arg: &Arg, head: &str, typed: &str
             };
             Completion::of(ValueSource::Fixed(formats.split(',').map(Candidate::new).collect()), head, typed)
         }
+        "subresource" => {
+            let names = ["resize", "scale", "status"].map(Candidate::new);
+            Completion::of(ValueSource::Fixed(names.to_vec()), head, typed)
+        }
         "api_group" => Completion::of(ValueSource::Groups, head, typed),
         "verbs" => Completion::of_list(ValueSource::Verbs, head, typed),
         "categories" => Completion::of_list(ValueSource::Categories, head, typed),
@@ -297,6 +301,7 @@ mod tests {
         assert_eq!(values("get po -o "), OBJECT_FORMATS.split(',').collect::<Vec<_>>());
         assert_eq!(values("api-resources -o "), ["json", "kyaml", "name", "wide", "yaml"]);
         assert_eq!(values("explain -o "), ["plaintext", "plaintext-openapiv2"]);
+        assert_eq!(values("get po a --subresource="), ["resize", "scale", "status"]);
         assert_eq!(values("get --color="), ["auto", "always", "never"]);
         assert_eq!(values("completions "), ["bash", "zsh", "fish", "powershell", "nushell"]);
         assert!(values("index po --by ").contains(&"node".to_owned()));

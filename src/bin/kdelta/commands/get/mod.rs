@@ -4,6 +4,7 @@
 //! informer runs until it has synced, and its index is queried.
 
 mod sink;
+mod subresource;
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -110,7 +111,9 @@ fn source(session: &Session, get: &Get, part: &Part) -> anyhow::Result<PartSourc
     } else {
         needs::representation(&get.print, indices)
     };
-    session.source(part, &get.selection, &get.print, representation, Filter::default()).context(Usage)
+    let representation = subresource::representation(get, representation);
+    let source = session.source(part, &get.selection, &get.print, representation, Filter::default());
+    Ok(source.context(Usage)?.with_subresource(get.subresource.clone()))
 }
 
 /// Prints one object by name.
@@ -124,8 +127,9 @@ async fn get_one<W: Write>(
 ) -> anyhow::Result<()> {
     let (tries, observer) = (source.tries(), reporter.one_shot_observer(part));
     match tries.repeat(&observer, async || source.get_named(name).await).await {
-        Ok(object) => printer.object(part, &object),
-        Err(error) if get.ignore_not_found && is_missing(&error) => {}
+        Ok(object) => printer.object(&subresource::printed_part(get, part, object.type_meta()), &object),
+        Err(error)
+            if get.ignore_not_found && (is_missing(&error) || subresource::is_missing(get, &error)) => {}
         Err(error) => return Err(error.into()),
     }
     Ok(())

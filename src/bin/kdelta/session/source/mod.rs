@@ -132,7 +132,12 @@ impl PartSource {
         Arc::clone(&self.is_selector_refused)
     }
 
-    /// Requests one object by name, ignoring the filter, in a single attempt.
+    /// Makes a source that requests this subresource of named objects.
+    pub(crate) fn with_subresource(self, subresource: Option<String>) -> Self {
+        Self { client: self.client.subresource(subresource), ..self }
+    }
+
+    /// Requests one object by name, or its subresource, ignoring the filter, in a single attempt.
     ///
     /// # Errors
     /// The request fails.
