@@ -16,7 +16,6 @@ use crate::args::{
 
 /// The task to perform; `get -w` is a watch.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(clippy::large_enum_variant, reason = "there is one in a process")]
 pub(crate) enum Task {
     Watch(Watch),
     Get(Get),
@@ -319,12 +318,12 @@ mod tests {
     #[test]
     fn subresources_need_names() {
         let subresource = |line: &str| match read(line) {
-            Ok(Task::Get(get)) => Ok(get.subresource),
-            other => Err(other),
+            Ok(Task::Get(get)) => get.subresource,
+            other => panic!("{line}: {other:?}"),
         };
-        assert_eq!(subresource("get po a b --subresource=status"), Ok(Some("status".into())));
-        assert_eq!(subresource("get po/a svc/b --subresource x"), Ok(Some("x".into())));
-        assert_eq!(subresource("get po --subresource="), Ok(None));
+        assert_eq!(subresource("get po a b --subresource=status"), Some("status".into()));
+        assert_eq!(subresource("get po/a svc/b --subresource x"), Some("x".into()));
+        assert_eq!(subresource("get po --subresource="), None);
         for line in
             ["get po --subresource=status", "get po -l a=b --subresource=x", "get po,svc --subresource=x"]
         {

@@ -114,8 +114,12 @@ mod tests {
     /// Returns the text of these lines, whose first are rows.
     fn written(columns: usize, natural: &mut Vec<usize>, rows: &[&[&str]], remarks: &[&str]) -> String {
         let mut block = Block::default();
-        rows.iter().for_each(|row| block.push(row.iter().copied(), []));
-        remarks.iter().for_each(|remark| block.remark(remark));
+        for row in rows {
+            block.push(row.iter().copied(), []);
+        }
+        for remark in remarks {
+            block.remark(remark);
+        }
         let (mut text, mut out) = (String::new(), Vec::new());
         FittedWriter::write(&block, natural, columns, Pieces::new(&mut text, &mut out))
             .expect("a Vec takes all");

@@ -33,8 +33,8 @@ impl TabRows {
             coloured.extend(colours.next_if(|(of, _)| *of == at).map(|(_, colour)| (row.len(), colour)));
             row.extend(lines.next().map(str::to_owned));
             for line in lines {
-                self.block
-                    .push(row.drain(..).collect::<Vec<_>>().iter().map(String::as_str), coloured.drain(..));
+                self.block.push(row.iter().map(String::as_str), coloured.drain(..));
+                row.clear();
                 row.push(line.to_owned());
             }
         }

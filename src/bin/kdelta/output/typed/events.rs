@@ -22,6 +22,7 @@ pub(crate) enum EventFormat {
 
 /// Which events are printed, and how.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
 pub(crate) struct EventOptions {
     /// The printed types in any case; empty for all.
     pub(crate) types: Vec<String>,
