@@ -5,23 +5,26 @@ use std::collections::HashSet;
 /// The order of a matcher's entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Order {
-    /// Any order, and no name occurs twice.
+    /// No name occurs twice, so the order does not matter.
     Distinct,
-    /// The order of the keys under which servers store their objects, strictly increasing.
+    /// Some name occurs twice, and the entries are sorted by the keys under which servers store their objects.
     Sorted,
-    /// Any other order.
-    Random,
+    /// Some name occurs twice, and the entries are not sorted.
+    Unsorted,
 }
 
-/// Namespaces, names and versions of the objects of a list, in its order.
+/// Namespaces, names and versions of the objects of a list, in its order. They are matched one after the other to rows that
+/// have only a name.
 #[derive(Debug, Default)]
 pub(crate) struct RowMatcher {
     /// All texts, concatenated.
     text: String,
     /// The lengths of namespace, name and version of each object.
     lengths: Vec<[u32; 3]>,
-    /// The number of objects that were matched, and the end of their texts.
-    come: (usize, usize),
+    /// The number of objects that have been matched.
+    matched: usize,
+    /// The end of their texts.
+    offset: usize,
 }
 
 impl RowMatcher {
@@ -30,32 +33,33 @@ impl RowMatcher {
         for text in [namespace, name, version] {
             self.text.push_str(text);
         }
-        // Frames are far shorter than that.
+        // Each text is part of a frame, which is far shorter than 4 GiB.
         let length = |text: &str| u32::try_from(text.len()).unwrap_or(u32::MAX);
         self.lengths.push([length(namespace), length(name), length(version)]);
     }
 
     /// Returns namespace and version of the next object if it has this name.
     pub(crate) fn next(&mut self, name: &str) -> Option<(&str, &str)> {
-        let lengths = self.lengths.get(self.come.0)?;
-        let [namespace, own, version] = lengths.map(|length| length as usize);
-        let text = self.text.get(self.come.1..self.come.1 + namespace + own + version)?;
-        if &text[namespace..namespace + own] != name {
+        let lengths = self.lengths.get(self.matched)?;
+        let [namespace_len, name_len, version_len] = lengths.map(|length| length as usize);
+        let text = self.text.get(self.offset..self.offset + namespace_len + name_len + version_len)?;
+        if &text[namespace_len..namespace_len + name_len] != name {
             return None;
         }
-        self.come = (self.come.0 + 1, self.come.1 + text.len());
-        Some((&text[..namespace], &text[namespace + own..]))
+        self.matched += 1;
+        self.offset += text.len();
+        Some((&text[..namespace_len], &text[namespace_len + name_len..]))
     }
 
-    /// Returns the order, which matters only if names repeat.
+    /// Returns the order of the entries.
     pub(crate) fn order(&self) -> Order {
         let mut names = HashSet::with_capacity(self.lengths.len());
         if self.keys().all(|(_, name)| names.insert(name)) {
             return Order::Distinct;
         }
-        // A storage key has a slash between the two, which sorts after `-` and `.`.
+        // Compared as storage keys: their slash sorts after `-` and `.`.
         let paths = self.keys().map(|(namespace, name)| format!("{namespace}/{name}"));
-        if paths.is_sorted_by(|one, next| one < next) { Order::Sorted } else { Order::Random }
+        if paths.is_sorted_by(|one, next| one < next) { Order::Sorted } else { Order::Unsorted }
     }
 
     /// Returns namespace and name of each object.
@@ -71,18 +75,18 @@ impl RowMatcher {
 
     /// Goes back to the first object.
     pub(crate) fn rewind(&mut self) {
-        self.come = (0, 0);
+        (self.matched, self.offset) = (0, 0);
     }
 
-    /// Returns the keys of the first objects.
-    pub(crate) fn first(&self, count: usize) -> HashSet<(String, String)> {
+    /// Returns namespace and name of the first objects.
+    pub(crate) fn first_keys(&self, count: usize) -> HashSet<(String, String)> {
         let first = self.keys().take(count);
         first.map(|(namespace, name)| (namespace.to_owned(), name.to_owned())).collect()
     }
 
     /// Returns whether every object was matched.
     pub(crate) fn is_exhausted(&self) -> bool {
-        self.come.0 == self.lengths.len()
+        self.matched == self.lengths.len()
     }
 }
 
@@ -102,8 +106,8 @@ mod tests {
         assert_eq!(order(&[]), Order::Distinct);
         assert_eq!(order(&[("b", "x"), ("a", "y")]), Order::Distinct);
         assert_eq!(order(&[("a-b", "x"), ("a", "x"), ("a", "y")]), Order::Sorted);
-        assert_eq!(order(&[("a", "x"), ("a-b", "x")]), Order::Random);
-        assert_eq!(order(&[("a", "x"), ("a", "x")]), Order::Random);
+        assert_eq!(order(&[("a", "x"), ("a-b", "x")]), Order::Unsorted);
+        assert_eq!(order(&[("a", "x"), ("a", "x")]), Order::Unsorted);
     }
 
     #[test]
@@ -124,7 +128,7 @@ mod tests {
             matcher.rewind();
         }
         let key = |namespace: &str, name: &str| (namespace.to_owned(), name.to_owned());
-        assert_eq!(matcher.first(2), HashSet::from([key("a", "x"), key("", "node")]));
-        assert_eq!(matcher.first(9).len(), 3);
+        assert_eq!(matcher.first_keys(2), HashSet::from([key("a", "x"), key("", "node")]));
+        assert_eq!(matcher.first_keys(9).len(), 3);
     }
 }

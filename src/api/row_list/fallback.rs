@@ -1,8 +1,9 @@
-//! The errors of a way to list that another way may avoid.
+//! The errors after which a list is requested in another form.
 
 use crate::listwatch::Error;
 
-/// Returns whether an error means that this way does not work, and another may.
+/// Returns whether a request in another representation, or at another version, may succeed after this error. Other errors,
+/// such as missing permissions or a lost connection, concern every form of the list.
 pub(super) fn is_fallback_error(error: &Error) -> bool {
     matches!(
         error,

@@ -1,17 +1,23 @@
-//! The start of a join: names, the rows of the same version, and the check that they match.
+//! The start of a join: requests the names, requests the rows at the same version, and checks that they match.
 //!
-//! A row has its object's name but not its namespace, so rows are also matched by order, which no server guarantees.
-//! If no name occurs twice, a row with the name of the next entry belongs to that object in any order; such rows are
-//! returned as they arrive. Names that occur in several namespaces (`default`, `kube-root-ca.crt`) could be exchanged
-//! without notice by a server that lists from a hash table, as those before Kubernetes 1.31 do for a version or a
-//! later one. Those rows are requested at exactly the version, which servers read in the order of the keys, and only
-//! if the names came in that order as well; and none is returned before all of them have matched.
+//! A row contains its object's name, but not its namespace. Rows are therefore matched to the list of names in order: the
+//! name of each row must equal that of the next entry. No server guarantees the order, so a wrong match must be impossible:
 //!
-//! Three measures make it fast everywhere. A page is requested with its metadata first: a small cluster responds in
-//! one round trip. A server returns exactly one version from memory only while it remembers a state of that version,
-//! and forgets those of a collection that has been quiet for minutes; otherwise it reads from disk, which takes ten
-//! times as long. Therefore, if the order does not matter, that version or a later one is requested first: a collection
-//! without changes is returned at that version. Exactly that version is requested only if the collection has changed.
+//! - If no name occurs twice, a row with the name of the next entry belongs to that object. Rows are returned as they
+//!   arrive.
+//! - If a name occurs in several namespaces (`default`, `kube-root-ca.crt`), rows of that name could be exchanged unnoticed:
+//!   servers before Kubernetes 1.31 list from a hash table if they may return a later version. Such rows are requested at
+//!   exactly the version of the names, which servers read in the order of the keys, and only if the names are in that order
+//!   too. No row is returned before all of them have matched.
+//!
+//! The requests are ordered for speed:
+//!
+//! 1. A page with metadata. It is the whole list of a small cluster, in one round trip.
+//! 2. The names, then the rows at their version or a later one, unless the order matters. Servers respond from memory, and
+//!    a collection without changes is returned at that version.
+//! 3. The rows at exactly that version, if the order matters or the collection has changed. A server responds from memory
+//!    only while it remembers a state of that version. It forgets those of a collection that has not changed for minutes,
+//!    and then reads from disk, which takes ten times as long.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -42,7 +48,7 @@ pub(super) async fn start(
     options: &ListOptions,
 ) -> Result<(State, ListMeta), Error> {
     let mut arrival_time = collection.arrival_time.start();
-    // From its memory, which any version allows, a server sends all objects, whatever the limit.
+    // If any version is set, a server may respond from memory. It then ignores the limit and sends all objects.
     if options.resource_version.is_unset()
         && let Some(page) = page(collection, options, &mut arrival_time).await?
     {
@@ -59,7 +65,7 @@ pub(super) async fn start(
     Ok((State::Whole(VecDeque::new(), whole), ListMeta::default()))
 }
 
-/// Requests a page with metadata: the whole list, or proof that there is more.
+/// Requests a page with metadata. Returns `None` if the list has further pages.
 async fn page(
     collection: &Collection,
     options: &ListOptions,
@@ -72,7 +78,7 @@ async fn page(
     while ready.len() <= PAGE_SIZE as usize {
         arrival_time.record();
         let next = items.next().await?;
-        // Servers announce a further page before the first object: then this page need not be read.
+        // Servers send the continue token before the first object, so the rest of the page need not be read.
         if !items.meta().continue_token.is_empty() {
             return Ok(None);
         }
@@ -84,16 +90,16 @@ async fn page(
     Ok(Some(State::Whole(ready, items)))
 }
 
-/// Requests all names, and their version if there is one.
+/// Requests all names. Returns `None` if they arrive too slowly, or if the list is incomplete or has no version.
 async fn names(
     collection: &Collection,
     options: &ListOptions,
     arrival_time: &mut ArrivalTimer,
 ) -> Result<Option<(RowMatcher, ListMeta)>, Error> {
     let collection = Collection { silence_limit: Some(NAMES_SILENCE_LIMIT), ..collection.clone() };
-    let requests = collection.items(Representation::Metadata, Naming::RequestedNamespace, options);
-    let Some(requests) = within(NAMES_SILENCE_LIMIT, requests).await else { return Ok(None) };
-    let mut items = requests?;
+    let request = collection.items(Representation::Metadata, Naming::RequestedNamespace, options);
+    let Some(response) = within(NAMES_SILENCE_LIMIT, request).await else { return Ok(None) };
+    let mut items = response?;
     let mut matcher = RowMatcher::default();
     loop {
         arrival_time.record();
@@ -109,7 +115,7 @@ async fn names(
     Ok(is_whole.then_some((matcher, meta)))
 }
 
-/// Requests the rows of these names, if they can be matched with certainty.
+/// Requests the rows of these names. Returns `None` if they can't be matched with certainty.
 async fn rows(
     collection: &Collection,
     meta: &ListMeta,
@@ -120,18 +126,18 @@ async fn rows(
     let version_matches: &[_] = match order {
         Order::Distinct => &[ResourceVersionMatch::NotOlderThan, ResourceVersionMatch::Exact],
         Order::Sorted => &[ResourceVersionMatch::Exact],
-        Order::Random => &[],
+        Order::Unsorted => &[],
     };
     for version_match in version_matches {
         arrival_time.record();
-        let requests =
+        let response =
             match collection.items(ROWS, Naming::RequestedNamespace, &options_at(meta, *version_match)).await
             {
                 Err(error) if is_fallback_error(&error) => continue,
-                requests => requests?,
+                response => response?,
             };
         matcher.rewind();
-        let mut items = requests.with_naming(Naming::Matcher(matcher));
+        let mut items = response.with_naming(Naming::Matcher(matcher));
         if let Some(ready) = matched_rows(&mut items, &meta.resource_version, order, arrival_time).await? {
             return Ok(Some(State::Rows(ready, items, ReturnedObjects::Rows(0))));
         }
@@ -140,7 +146,8 @@ async fn rows(
     Ok(None)
 }
 
-/// Reads the rows that must be checked before any is returned, if they match the names.
+/// Reads the rows that must be checked before any is returned: the first one if no name occurs twice, otherwise all.
+/// Returns `None` if a row does not match.
 async fn matched_rows(
     items: &mut ListResponse,
     version: &ResourceVersion,
@@ -160,7 +167,7 @@ async fn matched_rows(
     Ok(Some(ready))
 }
 
-/// Returns the options for another list at the version of a list.
+/// Returns the options for a list at the version of another one.
 fn options_at(meta: &ListMeta, version_match: ResourceVersionMatch) -> ListOptions {
     ListOptions {
         resource_version: meta.resource_version.clone(),

@@ -1,7 +1,7 @@
 //! Lists of rows without objects: the fastest representation, matched to their objects afterwards.
 //!
-//! A Table without objects costs a server a twentieth of one with metadata, but its rows contain only a name at best.
-//! If the namespace is known, or only names are needed, that is enough. Rows of all namespaces are joined with the
+//! A Table without objects costs a server a twentieth of one with metadata, but its rows contain at most a name.
+//! That is enough if the namespace is known or only names are needed. Rows of all namespaces are joined with the
 //! metadata of the same objects at the same version; on any doubt a Table with metadata is requested for the objects
 //! that have not been returned yet.
 
@@ -38,9 +38,8 @@ pub(super) struct RowList {
 }
 
 impl RowList {
-    /// Joins the rows of all namespaces with their metadata. The list must have no limit. Returns once it is known
-    /// how the objects will arrive, after up to four requests. A caller that retries after a refusal needs no more
-    /// care than for any other list.
+    /// Joins the rows of all namespaces with their metadata. The list must have no limit. Returns after up to four
+    /// requests, before the first object has been returned: a refused list can be retried like any other.
     ///
     /// # Errors
     /// One of the requests was refused.
@@ -136,7 +135,7 @@ impl RowList {
         let mut returned = std::mem::take(returned);
         if let ReturnedObjects::Rows(count) = returned {
             returned = ReturnedObjects::Keys(
-                items.matcher_mut().map(|matcher| matcher.first(count)).unwrap_or_default(),
+                items.matcher_mut().map(|matcher| matcher.first_keys(count)).unwrap_or_default(),
             );
         } else {
             self.meta = items.meta().clone();

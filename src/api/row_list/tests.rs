@@ -25,6 +25,7 @@ fn table(version: &str, columns: &str, rows: &str) -> String {
     )
 }
 
+/// Returns the metadata of three objects, with a continue token.
 fn names(token: &str) -> String {
     names_of(token, [("a", "x"), ("a", "y"), ("b", "z")])
 }
@@ -39,8 +40,8 @@ fn names_of(token: &str, keys: [(&str, &str); 3]) -> String {
     )
 }
 
-/// The same three as rows with metadata, the first last.
-fn whole() -> String {
+/// Returns the same three objects as rows with metadata, in another order: the first is the last.
+fn table_with_metadata() -> String {
     let row = |namespace: &str, name: &str, cell: u8| {
         format!(
             r#"{{"cells":["{name}",{cell}],"object":{{"metadata":{{"name":"{name}","namespace":"{namespace}"}}}}}}"#
@@ -49,9 +50,15 @@ fn whole() -> String {
     table("40", NAMED, &[row("a", "y", 2), row("b", "z", 3), row("a", "x", 1)].join(","))
 }
 
-/// Returns the list in that representation, and the targets of its requests.
+/// Returns the same rows as the first page of a longer list.
+fn first_page() -> String {
+    table_with_metadata().replace(r#"":"40""#, r#"":"40","continue":"more""#)
+}
+
+/// Lists from a new server. Returns the objects, the targets of the requests, and the end of the list. `names` is the list of
+/// names, and `rows` returns the rows for whether they are requested at exactly the version of the names.
 async fn list_all(
-    form: Representation,
+    representation: Representation,
     names: String,
     rows: impl Fn(bool) -> (u16, String) + Send + Sync + 'static,
 ) -> (Vec<String>, Vec<String>, Result<(), Error>) {
@@ -61,28 +68,28 @@ async fn list_all(
             let (code, text) = rows(target.contains("Exact"));
             json(code, &text)
         } else if target.contains("limit=500") {
-            json(200, &whole().replace(r#"":"40""#, r#"":"40","continue":"more""#))
+            json(200, &first_page())
         } else if head.contains("as=PartialObjectMetadataList") {
             json(200, &names)
         } else {
-            json(200, &whole())
+            json(200, &table_with_metadata())
         }
     })
     .await;
-    list_from(&server, form).await
+    list_from(&server, representation).await
 }
 
-/// The same from that server.
+/// Lists from a server. Returns the objects, the targets of all its requests, and the end of the list.
 async fn list_from(
     server: &TestServer,
-    form: Representation,
+    representation: Representation,
 ) -> (Vec<String>, Vec<String>, Result<(), Error>) {
-    let (found, end) = collect_all(&pods(&server.url, form)).await;
+    let (found, end) = collect_all(&pods(&server.url, representation)).await;
     let target = |head: &String| head.split(' ').nth(1).expect("a target").replace("/api/v1/pods", "");
     (found, server.requests().iter().map(target).collect(), end)
 }
 
-fn pods(url: &str, form: Representation) -> ResourceClient {
+fn pods(url: &str, representation: Representation) -> ResourceClient {
     let client = Client::new(&Config::for_server(url).expect("a config")).expect("a client");
     let pods = ApiResource {
         group: String::new(),
@@ -91,7 +98,7 @@ fn pods(url: &str, form: Representation) -> ResourceClient {
         kind: "Pod".into(),
         namespaced: true,
     };
-    ResourceClient::new(client, pods).representation(form)
+    ResourceClient::new(client, pods).representation(representation)
 }
 
 /// Returns the objects of a list and its end. A refusal with a time to wait is repeated, as by a reflector.
@@ -201,10 +208,7 @@ async fn refused_request_of_a_join_is_repeated() {
                 return json(200, &names(""));
             }
             let page = head.contains("limit=500");
-            json(
-                200,
-                &if page { whole().replace(r#"":"40""#, r#"":"40","continue":"more""#) } else { whole() },
-            )
+            json(200, &if page { first_page() } else { table_with_metadata() })
         })
         .await;
         let (found, requests, end) = list_from(&server, Representation::Rows).await;
@@ -215,14 +219,14 @@ async fn refused_request_of_a_join_is_repeated() {
 
 #[tokio::test]
 async fn unfinished_rows_are_an_error_that_causes_no_relist() {
-    for (code, rest) in [(410, EXPIRED.to_owned()), (200, whole().replace("40", "41"))] {
+    for (code, rest) in [(410, EXPIRED.to_owned()), (200, table_with_metadata().replace("40", "41"))] {
         let server = TestServer::start(move |head| {
             if head.contains("includeObject=None") {
                 json(200, &table("40", NAMED, r#"{"cells":["x",1]}"#))
             } else if head.contains("as=PartialObjectMetadataList") {
                 json(200, &names(""))
             } else if head.contains("limit=500") {
-                json(200, &whole().replace(r#"":"40""#, r#"":"40","continue":"more""#))
+                json(200, &first_page())
             } else {
                 json(code, &rest)
             }
@@ -247,7 +251,7 @@ async fn names_continue_from_metadata_after_a_row_without_name() {
     assert!(matches!(end, Err(Error::Decode(_))), "{end:?}");
 }
 
-/// Sends names in three pieces, with that pause before each.
+/// Serves one connection. Sends the list of names in three pieces, with that pause before each.
 async fn respond_slowly(mut stream: TcpStream, pause: Duration) -> std::io::Result<()> {
     // The network's own delays must not count.
     stream.set_nodelay(true)?;
@@ -261,11 +265,11 @@ async fn respond_slowly(mut stream: TcpStream, pause: Duration) -> std::io::Resu
         let response = if text.contains("includeObject=None") {
             json(200, &table("40", NAMED, ROWS))
         } else if text.contains("limit=500") {
-            json(200, &whole().replace(r#"":"40""#, r#"":"40","continue":"more""#))
+            json(200, &first_page())
         } else {
             let response = json(200, &names(""));
             for piece in response.as_bytes().chunks(response.len().div_ceil(3)) {
-                // In small steps: in each the clock waits for the network.
+                // In small steps, so that the client reads what has arrived before its own timers expire.
                 for _ in 0..pause.as_secs() {
                     sleep(Duration::from_secs(1)).await;
                 }
@@ -298,7 +302,7 @@ async fn slow_names_are_not_silence() {
 
 #[tokio::test]
 async fn single_page_takes_one_request() {
-    let server = TestServer::start(|_| json(200, &whole())).await;
+    let server = TestServer::start(|_| json(200, &table_with_metadata())).await;
     let (found, requests, end) = list_from(&server, Representation::Rows).await;
     assert_eq!(found, ["a/y 2", "b/z 3", "a/x 1"]);
     assert_eq!(requests, [PROBE]);
@@ -309,7 +313,7 @@ async fn single_page_takes_one_request() {
 async fn partial_page_is_dropped_after_its_first_object() {
     let server = TestServer::start(|head| {
         if head.contains("limit=500") {
-            let page = whole().replace(r#"":"40""#, r#"":"40","continue":"more""#);
+            let page = first_page();
             let (first, _) = page.split_once("}}},").expect("rows");
             return json(200, &format!("{first}}}}}}}, and no JSON from here on"));
         }
@@ -363,28 +367,28 @@ async fn server_that_ignores_the_limit_has_sent_all() {
 async fn doubtful_rows_are_replaced_without_repeating_any() {
     let ok = |text: String| (200, text);
     let whole_list = ["a/y 2", "b/z 3", "a/x 1"];
-    let then = "?resourceVersion=40&resourceVersionMatch=Exact";
-    for (what, names, rows, expected, last) in [
+    let exact = "?resourceVersion=40&resourceVersionMatch=Exact";
+    for (case, names, rows, expected, last) in [
         ("refused", names(""), (410, EXPIRED.to_owned()), whole_list, ""),
         ("in pages", names("more"), ok(String::new()), whole_list, ""),
         ("of another version", names(""), ok(table("41", NAMED, ROWS)), whole_list, ""),
         ("without names", names(""), ok(table("40", r#"[{"name":"Name"}]"#, ROWS)), whole_list, ""),
         ("no list", names(""), ok("<html>".to_owned()), whole_list, ""),
         ("none", names(""), ok(table("40", NAMED, "")), whole_list, ""),
-        ("too few", names(""), ok(table("40", NAMED, r#"{"cells":["x",1]}"#)), JOINED, then),
-        ("too many", names(""), ok(table("40", NAMED, &format!("{ROWS},{ROWS}"))), JOINED, then),
+        ("too few", names(""), ok(table("40", NAMED, r#"{"cells":["x",1]}"#)), JOINED, exact),
+        ("too many", names(""), ok(table("40", NAMED, &format!("{ROWS},{ROWS}"))), JOINED, exact),
         (
             "in another order",
             names(""),
             ok(table("40", NAMED, r#"{"cells":["x",1]},{"cells":["z",3]},{"cells":["y",2]}"#)),
             JOINED,
-            then,
+            exact,
         ),
     ] {
         let (found, requests, end) = list_all(Representation::Rows, names, always(rows.0, rows.1)).await;
-        assert_eq!(found, expected, "{what}");
-        assert_eq!(requests.last().map(String::as_str), Some(last), "{what}: {requests:?}");
-        assert!(end.is_ok(), "{what}");
+        assert_eq!(found, expected, "{case}");
+        assert_eq!(requests.last().map(String::as_str), Some(last), "{case}: {requests:?}");
+        assert!(end.is_ok(), "{case}");
     }
 }
 
@@ -394,10 +398,10 @@ async fn endless_names_are_dropped() {
     let server = TestServer::start(|head| {
         if head.contains("as=PartialObjectMetadataList") {
             let headers = "Content-Type: application/json\r\nContent-Length: 9999\r\n\r\n";
-            return format!("HTTP/1.1 200 Said\r\n{headers}{}", names(""));
+            return format!("HTTP/1.1 200 OK\r\n{headers}{}", names(""));
         }
-        let page = whole().replace(r#"":"40""#, r#"":"40","continue":"more""#);
-        let all = whole();
+        let page = first_page();
+        let all = table_with_metadata();
         json(200, if head.contains("limit=500") { &page } else { &all })
     })
     .await;
@@ -409,11 +413,11 @@ async fn endless_names_are_dropped() {
 
 #[tokio::test]
 async fn server_without_tables_sends_objects() {
-    for (form, expected, age) in
+    for (representation, expected, age) in
         [(Representation::Rows, PROBE, "<unknown>"), (Representation::Names, "?includeObject=None", "")]
     {
         let server = TestServer::start(|_| json(200, &names(""))).await;
-        let (found, requests, end) = list_from(&server, form).await;
+        let (found, requests, end) = list_from(&server, representation).await;
         assert_eq!(found, ["a/x", "a/y", "b/z"].map(|key| format!("{key} {age}")));
         assert_eq!(requests, [expected]);
         assert!(end.is_ok());
@@ -450,8 +454,8 @@ async fn refusal_of_every_representation_is_returned_at_once() {
         kind: "Node".into(),
         namespaced: false,
     };
-    for form in [Representation::Names, Representation::Rows] {
-        let resource = ResourceClient::new(client.clone(), nodes.clone()).representation(form);
+    for representation in [Representation::Names, Representation::Rows] {
+        let resource = ResourceClient::new(client.clone(), nodes.clone()).representation(representation);
         let error = resource.list(&ListOptions::default()).await.err().expect("a refusal");
         assert!(matches!(error, Error::TooManyRequests { .. }), "{error:?}");
     }

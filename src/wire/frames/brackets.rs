@@ -5,18 +5,18 @@ use wide::u8x16;
 use super::Fault;
 use crate::object::blocks::{BLOCK, Strings, masks};
 
-/// No JSON string contains a line break: a quote is missing, and everything after it would be misread.
-pub(super) const LINE_BREAK: Fault = Fault::Expected("the end of a string before that of its line");
-/// A missing bracket shows as a missing comma before the next value. A comma missing elsewhere hides no end; the
-/// parser of the value reports it.
-pub(super) const NO_COMMA: Fault = Fault::Expected("a comma");
-/// A backslash outside of strings is invalid. If it were skipped, it could hide the quote after it.
-pub(super) const NO_STRING: Fault = Fault::Expected("a string around a backslash");
+/// A line break within a string, which JSON forbids: a quote is missing, and everything after it would be misread.
+pub(super) const LINE_BREAK_IN_STRING: Fault = Fault::Expected("the end of a string before that of its line");
+/// An opening bracket directly after a closing one: a bracket or a comma is missing. Other missing commas hide no end of
+/// a value, so they are left to the parser of the value.
+pub(super) const MISSING_COMMA: Fault = Fault::Expected("a comma");
+/// A backslash outside of strings, which JSON forbids: skipping it could hide the quote after it.
+pub(super) const BACKSLASH_OUTSIDE_STRING: Fault = Fault::Expected("a string around a backslash");
 
-/// Follows an array or object from its opening bracket.
+/// A scanner for the end of an array or object, started at its opening bracket.
 ///
 /// A block is examined with operations on all of its bytes at once. Only if the value may end in the block, or
-/// something in it may be wrong, are its brackets visited one by one. The first finding counts, so that bytes after
+/// something in it may be wrong, are its brackets visited one by one. The first end or fault counts, so that bytes after
 /// the end, which belong to another value, and the cuts between chunks make no difference.
 #[derive(Debug, Default, Clone, Copy)]
 pub(super) struct Brackets {
@@ -26,16 +26,16 @@ pub(super) struct Brackets {
     strings: Strings,
 }
 
-/// The findings in a block, one bit per byte.
+/// The brackets and faults of a block: bit masks with one bit per byte.
 struct Marks {
     opening: u64,
     closing: u64,
     /// Opening brackets that follow a closing one with only white space in between.
-    no_comma: u64,
+    missing_commas: u64,
     /// Line breaks in strings.
     line_breaks: u64,
     /// Backslashes outside of strings.
-    no_string: u64,
+    stray_backslashes: u64,
 }
 
 /// The result of visiting the brackets of a block.
@@ -46,7 +46,7 @@ enum WalkResult {
     End(usize),
     /// The value is nested deeper than allowed.
     TooDeep,
-    /// The bit of the first wrong byte.
+    /// A fault comes first: the bit of its byte.
     Wrong(u64),
 }
 
@@ -59,7 +59,8 @@ impl Brackets {
         Ok(Self { depth: 1, ..Self::default() })
     }
 
-    /// Returns the position in `input`, which continues the value, after its closing bracket.
+    /// Scans `input`, which continues the value. Returns the position after the closing bracket, or `None` if the value does
+    /// not end in `input`.
     pub(super) fn end(&mut self, input: &[u8], limit: u32) -> Result<Option<usize>, Fault> {
         // A local copy stays in registers.
         let mut here = *self;
@@ -85,16 +86,16 @@ impl Brackets {
     /// Examines one block and returns the position in it where the value ends.
     #[inline]
     fn step(&mut self, block: &[u8; BLOCK], limit: u32) -> Result<Option<usize>, Fault> {
-        // The two opening brackets differ in one bit, as do the two closing ones; no other byte becomes one of them.
+        // `[` and `{` differ in the bit 0x20 only, as do `]` and `}`. No other byte becomes a brace when that bit is set.
         let [quotes, opening, closing] =
             masks(block, |bytes| [(bytes, b'"'), (bytes | 0x20, b'{'), (bytes | 0x20, b'}')]);
         let marks = if is_plain(block) {
-            self.plain(quotes, opening, closing)
+            self.plain_marks(quotes, opening, closing)
         } else {
-            self.any(block, quotes, opening, closing)
+            self.general_marks(block, quotes, opening, closing)
         };
-        let Marks { opening, closing, no_comma, line_breaks, no_string } = marks;
-        let wrong = no_comma | line_breaks | no_string;
+        let Marks { opening, closing, missing_commas, line_breaks, stray_backslashes } = marks;
+        let wrong = missing_commas | line_breaks | stray_backslashes;
         let (opened, closed) = (opening.count_ones(), closing.count_ones());
         if wrong == 0 && self.depth > closed && self.depth + opened <= limit {
             self.depth = self.depth + opened - closed;
@@ -107,45 +108,45 @@ impl Brackets {
             }
             WalkResult::End(end) => Ok(Some(end)),
             WalkResult::TooDeep => Err(Fault::TooDeep(limit)),
-            WalkResult::Wrong(first) if no_comma & first != 0 => Err(NO_COMMA),
-            WalkResult::Wrong(first) if line_breaks & first != 0 => Err(LINE_BREAK),
-            WalkResult::Wrong(_) => Err(NO_STRING),
+            WalkResult::Wrong(first) if missing_commas & first != 0 => Err(MISSING_COMMA),
+            WalkResult::Wrong(first) if line_breaks & first != 0 => Err(LINE_BREAK_IN_STRING),
+            WalkResult::Wrong(_) => Err(BACKSLASH_OUTSIDE_STRING),
         }
     }
 
     /// Returns the marks of a plain block. Most blocks of compact JSON are plain.
     #[inline]
-    fn plain(&mut self, quotes: u64, opening: u64, closing: u64) -> Marks {
+    fn plain_marks(&mut self, quotes: u64, opening: u64, closing: u64) -> Marks {
         let inside = self.strings.inside(quotes, 0);
         let (opening, closing) = (opening & !inside, closing & !inside);
-        let no_comma = opening & (closing << 1 | u64::from(self.closed));
+        let missing_commas = opening & (closing << 1 | u64::from(self.closed));
         self.closed = closing >> (BLOCK - 1) != 0;
-        Marks { opening, closing, no_comma, line_breaks: 0, no_string: 0 }
+        Marks { opening, closing, missing_commas, line_breaks: 0, stray_backslashes: 0 }
     }
 
-    /// Returns the marks of any block. Compact JSON seldom needs it: it stays out of the loop over plain blocks.
+    /// Returns the marks of any block. Compact JSON seldom needs this, so it is kept out of the loop over plain blocks.
     #[cold]
-    fn any(&mut self, block: &[u8; BLOCK], quotes: u64, opening: u64, closing: u64) -> Marks {
+    fn general_marks(&mut self, block: &[u8; BLOCK], quotes: u64, opening: u64, closing: u64) -> Marks {
         let [backslashes, line_breaks, low] =
             masks(block, |bytes| [(bytes, b'\\'), (bytes, b'\n'), (above_space(bytes), 0)]);
         let inside = self.strings.inside(quotes, backslashes);
         let (opening, closing, space) = (opening & !inside, closing & !inside, low & !inside);
-        // The positions where nothing may open: after a closing bracket. The carry of the addition runs through white
-        // space to the next byte.
+        // A bracket may not open after a closing one. The carry of the addition runs from there through white space to the
+        // next byte.
         let start = closing << 1 | u64::from(self.closed);
         let (sum, carried) = space.overflowing_add(start & space);
         self.closed = carried || closing >> (BLOCK - 1) != 0;
         Marks {
             opening,
             closing,
-            no_comma: opening & (start | (sum ^ space)),
+            missing_commas: opening & (start | (sum ^ space)),
             line_breaks: line_breaks & inside,
-            no_string: backslashes & !inside,
+            stray_backslashes: backslashes & !inside,
         }
     }
 }
 
-/// Visits the brackets of a block, starting at this depth, up to the first wrong byte.
+/// Visits the brackets of a block, starting at this depth, up to the first fault.
 #[cold]
 fn walk(mut depth: u32, limit: u32, opening: u64, closing: u64, wrong: u64) -> WalkResult {
     let before = wrong.wrapping_sub(1) & !wrong;

@@ -3,7 +3,7 @@
 //! The content is not validated, except for errors that would hide the end: a missing quote or bracket must not merge
 //! all following values into one.
 
-use super::brackets::{Brackets, LINE_BREAK};
+use super::brackets::{Brackets, LINE_BREAK_IN_STRING};
 use super::{Fault, Limits};
 
 /// The capacity above which a buffer is shrunk after a large value.
@@ -71,7 +71,7 @@ impl ValueScanner {
             match input[at - 1] {
                 b'"' => return Ok(Some(at)),
                 b'\\' => self.inside = Inside::Escape,
-                _ => return Err(LINE_BREAK),
+                _ => return Err(LINE_BREAK_IN_STRING),
             }
         }
         Ok(None)
@@ -165,7 +165,7 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
-    use crate::wire::frames::brackets::{NO_COMMA, NO_STRING};
+    use crate::wire::frames::brackets::{BACKSLASH_OUTSIDE_STRING, MISSING_COMMA};
     use crate::wire::frames::testing::{cut, document, text};
 
     /// Returns the end of a value, or its fault and the chunk in which the fault is noticed.
@@ -191,7 +191,7 @@ mod tests {
         for (at, byte) in body.iter().enumerate() {
             if in_string {
                 match byte {
-                    b'\n' => return Err((LINE_BREAK, at)),
+                    b'\n' => return Err((LINE_BREAK_IN_STRING, at)),
                     _ if std::mem::take(&mut escaped) => {}
                     b'\\' => escaped = true,
                     b'"' if depth == 0 => return Ok(Some(at + 1)),
@@ -201,8 +201,8 @@ mod tests {
                 continue;
             }
             match byte {
-                b'\\' => return Err((NO_STRING, at)),
-                b'{' | b'[' if closed => return Err((NO_COMMA, at)),
+                b'\\' => return Err((BACKSLASH_OUTSIDE_STRING, at)),
+                b'{' | b'[' if closed => return Err((MISSING_COMMA, at)),
                 b'{' | b'[' if depth == limit => return Err((Fault::TooDeep(limit), at)),
                 b'{' | b'[' => depth += 1,
                 b'}' | b']' if depth == 1 => return Ok(Some(at + 1)),
@@ -314,11 +314,11 @@ mod tests {
     #[test]
     fn hidden_ends_are_faults_anywhere_in_a_block() {
         for (body, expected) in [
-            ("\"a\nb\"]", LINE_BREAK),
-            ("\"a\\\nb\"]", LINE_BREAK),
-            ("{}{}]", NO_COMMA),
-            ("{} \r\n\t {}]", NO_COMMA),
-            ("\\\"\"]", NO_STRING),
+            ("\"a\nb\"]", LINE_BREAK_IN_STRING),
+            ("\"a\\\nb\"]", LINE_BREAK_IN_STRING),
+            ("{}{}]", MISSING_COMMA),
+            ("{} \r\n\t {}]", MISSING_COMMA),
+            ("\\\"\"]", BACKSLASH_OUTSIDE_STRING),
             ("[[]]]", Fault::TooDeep(2)),
         ] {
             for before in 0..150 {
