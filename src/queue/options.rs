@@ -1,4 +1,4 @@
-//! The options that the queues with deltas have in common.
+//! The options that `DeltaFifo` and `OrderedFifo` share.
 
 use std::sync::Arc;
 
@@ -9,13 +9,13 @@ use crate::object::{Compressor, KeyFunc, meta_namespace_key};
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct QueueOptions {
-    /// The key function.
+    /// The function that returns the key of an object; by default namespace and name.
     pub key_func: KeyFunc,
     /// Whether a list after the initial one is popped as one [`Item::ReplacedAll`](super::Item::ReplacedAll) (client-go:
     /// `AtomicEvents`), so that it can be applied in one step. In a [`DeltaFifo`](super::DeltaFifo) it includes the deltas
     /// queued before the list. If false, objects are popped one by one.
     pub atomic_replace: bool,
-    /// The function that changes objects before they are queued.
+    /// The function that changes objects before they are queued; none by default.
     pub transformer: Option<Transformer>,
     /// Compresses objects that wait for the end of a list, to save memory. Pass the compressor of the store.
     pub compressor: Option<Arc<Compressor>>,

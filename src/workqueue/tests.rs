@@ -1,4 +1,4 @@
-//! client-go's test cases of the queue, and a comparison with a plain model.
+//! client-go's test cases of the queue, named in a comment above each test, and a comparison with a simple model.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -24,7 +24,7 @@ fn now<T>(future: impl Future<Output = T>) -> Option<T> {
     }
 }
 
-/// Takes an item that is there.
+/// Takes the next item, which must be pending.
 fn take<T: Clone + Eq + std::hash::Hash>(queue: &WorkQueue<T>) -> T {
     now(queue.get()).flatten().expect("an item")
 }
@@ -138,7 +138,7 @@ fn equal_items_are_one() {
     assert!(queue.is_empty(), "an item that no worker took is not done");
 }
 
-/// Pending items that record which were touched.
+/// Pending items, and a record of those that were touched.
 #[derive(Default)]
 struct Touched(Fifo<&'static str>, Arc<Mutex<Vec<&'static str>>>);
 
@@ -347,7 +347,7 @@ fn dropped_get_loses_no_item_and_no_wakeup() {
 
 // TestRateLimitingQueue
 #[test]
-fn rate_limited_items_wait_as_long_as_the_limiter_says() {
+fn rate_limiter_determines_the_delay() {
     let clock = Arc::new(FakeClock::new());
     let limiter = ItemExponentialFailureRateLimiter::new(ms(1), ms(1000));
     let queue = WorkQueue::with_options(WorkQueueOptions {
@@ -394,20 +394,21 @@ fn calls() -> impl Strategy<Value = Vec<Call>> {
     proptest::collection::vec(call, 0..80)
 }
 
-/// The plainest queue with the same promises.
+/// A simple queue with the same guarantees.
 #[derive(Default)]
 struct Model {
     pending: Vec<u8>,
-    again: BTreeSet<u8>,
+    /// The items to add once they are done.
+    dirty: BTreeSet<u8>,
     processing: BTreeSet<u8>,
-    /// The due time and the number of the insertion.
+    /// The due time of each item, and the number of its call, which orders equal times.
     delayed: BTreeMap<u8, (u64, usize)>,
 }
 
 impl Model {
     fn add(&mut self, item: u8) {
         if self.processing.contains(&item) {
-            self.again.insert(item);
+            self.dirty.insert(item);
         } else if !self.pending.contains(&item) {
             self.pending.push(item);
         }
@@ -450,7 +451,7 @@ proptest! {
                 }
                 Call::Done(item) => {
                     queue.done(&item);
-                    if model.processing.remove(&item) && model.again.remove(&item) {
+                    if model.processing.remove(&item) && model.dirty.remove(&item) {
                         model.pending.push(item);
                     }
                 }

@@ -49,7 +49,7 @@ pub struct DeltaFifoOptions {
     /// Whether the objects of a list are queued as [`Change::Replaced`] or, as in older versions of client-go, as
     /// [`Change::Sync`].
     pub emit_delta_type_replaced: bool,
-    /// The options that it has in common with the other queue.
+    /// The options shared with [`OrderedFifo`](crate::queue::OrderedFifo).
     pub queue: QueueOptions,
 }
 
@@ -171,7 +171,8 @@ impl DeltaFifo {
         }))
     }
 
-    fn event(
+    /// Queues the delta of a live event.
+    fn enqueue_event(
         &self,
         object: Arc<Object>,
         origin: Origin,
@@ -181,7 +182,7 @@ impl DeltaFifo {
         let (key, object) = self.preprocessor.prepare(object)?;
         self.queue.change(|state| {
             state.enqueue(key, Delta { change: change(object), origin });
-            state.event(version, origin);
+            state.record_event(version, origin);
         });
         Ok(())
     }
@@ -189,7 +190,7 @@ impl DeltaFifo {
 
 impl State {
     /// Records a live event. Called after its delta was queued.
-    fn event(&mut self, version: ResourceVersion, origin: Origin) {
+    fn record_event(&mut self, version: ResourceVersion, origin: Origin) {
         if origin != Origin::List {
             self.initial_sync.record_event();
         }
@@ -223,6 +224,7 @@ impl State {
         deltas
     }
 
+    /// Adds a delta to those of its key. A second delete in a row is merged with the first.
     fn enqueue(&mut self, key: Key, delta: Delta) {
         self.used.add(&delta);
         match self.deltas.entry(key) {
@@ -280,11 +282,11 @@ impl QueueState for State {
 
 impl Queue for DeltaFifo {
     fn add(&self, object: Arc<Object>, origin: Origin) -> Result<(), KeyError> {
-        self.event(object, origin, Change::Added)
+        self.enqueue_event(object, origin, Change::Added)
     }
 
     fn update(&self, object: Arc<Object>, origin: Origin) -> Result<(), KeyError> {
-        self.event(object, origin, Change::Updated)
+        self.enqueue_event(object, origin, Change::Updated)
     }
 
     fn delete(&self, deleted: DeletedObject, origin: Origin) -> Result<(), KeyError> {
@@ -297,7 +299,7 @@ impl Queue for DeltaFifo {
             if state.deltas.contains_key(&key) || self.preprocessor.known_object(&key).is_some() {
                 state.enqueue(key, Delta { change: Change::Deleted(deleted), origin });
             }
-            state.event(version, origin);
+            state.record_event(version, origin);
         });
         Ok(())
     }

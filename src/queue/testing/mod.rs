@@ -1,6 +1,7 @@
-//! Tests of all queues: the shared test cases, a reference model, and seeded task schedules, which the tests of other
-//! modules use too.
+//! Tests of all queues: the shared test cases, comparisons with simple models, and seeded task schedules, which the tests
+//! of other modules use too.
 
 pub(super) mod cases;
 mod model;
+mod naive_delta_fifo;
 pub(crate) mod schedule;
