@@ -21,6 +21,7 @@ pub(super) struct RunContext<L, S> {
     pub(super) backoffs: Backoffs,
     pub(super) recovery: RecoveryState,
     pub(super) expected: ExpectedType,
+    /// The version received last.
     pub(super) last: LastVersion,
 }
 
@@ -31,17 +32,19 @@ impl<L: ListerWatcher, S: ReflectorStore> RunContext<L, S> {
         Self { source, store, options, backoffs, recovery: RecoveryState::default(), expected, last }
     }
 
-    /// Returns true if the next state is the first one, and a list precedes all other ways to it.
+    /// Returns true if the initial state is to be requested as a list whose pages are read ahead
+    /// ([`ReflectorOptions::pages_first`]). False after the first sync, and once such a list has failed.
     pub(super) fn lists_pages_first(&self) -> bool {
         self.options.pages_first && !self.recovery.synced && !self.recovery.no_pages_first
     }
 
-    /// Returns the version for a request of the whole state.
+    /// Returns the version for a request of the whole state: the one received last, or the configured first version.
     pub(super) fn version_to_request(&self, phase: Phase) -> ResourceVersion {
         let first = &self.options.first_version;
         match self.last.get() {
             _ if self.recovery.version_unavailable => ResourceVersion::UNSET,
             last if !last.is_unset() => last,
+            // A watch sends the most recent state at no higher cost for the server.
             _ if phase == Phase::WatchList && first.is_any() => ResourceVersion::UNSET,
             _ => first.clone(),
         }
@@ -70,8 +73,8 @@ impl<L: ListerWatcher, S: ReflectorStore> RunContext<L, S> {
         }
     }
 
-    /// Reports an error of the store.
-    pub(super) fn report_refusal(&self, result: Result<(), S::Error>) {
+    /// Reports the error of a store operation that failed.
+    pub(super) fn report_store_error(&self, result: Result<(), S::Error>) {
         if let Err(error) = result {
             self.options.report(&ReflectorEvent::StoreRefused { error: Arc::new(error) });
         }

@@ -13,7 +13,7 @@ pub(in crate::reflector) struct RecoveryState {
     pub(in crate::reflector) synced: bool,
     /// Whether a watch has been established.
     pub(in crate::reflector) watched: bool,
-    /// Whether the list that precedes all other ways to the first state has failed.
+    /// Whether the first list of [`ReflectorOptions::pages_first`](crate::reflector::ReflectorOptions::pages_first) has failed.
     pub(in crate::reflector) no_pages_first: bool,
     /// Whether the source refused the last version, so that the next state is requested without one.
     pub(in crate::reflector) version_unavailable: bool,

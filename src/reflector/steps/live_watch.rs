@@ -227,7 +227,7 @@ fn apply<L: ListerWatcher, S: ReflectorStore>(
     live.synthetic &= !is_live;
     let version = Object::resource_version(&object).clone();
     let written = write(&context.store, object, Origin::Watch);
-    context.report_refusal(written);
+    context.report_store_error(written);
     if !live.synthetic {
         context.received(&version);
     }
@@ -274,7 +274,7 @@ fn resync_if_due<L: ListerWatcher, S: ReflectorStore>(
     context.recovery.next_resync = Some(next);
     if context.options.should_resync.as_ref().is_none_or(|should| should()) {
         let resynced = context.store.resync();
-        context.report_refusal(resynced);
+        context.report_store_error(resynced);
     }
     period
 }

@@ -150,7 +150,7 @@ fn initial_deleted<L: ListerWatcher, S: ReflectorStore>(
     if !collected.remove(object.key()) && collected.taken > 0 {
         collected.taken -= 1;
         let deleted = context.store.delete(object, origin);
-        context.report_refusal(deleted);
+        context.report_store_error(deleted);
     }
 }
 

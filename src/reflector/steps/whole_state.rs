@@ -1,4 +1,4 @@
-//! A whole state of the source, on its way into the store.
+//! The whole state of a source, received as a list or in a watch, and its transfer to the store.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -14,7 +14,7 @@ use crate::reflector::run_context::RunContext;
 /// A received whole state.
 #[derive(Default)]
 pub(in crate::reflector) struct WholeState {
-    /// The objects that the store returned, in the order of their arrival.
+    /// The objects that the store did not take as they arrived, in that order.
     pub(in crate::reflector) items: Vec<Arc<Object>>,
     /// The number of objects that the store took as they arrived.
     pub(in crate::reflector) taken: usize,
@@ -25,7 +25,7 @@ pub(in crate::reflector) struct WholeState {
 }
 
 impl WholeState {
-    /// Completes the list in a store, without a record in the state of a run.
+    /// Completes the list in a store, without recording it in a [`RunContext`].
     ///
     /// # Errors
     /// [`Error::NotStored`]: the store refused an object, and has none of the list.
@@ -43,7 +43,7 @@ impl WholeState {
     }
 }
 
-/// Completes a whole state in the store, and records in the state of the run that nothing is missing.
+/// Completes a whole state in the store, reports it, and records the recovery from the last failure.
 ///
 /// # Errors
 /// As [`WholeState::store`]; the state is fetched again.
