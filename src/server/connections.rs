@@ -1,4 +1,4 @@
-//! The HTTP/1.1 connections, bounded in number.
+//! The HTTP/1.1 connections of the server: accepts them, up to a maximum number, and serves each in a task.
 
 use std::convert::Infallible;
 use std::future::Future;
@@ -23,7 +23,7 @@ const MAX_CONNECTIONS: usize = 1024;
 /// thousand watches that are not read would use half a gigabyte.
 const BUFFER_SIZE: usize = 32 * 1024;
 
-/// The bytes of a connection, whatever carries them.
+/// The byte stream of a connection: a TCP socket or a pipe in memory.
 trait ByteStream: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> ByteStream for T {}
@@ -76,10 +76,11 @@ async fn connection(server: Arc<Server>, stream: Box<dyn ByteStream>) {
         let server = Arc::clone(&server);
         async move { Ok::<_, Infallible>(server.respond(request).await) }
     });
-    // An error means that the client closed its connection: there is no one to report it to.
+    // An error means that the client closed its connection, so there is nothing to report.
     let _ended = protocol().serve_connection(TokioIo::new(stream), service).await;
 }
 
+/// Returns the HTTP/1.1 settings of every connection.
 fn protocol() -> http1::Builder {
     let mut protocol = http1::Builder::new();
     protocol.max_buf_size(BUFFER_SIZE);

@@ -8,18 +8,17 @@ use tokio::sync::mpsc;
 
 use super::connections::Listener;
 
-/// The number of unread bytes in each direction of a connection, allocated when it is opened. The writer waits for the
-/// reader beyond it, as with the buffer of a socket.
+/// The buffer size of each direction of a connection, allocated when it is opened. As with a socket, a writer waits while
+/// the buffer is full.
 const STREAM_BUFFER: usize = 64 * 1024;
 
-/// The number of connections that wait for the server, like the backlog of a port.
+/// The number of connections that may wait to be accepted, like the backlog of a listening port.
 const BACKLOG: usize = 128;
 
 /// Opens connections to a server inside this process. No other process can reach them. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct StreamOpener {
-    /// A bounded channel: a client waits while the server has as many connections as it accepts. Closed when the
-    /// server ends.
+    /// Bounded: clients wait while the backlog is full. Closed when the server ends.
     streams: mpsc::Sender<DuplexStream>,
 }
 

@@ -7,10 +7,12 @@ pub(super) fn expired(message: &str) -> Error {
     Error::Expired(status("Expired", message))
 }
 
+/// Creates the error of an invalid request.
 pub(super) fn invalid(message: &str) -> Error {
     Error::Invalid(status("Invalid", message))
 }
 
+/// Creates a Status document of a failure.
 pub(super) fn status(reason: &str, message: &str) -> Status {
     let json =
         serde_json::json!({"kind": "Status", "status": "Failure", "reason": reason, "message": message});

@@ -1,4 +1,4 @@
-//! Disruptions: crashes, rollouts, changed replicas, jobs.
+//! Random changes that keep the simulated cluster busy: crashes, rollouts, scaling, jobs.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,11 +14,11 @@ use crate::demo::objects::pod_stages::{self, Stage};
 use crate::demo::store::uuid;
 use crate::server::source::{Change, CollectionRange, ObjectKey};
 
-/// If no pod of `default` has changed for this long, one is changed. Including the check interval that is less than a
-/// second.
+/// The time without a visible change after which a pod of `default` is changed. Together with the interval of the check, it
+/// is less than a second.
 const MAX_QUIET: Duration = Duration::from_millis(600);
 
-/// The interval of that check.
+/// The interval of the check for visible changes.
 const QUIET_CHECK_INTERVAL: Duration = Duration::from_millis(300);
 
 impl Simulation {
@@ -41,8 +41,8 @@ impl Simulation {
     /// Schedules the work that the controllers find at the start: sets without pods, pods that are not ready, services
     /// without endpoints.
     fn start_controllers(&mut self) {
-        let store = Arc::clone(&self.cluster);
-        let all = |kind| store.store.now(&CollectionRange::all(kind, None)).items;
+        let cluster = Arc::clone(&self.cluster);
+        let all = |kind| cluster.store.now(&CollectionRange::all(kind, None)).items;
         let soon = Duration::from_millis(100);
         for (kind, task) in [
             (kinds::STATEFUL_SETS, Task::StatefulSet as fn(ObjectKey) -> Task),
@@ -58,7 +58,7 @@ impl Simulation {
         for service in all(kinds::SERVICES) {
             self.tasks.add(soon, Task::UpdateServices(service.namespace.clone()));
         }
-        for pod in store.store.now(&CollectionRange::all(kinds::PODS, Some("default"))).items {
+        for pod in cluster.store.now(&CollectionRange::all(kinds::PODS, Some("default"))).items {
             if Stage::of(&pod.value()) != Stage::Ready {
                 self.observe_pod(&Change {
                     version: pod.version,
@@ -71,7 +71,7 @@ impl Simulation {
         }
     }
 
-    /// Causes one disruption.
+    /// Causes one disruption, and schedules the next.
     pub(super) fn disrupt(&mut self) {
         // The first disruption is a rollout: it shows the most.
         let first = self.now < Duration::from_secs(1);
@@ -96,13 +96,14 @@ impl Simulation {
         self.tasks.set(self.now + QUIET_CHECK_INTERVAL, Task::EnsureActivity);
     }
 
-    /// Makes one of the extra pods unready for a moment.
+    /// Makes one of the extra pods, which are in namespaces such as `load-00`, unready for a moment. Does nothing without
+    /// extra pods.
     pub(super) fn change_extra(&mut self) {
         let namespaces = self.cluster.store.now(&CollectionRange::all(kinds::NAMESPACES, None)).items;
-        let loads: Vec<_> =
+        let load_namespaces: Vec<_> =
             namespaces.iter().filter(|namespace| namespace.name.starts_with("load-")).collect();
-        if !loads.is_empty() {
-            let namespace = &loads[self.rng.usize(..loads.len())].name;
+        if !load_namespaces.is_empty() {
+            let namespace = &load_namespaces[self.rng.usize(..load_namespaces.len())].name;
             if let Some(key) = self.ready_pod(namespace) {
                 self.flicker(&key);
             }
@@ -120,10 +121,11 @@ impl Simulation {
         }
     }
 
-    /// Returns a ready pod that does not belong to a job.
+    /// Returns the key of a random pod in a namespace: one that is ready and does not belong to a job, if a few tries find
+    /// one.
     pub(super) fn ready_pod(&mut self, namespace: &str) -> Option<ObjectKey> {
         let pods = self.cluster.store.now(&CollectionRange::all(kinds::PODS, Some(namespace))).items;
-        // A few random tries suffice where there are many pods; parsing all of them would be expensive.
+        // A few random tries suffice: most pods are ready, and parsing all of them would be expensive.
         for _ in 0..20 {
             let pod = pods.get(self.rng.usize(..pods.len().max(1)))?;
             let value = pod.value();
@@ -142,7 +144,7 @@ impl Simulation {
         self.edit(kinds::PODS, &key, |pod| pod_stages::crash(pod, exit_code, &time));
     }
 
-    /// Returns one of the demo's own applications that still exists.
+    /// Returns the key of a random application of the demo. The user may have deleted it.
     fn application(&mut self) -> ObjectKey {
         let all: Vec<_> = APPLICATIONS.iter().filter(|(namespace, ..)| *namespace != "kube-system").collect();
         // Most disruptions happen in `default`, where users look first.
@@ -171,7 +173,7 @@ impl Simulation {
         });
     }
 
-    /// Scales an application to one replica above or below its usual number.
+    /// Scales an application to its usual number of replicas, or to one or two more.
     fn resize(&mut self) {
         let key = self.application();
         let usual =

@@ -1,4 +1,4 @@
-//! The autoscaler controller, driven by an invented load.
+//! The autoscaler controller. The load is random.
 
 use std::time::Duration;
 
@@ -27,7 +27,8 @@ const CONDITIONS: [(&str, (&str, &str)); 2] = [
 ];
 
 impl Simulation {
-    /// Scales to the replicas that the load requires, within the bounds.
+    /// Draws a load for an autoscaler, scales its target to the replicas that the load requires, within the bounds, and
+    /// schedules the next sample.
     pub(super) fn reconcile_autoscaler(&mut self, key: &ObjectKey) {
         let Some(scaler) = self.value(kinds::AUTOSCALERS, key) else { return };
         self.tasks.set(self.now + PERIOD, Task::Autoscaler(key.clone()));
@@ -41,15 +42,17 @@ impl Simulation {
         let name = target["name"].as_str().unwrap_or_default();
         let target_key = (key.0.clone(), name.into());
         let Some(object) = self.value(kind, &target_key) else { return };
-        let number = |value: &serde_json::Value, none: u64| value.as_u64().unwrap_or(none);
+        let number = |value: &serde_json::Value, default: u64| value.as_u64().unwrap_or(default);
         let current = number(&object["spec"]["replicas"], 1).max(1);
-        let target_share =
+        let target_utilization =
             number(&scaler["spec"]["metrics"][0]["resource"]["target"]["averageUtilization"], 80).max(1);
         let (min, max) =
             (number(&scaler["spec"]["minReplicas"], 1), number(&scaler["spec"]["maxReplicas"], 1));
-        let share = self.rng.u64(target_share / 2..=target_share + target_share / 2);
-        let needs_scaling = share.abs_diff(target_share) * 10 > target_share;
-        let desired = if needs_scaling { (current * share).div_ceil(target_share) } else { current };
+        let utilization = self.rng.u64(target_utilization / 2..=target_utilization + target_utilization / 2);
+        // A deviation of up to 10% is tolerated, as in Kubernetes.
+        let needs_scaling = utilization.abs_diff(target_utilization) * 10 > target_utilization;
+        let desired =
+            if needs_scaling { (current * utilization).div_ceil(target_utilization) } else { current };
         let desired = desired.clamp(min.min(max), max);
         let time = self.stamp();
         if desired != current {
@@ -73,7 +76,8 @@ impl Simulation {
             let status = &mut scaler["status"];
             status["currentReplicas"] = current.into();
             status["desiredReplicas"] = desired.into();
-            let used = json!({"averageUtilization": share, "averageValue": format!("{}m", share / 2)});
+            let used =
+                json!({"averageUtilization": utilization, "averageValue": format!("{}m", utilization / 2)});
             status["currentMetrics"] =
                 json!([{"type": "Resource", "resource": {"name": "cpu", "current": used}}]);
             if desired != current {

@@ -7,7 +7,8 @@ use crate::server::source::StoredObject;
 /// A stored object and the warnings about its write.
 pub(in crate::demo) struct WriteResult {
     pub(in crate::demo) stored: Arc<StoredObject>,
+    /// Whether the write created the object.
     pub(in crate::demo) created: bool,
-    /// Warnings for the client.
+    /// The texts of `Warning` headers.
     pub(in crate::demo) warnings: Vec<String>,
 }
