@@ -2,8 +2,8 @@
 //!
 //! A [`crate::kubeconfig::Config`] becomes a [`Client`]; a [`Client`] sends a [`Request`] and returns a [`Response`]
 //! whose body arrives in chunks. [`Discovery`] resolves the words for resources, and a [`ResourceClient`] lists and
-//! watches one collection. Refusals and failures of the network are [`crate::listwatch::Error`]s: by meaning, without
-//! an HTTP code and without a credential.
+//! watches one collection. Error responses and failures of the network become a [`crate::listwatch::Error`], whose
+//! variants say what the caller can do and whose texts contain no credentials.
 
 #[cfg(feature = "internals")]
 #[doc(hidden)]

@@ -52,7 +52,7 @@ fn split(body: &[u8], size: usize) -> (Vec<Vec<u8>>, bool) {
     (frames, whole && splitter.finish().is_ok())
 }
 
-/// Collects the results of `next` for a body in chunks of that size, and whether none was rejected.
+/// Collects the results of `next` for a body in chunks of that size; also returns whether none was rejected.
 fn in_chunks<E>(
     body: &[u8],
     size: usize,
@@ -193,7 +193,7 @@ pub fn protobuf(body: &[u8]) {
         Decoder::new(ingest, Representation::Metadata, String::new(), Naming::RequestedNamespace, epoch);
     let _read_or_rejected = decoder.protobuf_frame(body);
 
-    // As it is, and with a length before each of its parts.
+    // The body as a watch twice: unchanged, and cut into frames with a length before each.
     let size = body.first().map_or(1, |first| usize::from(*first) + 1);
     let framed = |part: &[u8]| [&u32::try_from(part.len()).unwrap_or(u32::MAX).to_be_bytes(), part].concat();
     let framed: Vec<u8> = body.chunks(size).flat_map(framed).collect();
@@ -202,7 +202,7 @@ pub fn protobuf(body: &[u8]) {
         assert_eq!(whole, cut, "cuts make a difference to a watch");
         assert!(
             expected.is_none_or(|expected| whole.1 && whole.0 == expected),
-            "other events than were framed"
+            "the events differ from the frames"
         );
         for frame in &whole.0 {
             let _read_or_rejected = decoder.protobuf_frame(frame);
@@ -233,8 +233,7 @@ fn protobuf_items(body: &[u8], size: usize) -> (Vec<Vec<u8>>, bool) {
     (items, whole && splitter.finish().is_ok())
 }
 
-/// Asserts that a word resolves to a resource with that name that can be listed, or to nothing; then at most three words are
-/// similar.
+/// Asserts that a word resolves to listable resources with that name, or that at most three similar words are suggested.
 ///
 /// # Panics
 /// The property does not hold.
@@ -334,7 +333,7 @@ mod tests {
     // Two items, of which the second has a label, and the end of a list as servers write it.
     const PROTOBUF: &str = "k8s\0\n\u{4}\n\u{2}v1\u{12}\"\n\u{3}\u{12}\u{1}7\u{12}\u{8}\n\u{6}\n\u{1}a2\u{1}5\u{12}\u{11}\n\u{f}\n\u{1}b\u{1a}\u{1}nZ\u{7}\n\u{1}k\u{12}\u{2}vw\u{1a}\0\"\0";
 
-    /// Any bytes; or valid input, twice, with a few bytes changed.
+    /// Valid input repeated twice with a few bytes changed, a prefix of it, or any bytes.
     fn near(valid: &'static str) -> impl Strategy<Value = Vec<u8>> {
         let edits = prop::collection::vec((0..2 * valid.len(), any::<u8>()), 0..4);
         let edited = edits.prop_map(move |edits| {
@@ -344,8 +343,8 @@ mod tests {
             }
             bytes
         });
-        let once = (0..=valid.len()).prop_map(move |end| valid.as_bytes()[..end].to_vec());
-        prop_oneof![4 => edited, 1 => once, 1 => any::<Vec<u8>>()]
+        let prefix = (0..=valid.len()).prop_map(move |end| valid.as_bytes()[..end].to_vec());
+        prop_oneof![4 => edited, 1 => prefix, 1 => any::<Vec<u8>>()]
     }
 
     proptest! {

@@ -1,9 +1,9 @@
-//! A request to a server, which is always a GET.
+//! A GET request to a server. The client sends no other method.
 
 use std::borrow::Cow;
 use std::time::Duration;
 
-/// A request to read something.
+/// A GET request, relative to the server's URL. [`Client::send`](super::Client::send) sends it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Request {
@@ -15,8 +15,8 @@ pub struct Request {
     pub accept: Cow<'static, str>,
     /// The time limit for the response with its body; `None` is unlimited.
     pub timeout: Option<Duration>,
-    /// The longest silence that the caller accepts, before the response and in it. The client only reports it, in
-    /// [`Notice::Silent`](crate::client::Notice::Silent).
+    /// The limit that the caller itself sets for a silence of the server, before the response or within it. The client does
+    /// not enforce the limit; it only includes it in [`Notice::Silent`](crate::client::Notice::Silent).
     pub silence_limit: Option<Duration>,
 }
 
@@ -64,7 +64,7 @@ impl Request {
         self
     }
 
-    /// Sets the longest silence that the caller accepts.
+    /// Sets the caller's limit for a silence of the server, for reports.
     #[must_use]
     pub fn silence_limit(mut self, limit: Option<Duration>) -> Self {
         self.silence_limit = limit;

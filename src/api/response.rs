@@ -16,43 +16,45 @@ use crate::client::silence::SilentBody;
 use crate::listwatch::Error;
 use crate::wire::protobuf;
 
-/// A 2xx response whose body is still to come. Dropping it ends the exchange.
+/// A 2xx response. Its body is read in chunks ([`Response::chunk`]) or as a whole ([`Response::body`]). Dropping it aborts
+/// the exchange.
 pub struct Response {
     inner: IncomingResponse,
     /// The server's `host:port`, for messages.
     authority: Arc<str>,
-    /// The time of the last chunk, or of the first read.
-    heard: Instant,
+    /// The time at which the last chunk, or before it the head, was received.
+    last_received: Instant,
     /// Counts against the connection's capacity for as long as the body may arrive.
     _permit: Arc<()>,
+    /// Cancelled when the connection should no longer be used.
     retired: CancellationToken,
     /// Counts the bytes of all responses.
-    received: Arc<AtomicU64>,
-    /// The credentials that the server may repeat.
+    received_bytes: Arc<AtomicU64>,
+    /// Masks the credentials that the server may repeat in its texts.
     redaction: Redaction,
-    /// For a watch whose connection has no pings.
+    /// Detects a dead server, for a watch whose connection has no pings.
     liveness_check: Option<LivenessCheck>,
-    /// Reports long pauses, for a response in which they are not normal.
+    /// Reports long pauses; `None` for a response in which they are normal.
     silence: Option<SilentBody>,
 }
 
 impl Response {
-    /// `retired` is cancelled when its connection should no longer be used.
+    /// Creates a response from its head and the connection on which the body arrives.
     pub(super) fn new(
         inner: IncomingResponse,
         authority: Arc<str>,
         permit: Arc<()>,
         retired: CancellationToken,
-        received: Arc<AtomicU64>,
+        received_bytes: Arc<AtomicU64>,
         redaction: Redaction,
     ) -> Self {
         Self {
             inner,
             authority,
-            heard: Instant::now(),
+            last_received: Instant::now(),
             _permit: permit,
             retired,
-            received,
+            received_bytes,
             redaction,
             liveness_check: None,
             silence: None,
@@ -118,7 +120,7 @@ impl Response {
 
     /// Returns the result of a read, and reports a long pause. `None` means that the server fails its liveness check.
     async fn unrecorded_chunk(&mut self) -> Option<Result<Option<Bytes>, BoxError>> {
-        let chunk = unless_unresponsive(&mut self.liveness_check, self.heard, self.inner.chunk());
+        let chunk = unless_unresponsive(&mut self.liveness_check, self.last_received, self.inner.chunk());
         match &self.silence {
             Some(silence) => silence.before_part(chunk).await,
             None => chunk.await,
@@ -140,12 +142,13 @@ impl Response {
 
     /// Records the result of a read. `None` means that the server fails its liveness check.
     fn record(&mut self, chunk: Option<Result<Option<Bytes>, BoxError>>) -> Result<Option<Bytes>, Error> {
-        let silent = self.heard.elapsed();
-        self.heard += silent;
-        let chunk = chunk.ok_or_else(|| failure::silence(&self.authority, silent))?;
-        let chunk = chunk.map_err(|error| failure::while_reading(error.as_ref(), &self.authority, silent))?;
+        let silence_length = self.last_received.elapsed();
+        self.last_received += silence_length;
+        let chunk = chunk.ok_or_else(|| failure::silence(&self.authority, silence_length))?;
+        let chunk =
+            chunk.map_err(|error| failure::while_reading(error.as_ref(), &self.authority, silence_length))?;
         let length = chunk.as_ref().map_or(0, Bytes::len);
-        self.received.fetch_add(length as u64, Ordering::Relaxed);
+        self.received_bytes.fetch_add(length as u64, Ordering::Relaxed);
         Ok(chunk)
     }
 
@@ -178,7 +181,7 @@ impl Response {
     }
 }
 
-/// RFC 7234 warnings with code 299: `299 agent "text"`, `"` and `\` escaped by `\`.
+/// Returns the texts of warnings with code 299 (RFC 7234): `299 agent "text"`, with `"` and `\` escaped by `\`.
 fn warnings(headers: &HeaderMap) -> Vec<String> {
     let texts = headers.get_all("warning").iter().filter_map(|value| value.to_str().ok());
     texts.filter_map(warning).collect()

@@ -1,12 +1,12 @@
-//! The nearest of many words, for suggestions. Pure.
+//! Suggestions for a misspelled word: the most similar of many names. Pure.
 //!
-//! The program compiles this file too: it is not part of the library's API.
+//! The program includes this file too (`#[path]`), because it is not part of the library's API.
 
 /// The maximum number of suggestions.
 const MAX_SUGGESTIONS: usize = 3;
 
-/// Returns the labels of the choices with a name similar to the word, the nearest first; equally near ones in their
-/// order.
+/// Returns the labels of up to three choices with the name most similar to the word, in their order. Each choice is a label
+/// and its names. The longer the word, the more edits are allowed; a word of one or two letters must match.
 #[must_use]
 pub(crate) fn nearest(word: &str, choices: impl Iterator<Item = (String, Vec<String>)>) -> Vec<String> {
     let allowed = match word.chars().count() {
@@ -31,7 +31,7 @@ pub(crate) fn nearest(word: &str, choices: impl Iterator<Item = (String, Vec<Str
         .collect()
 }
 
-/// Returns the number of letters to change, add, remove or swap with a neighbor.
+/// Returns the edit distance: the number of letters to change, add, remove or swap with a neighbor.
 fn distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let mut before_last: Vec<usize> = Vec::new();

@@ -57,7 +57,7 @@ async fn path_outside_the_servers_is_not_sent() {
     assert!(server.requests().concat().starts_with("GET /base//127.0.0.1:1/a/b..c/... HTTP/1.1\r\n"));
 }
 
-/// A compressed response.
+/// Returns a response with a compressed body.
 fn compressed(coding: &str, body: &[u8]) -> Vec<u8> {
     let head =
         format!("HTTP/1.1 200 OK\r\nContent-Encoding: {coding}\r\nContent-Length: {}\r\n\r\n", body.len());
@@ -252,12 +252,12 @@ async fn silent_connection_is_probed_by_tcp_keep_alive() {
     let sockets = std::fs::read_to_string("/proc/net/tcp").unwrap();
     let to_server = format!("0100007F:{port:04X}");
     let ours = sockets.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
-    // Established (01): a connection that is over may be left of an earlier server on the same port.
+    // Established (01): an earlier server on the same port may have left a closed connection.
     let mut ours: Vec<_> = ours.filter(|fields| fields[2] == to_server && fields[3] == "01").collect();
     // A table that changes while it is read shows some lines twice.
     ours.dedup_by_key(|fields| fields[1]);
     let [socket] = &ours[..] else { panic!("one connection: {ours:?}") };
-    // The active timer and its rest in hundredths of a second: 02 is that of the probes.
+    // The active timer and its remaining time in hundredths of a second: 02 is the keep-alive timer.
     let (timer, left) = socket[5].split_once(':').unwrap();
     let left = u64::from_str_radix(left, 16).unwrap();
     assert!(timer == "02" && left <= 3000, "{socket:?}");
@@ -320,9 +320,9 @@ fn refused_request_counts_as_accepted_credentials() {
 /// A server with silent watches that responds to three probes.
 #[tokio::test]
 async fn silent_watch_ends_when_probes_without_credentials_fail() {
-    let http_request = std::sync::atomic::AtomicUsize::new(0);
+    let probes = std::sync::atomic::AtomicUsize::new(0);
     let server = TestServer::start(move |head| match () {
-        () if head.contains("/livez") && http_request.fetch_add(1, Ordering::Relaxed) < 3 => json(200, "ok"),
+        () if head.contains("/livez") && probes.fetch_add(1, Ordering::Relaxed) < 3 => json(200, "ok"),
         () if head.contains("/refused") => json(503, "{}"),
         () if head.contains("/started") => "HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{".to_owned(),
         () => String::new(),
@@ -343,7 +343,7 @@ async fn silent_watch_ends_when_probes_without_credentials_fail() {
     assert!(silent.contains("nothing was heard of it"), "{silent}");
     let never_started = client.send(&watch("/never")).await.err().unwrap().to_string();
     assert!(never_started.contains("nothing was heard of it"), "{never_started}");
-    // A proxy in front of the server may have refused that: it is no proof of a failure of the server.
+    // A refused request does not prove that the server works: a proxy in front of it may have responded.
     assert!(client.send(&watch("/refused")).await.is_err());
     let never_started = tokio::time::timeout(Duration::from_mins(1), client.send(&watch("/never"))).await;
     assert!(

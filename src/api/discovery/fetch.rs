@@ -17,22 +17,25 @@ use crate::listwatch::Error;
 use crate::wire::discovery::{DiscoveryDocument, GroupVersion, ResourceList, Root, UnusableNames};
 use crate::wire::{DiscoveredResource, UnavailableGroup};
 
-/// Both versions of the aggregated form, then any JSON.
+/// The accepted media types: both versions of the aggregated form, then any JSON.
 const ACCEPT: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,\
      application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json";
-/// The limits of a document: two bytes of JSON may become hundreds in memory.
+
+/// The limits of a document. Bytes alone are no bound for the memory: two bytes of JSON may become hundreds.
 pub(super) struct Limits {
-    /// Bytes after decompression.
+    /// The number of bytes after decompression.
     bytes: usize,
+    /// The number of JSON objects.
     objects: usize,
+    /// The number of commas and arrays, which bounds that of array elements and object fields.
     members: usize,
 }
 
-/// For a document about all types, or about all fields of a group version. A cluster with 2,000 CRDs sends 10 MB of
+/// The limits of a document about all types, or about all fields of a group version. A cluster with 2,000 CRDs sends 10 MB of
 /// types; 100,000 types with two subresources each are 500,000 objects.
 pub(super) const AGGREGATED_LIMITS: Limits =
     Limits { bytes: 64 << 20, objects: 1_000_000, members: 8_000_000 };
-/// For the document of one group version, of which several are read at the same time.
+/// The limits of the document of one group version, of which several are read at the same time.
 const GROUP_VERSION_LIMITS: Limits = Limits { bytes: 8 << 20, objects: 100_000, members: 1_000_000 };
 /// The maximum number of resources from separate documents.
 const MAX_RESOURCES: usize = 200_000;
@@ -130,7 +133,7 @@ pub(super) async fn group_versions(
     Ok((found, unusable))
 }
 
-/// Requests `/api` or `/apis`, and the documents that they refer to.
+/// Requests `/api` or `/apis`, and the documents of the group versions that it lists.
 async fn fetch_root(
     client: &Client,
     path: &str,
@@ -228,6 +231,7 @@ async fn try_once<T: DeserializeOwned>(
     read(client, request, limits).await.map_err(|error| client.redaction().error(error))
 }
 
+/// Sends one request and parses the document.
 async fn read<T: DeserializeOwned>(client: &Client, request: &Request, limits: &Limits) -> Result<T, Error> {
     let body = client.send(request).await?.body(limits.bytes).await.map_err(|error| match error {
         Error::Decode(why) => Error::Decode(format!("the response to {} can't be read: {why}", request.path)),

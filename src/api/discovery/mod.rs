@@ -69,7 +69,7 @@ setters!(DiscoveryOptions {
 /// later.
 const USABLE_AGE: Duration = Duration::from_hours(6);
 
-/// Why a word was not resolved to a resource.
+/// The error of resolving a word to a resource.
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum ResolveError {
@@ -82,7 +82,7 @@ pub enum ResolveError {
         group: String,
         /// Resources with a similar name.
         near: Vec<String>,
-        /// The groups whose resources are unknown; the word may be in one of them.
+        /// The groups whose resources could not be read; the word may name one of them.
         missing: Vec<UnavailableGroup>,
     },
     /// The resource can't be listed.

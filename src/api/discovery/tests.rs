@@ -53,6 +53,7 @@ fn resource_requests(server: &TestServer) -> Vec<String> {
     server.requests().into_iter().filter(|request| !request.starts_with("GET /version ")).collect()
 }
 
+/// Returns the resources of a word, as `VERSION RESOURCE`.
 async fn resolved(discovery: &Discovery, word: &str) -> Vec<String> {
     let found = discovery.resolve(word).await.unwrap();
     found.iter().map(|one| format!("{} {}", one.resource.api_version(), one.resource.resource)).collect()
@@ -112,18 +113,18 @@ async fn category_resolves_to_each_resource_once() {
 async fn unknown_word_has_kubectls_message_and_a_suggestion() {
     let server = TestServer::start(aggregated).await;
     let discovery = discovery(&server, None);
-    let fetched = async |word: &str| {
+    let failure = async |word: &str| {
         let error = discovery.resolve(word).await.unwrap_err();
         (error.to_string(), error.hint())
     };
     let unknown = |what: &str| format!("the server doesn't have a resource type {what}");
-    assert_eq!(fetched("pdos").await, (unknown("\"pdos\""), Some("did you mean pods?".into())));
-    assert_eq!(fetched("deploymets").await.1, Some("did you mean deployments.apps?".into()));
+    assert_eq!(failure("pdos").await, (unknown("\"pdos\""), Some("did you mean pods?".into())));
+    assert_eq!(failure("deploymets").await.1, Some("did you mean deployments.apps?".into()));
     let stale =
         "discovery of metrics.k8s.io/v1beta1 failed: the server is currently unable to handle the request";
-    assert_eq!(fetched("zzzzzzzz").await, (unknown("\"zzzzzzzz\""), Some(stale.into())));
+    assert_eq!(failure("zzzzzzzz").await, (unknown("\"zzzzzzzz\""), Some(stale.into())));
     assert_eq!(
-        fetched("zzzzzzzz.apps").await,
+        failure("zzzzzzzz.apps").await,
         (unknown("\"zzzzzzzz\""), Some("nothing in group apps is called zzzzzzzz".into()))
     );
     let bindings = discovery.resolve("bindings").await.unwrap_err();
@@ -169,7 +170,7 @@ fn with_old_file(server: &TestServer, folder: &TempDir) -> Discovery {
     )
 }
 
-/// The same responses with every group available.
+/// Responds as [`aggregated`] does, with every group available.
 fn without_missing_groups(head: &str) -> String {
     if !head.starts_with("GET /apis ") {
         return aggregated(head);
@@ -246,7 +247,7 @@ async fn revalidation_checks_a_cache_file_once() {
     assert_eq!(resource_requests(&server).len(), 6);
     assert!(!third.revalidate(&first.resolve("pods").await.unwrap()[0].resource).await.unwrap());
     assert!(third.resolve("widgets").await.is_err());
-    // The request was for a word that no file has; the word found in the file before is still unconfirmed.
+    // Resolving an unknown word refreshes the catalog; `widgets`, found in the cache file, has not been checked since.
     assert!(another_word.resolve("nothing").await.is_err());
     let requests = resource_requests(&server).len();
     assert!(another_word.revalidate(&widgets).await.unwrap());

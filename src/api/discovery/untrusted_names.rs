@@ -11,7 +11,7 @@ use crate::client::test_server::{TestServer, json};
 use crate::kubeconfig::Config;
 use crate::listwatch::{ListOptions, ListerWatcher};
 
-/// Names that are not valid in a URL, in every role.
+/// Names that are not valid in a URL. The tests use each as a group, a version and a resource.
 const HOSTILE: [&str; 12] = [
     "../../../gr",
     "../v1",
@@ -27,24 +27,27 @@ const HOSTILE: [&str; 12] = [
     "A_b",
 ];
 
-fn with_base(server: &TestServer) -> Config {
+fn config_with_base_path(server: &TestServer) -> Config {
     let mut config = Config::for_server(&format!("{}/base", server.url)).unwrap();
     config.user_mut().token = Some("s3cr3t".to_owned().into());
     config
 }
 
-/// Discovery, and the notices of its client.
+/// Returns a discovery and the notices of its client.
 fn discovery(server: &TestServer, cache: Option<&TempDir>) -> (Discovery, std::sync::mpsc::Receiver<String>) {
-    let (tell, notices) = std::sync::mpsc::channel();
-    let listen = move |notice: Notice<'_>| tell.send(format!("{notice:?}")).unwrap();
-    let client =
-        Client::with_options(&with_base(server), ClientOptions::default().notices(Some(Arc::new(listen))))
-            .unwrap();
+    let (sender, notices) = std::sync::mpsc::channel();
+    let listen = move |notice: Notice<'_>| sender.send(format!("{notice:?}")).unwrap();
+    let client = Client::with_options(
+        &config_with_base_path(server),
+        ClientOptions::default().notices(Some(Arc::new(listen))),
+    )
+    .unwrap();
     let cache_folder = cache.map(|folder| folder.path().to_owned());
     (Discovery::new(&client, &DiscoveryOptions { cache_folder, ..Default::default() }), notices)
 }
 
-/// Lists every resource that a discovery returns, so that all its names reach a URL that can.
+/// Lists every resource that a discovery returns, so that each accepted name becomes part of a request, and returns the
+/// resources.
 async fn list_everything(discovery: &Discovery) -> Vec<String> {
     let catalog = discovery.catalog().await.unwrap();
     for found in catalog.resources() {
@@ -58,7 +61,7 @@ async fn list_everything(discovery: &Discovery) -> Vec<String> {
     catalog.resources().iter().map(name).collect()
 }
 
-/// The targets of all requests, sorted, without the version.
+/// Returns the targets of all requests, sorted and each once, without that of the server's version.
 fn targets(server: &TestServer) -> Vec<String> {
     let requests = server.requests();
     let mut targets: Vec<String> =
@@ -73,7 +76,8 @@ fn aggregated_resource(name: &str) -> serde_json::Value {
     serde_json::json!({"resource": name, "responseKind": {"kind": "X"}, "scope": "Namespaced", "verbs": ["list"]})
 }
 
-/// All groups, versions and resources in one response; `elsewhere` is the `host:port` of another server.
+/// Returns an aggregated document with hostile groups, versions and resources; `elsewhere` is the `host:port` of another
+/// server.
 fn aggregated(elsewhere: &str) -> String {
     let version = |version: &str, resources: Vec<serde_json::Value>| serde_json::json!({"version": version, "resources": resources});
     let group = |name: &str, versions: Vec<serde_json::Value>| serde_json::json!({"metadata": {"name": name}, "versions": versions});
@@ -93,7 +97,7 @@ fn aggregated(elsewhere: &str) -> String {
 }
 
 #[tokio::test]
-async fn no_name_of_an_aggregated_discovery_leaves_the_base_path() {
+async fn no_name_of_an_aggregated_document_leaves_the_base_path() {
     let elsewhere = TestServer::start(|_| json(200, "{}")).await;
     let response = aggregated(elsewhere.url.trim_start_matches("http://"));
     let server = TestServer::start(move |head| match head.split_whitespace().nth(1) {
@@ -115,8 +119,8 @@ async fn no_name_of_an_aggregated_discovery_leaves_the_base_path() {
     assert!(notices[0] == "UnusableNames { count: 35, example: \"../../../gr\" }", "{notices:?}");
 }
 
-/// The same names from a server with separate documents.
-fn apart(head: &str, elsewhere: &str) -> String {
+/// Responds with the same names in one document per group version.
+fn separate_documents(head: &str, elsewhere: &str) -> String {
     let outside = format!("//{elsewhere}/x");
     let hostile: Vec<&str> = HOSTILE.into_iter().chain([outside.as_str()]).collect();
     let version = |version: &str| serde_json::json!({"version": version, "groupVersion": version});
@@ -157,10 +161,10 @@ fn apart(head: &str, elsewhere: &str) -> String {
 }
 
 #[tokio::test]
-async fn no_name_of_a_discovery_in_parts_leaves_the_base_path() {
+async fn no_name_of_separate_documents_leaves_the_base_path() {
     let elsewhere = TestServer::start(|_| json(200, "{}")).await;
     let address = elsewhere.url.trim_start_matches("http://").to_owned();
-    let server = TestServer::start(move |head| apart(head, &address)).await;
+    let server = TestServer::start(move |head| separate_documents(head, &address)).await;
     let (discovery, notices) = discovery(&server, None);
     assert_eq!(list_everything(&discovery).await, ["v1/things", "good.example/v1/things"]);
     assert_eq!(
@@ -226,7 +230,7 @@ async fn cache_file_with_an_unusable_name_is_ignored() {
         let before = server.requests().len();
         let found = list_everything(&discovery(&server, Some(&folder)).0).await;
         assert_eq!(found, ["v1/things"], "{hostile}");
-        assert!(server.requests().len() > before + 2, "a new request is sent: {hostile}");
+        assert!(server.requests().len() > before + 2, "no new request for {hostile}");
     }
     assert_eq!(targets(&server), ["/base/api", "/base/api/v1/namespaces/default/things", "/base/apis"]);
 }

@@ -7,13 +7,13 @@ use crate::api::row_list::RowList;
 use crate::listwatch::{Error, ListMeta, ListStream};
 use crate::object::Object;
 
-/// A page of a list as it arrives.
+/// A page of a list, whose objects are read with [`ListStream::next`] as they arrive.
 pub struct ResourceList(Kind);
 
 enum Kind {
-    /// In the server's representation.
+    /// One response, in the server's representation.
     Response(Box<ListResponse>),
-    /// Joined from several responses.
+    /// Rows, matched to their objects from several responses.
     Rows(Box<RowList>),
 }
 

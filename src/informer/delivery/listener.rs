@@ -1,4 +1,5 @@
-//! The connection from the pump to one handler: a bounded channel, or a buffer that merges notifications per object.
+//! The connection from the pump, which sends notifications, to one handler: a bounded channel, or a buffer that merges
+//! notifications per object.
 
 use std::future::poll_fn;
 use std::sync::Arc;
@@ -138,8 +139,8 @@ pub(in crate::informer) fn channel(capacity: usize, bytes: usize) -> (ProcessorL
     channel_with_overflow(capacity, bytes, false)
 }
 
-/// Returns both ends of such a channel for a reader that may start after the informer has synced: the part of the initial state
-/// that exceeds the bounds goes to the overflow, as references to objects in the store.
+/// Returns both ends of a channel as [`channel`] does, for a reader that may start after the informer has synced: the part of
+/// the initial state that exceeds the bounds goes to the overflow, as references to objects in the store.
 pub(in crate::informer) fn subscription(capacity: usize, bytes: usize) -> (ProcessorListener, Inbox) {
     channel_with_overflow(capacity, bytes, true)
 }
@@ -161,7 +162,7 @@ impl ProcessorListener {
         Self { buffer, progress: Arc::default(), removed: CancellationToken::new() }
     }
 
-    /// Sends the store's objects, before anything else.
+    /// Sends the store's objects, and `synced` after them. Must be called before any other send.
     pub(in crate::informer) fn replay(&self, objects: Vec<Arc<Object>>, synced: Option<Mark>) {
         self.progress.expect(objects.len());
         match &self.buffer {
@@ -277,6 +278,7 @@ impl Inbox {
         }
     }
 
+    /// Returns the next notification of the snapshot being delivered: its objects, then its mark.
     fn next_of_snapshot(&mut self) -> Option<Notification> {
         match self.snapshot.next() {
             Some(object) => {
@@ -286,6 +288,7 @@ impl Inbox {
         }
     }
 
+    /// Returns the notification of a message, or keeps a snapshot for [`Inbox::next_of_snapshot`].
     fn accept(&mut self, message: Message) -> Option<(Notification, SystemTime)> {
         match message {
             Message::One(notification, sent) => Some((notification, sent)),
@@ -381,7 +384,7 @@ mod tests {
         listener.replay(vec![pod("b", 1)], Some(Mark::Synced { resource_version: "1".into() }));
         tokio::join!(listener.send(added(1), &stopping), async { stopping.cancel() });
         assert_eq!(inbox.try_next().map(|it| it.to_string()).as_deref(), Some("+b@1! list"));
-        // The channel has room again, which must not be used.
+        // The channel has room again, but a send after the stop must still go to the overflow.
         listener.send(added(2), &stopping).await;
         drop(listener);
         let mut rest = Vec::new();
