@@ -1,4 +1,4 @@
-//! The name that the program was called by, and the detection of completion requests.
+//! The name by which the program was called, and the detection of completion requests.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -8,7 +8,7 @@ use clap::{Command, CommandFactory};
 
 use crate::args::Cli;
 
-/// The command that requests a completion, as in every Cobra program.
+/// The hidden command by which shells request completions, as in every program built with Cobra.
 const COMPLETE: &str = "__complete";
 
 /// kubectl completes the line of a plugin `X` by calling `kubectl_complete-X`.
@@ -31,7 +31,7 @@ pub(super) fn to_complete(words: &[OsString]) -> Option<&[OsString]> {
     rest.split_first().filter(|(word, _)| *word == COMPLETE).map(|(_, line)| line)
 }
 
-/// Returns program and command, as far as they can be found in words that clap rejects.
+/// Returns the program name, and the command if the words name one, for the errors of words that clap rejects.
 pub(super) fn called(words: &[OsString], program: &str) -> String {
     let app = Cli::command();
     let command = words.iter().skip(1).find_map(|word| app.find_subcommand(word));
@@ -65,10 +65,12 @@ fn replace_program_name(text: &str, program: &str) -> String {
     let lines = text.lines().filter(|line| line.starts_with(KDELTA));
     let mut columns = lines.filter_map(|line| Some(line.rfind("  ")? + 2));
     let column = columns.find(|column| *column > KDELTA.len()).unwrap_or(usize::MAX);
-    let wider = " ".repeat(program.len().saturating_sub("kdelta".len()));
+    let padding = " ".repeat(program.len().saturating_sub("kdelta".len()));
     let line = |line: &str| match (line.strip_prefix(KDELTA), line.split_at_checked(column)) {
         (Some(rest), _) => format!("  {program} {rest}\n"),
-        (None, Some((typed, does))) if typed.ends_with(' ') => format!("{typed}{wider}{does}\n"),
+        (None, Some((example, description))) if example.ends_with(' ') => {
+            format!("{example}{padding}{description}\n")
+        }
         (None, _) => format!("{line}\n"),
     };
     text.lines().map(line).collect()
