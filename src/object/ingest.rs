@@ -52,6 +52,16 @@ impl Object {
         read(json, ingest)
     }
 
+    /// Parses one object that no server has yet, whose name may be missing. Otherwise as [`Object::from_json`].
+    ///
+    /// # Errors
+    /// Those of [`Object::from_json`], except for a missing name.
+    pub fn unnamed_from_json(json: &[u8], ingest: &Ingest) -> Result<Self, ObjectError> {
+        let json = json.trim_ascii();
+        let text = str::from_utf8(json).map_err(|_| ObjectError::NotUtf8)?;
+        built(json, parse_any(text)?, ingest)
+    }
+
     /// Parses the JSON that servers usually write, nested at most 66 deep. `None` means only that [`Object::from_json`]
     /// must decide.
     #[cfg(any(feature = "api", feature = "demo"))]
@@ -285,11 +295,23 @@ fn read_front(text: &[u8], ingest: &Ingest) -> Option<(Object, usize)> {
 }
 
 /// Builds the object of a parsed text, which must be UTF-8.
+///
+/// # Errors
+/// It has no name, or is no object.
 fn object(json: &[u8], envelope: Envelope<'_>, ingest: &Ingest) -> Result<Object, ObjectError> {
+    let name = envelope.metadata.as_ref().and_then(|metadata| metadata.name.as_ref());
+    if name.is_none_or(|name| name.is_empty()) {
+        return Err(ObjectError::Nameless);
+    }
+    built(json, envelope, ingest)
+}
+
+/// Builds the object of a parsed text, which must be UTF-8. A missing name is empty.
+fn built(json: &[u8], envelope: Envelope<'_>, ingest: &Ingest) -> Result<Object, ObjectError> {
     let Envelope { api_version, kind, metadata } = envelope;
-    let metadata = metadata.ok_or(ObjectError::Nameless)?;
+    let metadata = metadata.unwrap_or_default();
     let workload = metadata.workload();
-    let name = metadata.name.filter(|name| !name.is_empty()).ok_or(ObjectError::Nameless)?;
+    let name = metadata.name.unwrap_or_default();
     let namespace = metadata.namespace.unwrap_or_default();
     let unwanted = match metadata.managed_fields {
         Some(raw) if !ingest.keep_managed_fields => member_span(json, raw),

@@ -228,6 +228,29 @@ impl Discovery {
         if mapped.is_empty() { Err(resolve_error(NoMatch::Unknown, word, &catalog)) } else { Ok(mapped) }
     }
 
+    /// Returns the resource of a kind in a group version, as manifests name it; `None` if the server has none, only
+    /// after a new request to it. client-go assumes resources of list kinds, such as `PodList`, and so does this.
+    ///
+    /// # Errors
+    /// [`Error::Server`] when a request was needed and failed.
+    pub async fn resource_of_kind(
+        &self,
+        group: &str,
+        version: &str,
+        kind: &str,
+    ) -> Result<Option<ApiResource>, Error> {
+        let mut loaded = self.inner.loaded.lock().await;
+        let was_loaded = loaded.is_some();
+        let LoadedCatalog { catalog, origin, .. } = self.load(&mut loaded).await?;
+        let found = catalog.of_kind(group, version, kind);
+        let is_new = origin == CatalogOrigin::Server && !was_loaded;
+        let may_be_outdated = origin == CatalogOrigin::OldFile && !is_built_in(group);
+        if (found.is_some() && !may_be_outdated) || is_new {
+            return Ok(found);
+        }
+        Ok(self.request_catalog(&mut loaded).await?.catalog.of_kind(group, version, kind))
+    }
+
     /// Returns the server's version. Sends no request: `None` before other requests, and if the server does not
     /// report it.
     pub async fn server_version(&self) -> Option<ServerVersion> {

@@ -33,6 +33,27 @@ impl Catalog {
     }
 }
 
+impl Catalog {
+    /// Returns the resource of a kind, as manifests name it. A version is not needed in the core group, and a kind may be
+    /// in lower case. Of several resources with the kind, the first counts.
+    ///
+    /// client-go also assumes list kinds: `PodList` for each kind, and `List` in each version.
+    pub(super) fn of_kind(&self, group: &str, version: &str, kind: &str) -> Option<ApiResource> {
+        let served = || {
+            self.resources.iter().map(|found| &found.resource).filter(|resource| {
+                resource.group == group && (version.is_empty() || resource.version == version)
+            })
+        };
+        let own = served().find(|resource| resource.kind == kind || resource.kind.to_lowercase() == kind);
+        own.cloned().or_else(|| {
+            let element = kind.strip_suffix("List")?;
+            let of = served().find(|resource| element.is_empty() || resource.kind == element)?;
+            let list = list_resource(of, &kind.to_lowercase())?;
+            Some(ApiResource { namespaced: of.namespaced && !element.is_empty(), ..list })
+        })
+    }
+}
+
 /// Returns the assumed resource of a kind's list type, if the name is its plural or singular.
 fn list_resource(of: &ApiResource, name: &str) -> Option<ApiResource> {
     let element = name.strip_suffix("lists").or(name.strip_suffix("list"))?;
@@ -96,5 +117,38 @@ mod tests {
         assert_eq!(mapped("PodList"), ["v1/podlists"]);
         assert_eq!(mapped("lists").first().map(String::as_str), Some("v1/lists"));
         assert_eq!(catalog.mapped("podlist")[0].kind, "PodList");
+    }
+
+    #[test]
+    fn kinds_map_as_in_client_go() {
+        let catalog = Catalog::new(
+            vec![
+                resource("apps", "v1", "deployments", "Deployment", &[]),
+                resource("apps", "v1beta1", "deployments", "Deployment", &[]),
+                resource("", "v1", "pods", "Pod", &[]),
+                resource("example", "v1", "policies", "Policy", &[]),
+            ],
+            Vec::new(),
+        );
+        let found = |group: &str, version: &str, kind: &str| {
+            let found = catalog.of_kind(group, version, kind)?;
+            Some(format!("{}/{} {}", found.api_version(), found.resource, found.namespaced))
+        };
+        let some = |text: &str| Some(text.to_owned());
+        assert_eq!(found("apps", "v1beta1", "Deployment"), some("apps/v1beta1/deployments true"));
+        assert_eq!(found("", "v1", "pod"), some("v1/pods true"));
+        assert_eq!(found("", "", "Pod"), some("v1/pods true"));
+        assert_eq!(found("", "v1", "PodList"), some("v1/podlists true"));
+        assert_eq!(found("example", "v1", "PolicyList"), some("example/v1/policylists true"));
+        assert_eq!(found("apps", "v1", "List"), some("apps/v1/lists false"));
+        for (group, version, kind) in [
+            ("", "v1", "POD"),
+            ("", "v2", "Pod"),
+            ("x", "v1", "Pod"),
+            ("", "v1", "Deployment"),
+            ("x", "v1", "List"),
+        ] {
+            assert_eq!(found(group, version, kind), None, "{group}/{version} {kind}");
+        }
     }
 }
