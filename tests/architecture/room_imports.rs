@@ -33,8 +33,9 @@ const PROGRAM: &[(&str, &[&str])] = &[
     ("view", &[]),
     ("output", &["system_words", "view"]),
     ("settings", &["args", "system_words"]),
-    ("session", &["settings"]),
-    ("commands", &["args", "exit", "output", "session", "settings", "view"]),
+    ("manifest", &["settings", "system_words"]),
+    ("session", &["manifest", "settings"]),
+    ("commands", &["args", "exit", "manifest", "output", "session", "settings", "view"]),
     ("cli", &["args", "commands", "exit", "output", "session", "settings"]),
     ("main", &["args", "cli", "exit"]),
 ];

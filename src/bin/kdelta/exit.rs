@@ -120,6 +120,18 @@ impl fmt::Display for Preface {
 #[error("{0}")]
 pub(crate) struct Verbatim(pub(crate) String);
 
+/// An error whose messages are printed as they are, one after the other. They may contain text of files and servers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct VerbatimLines(pub(crate) Vec<String>);
+
+impl fmt::Display for VerbatimLines {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.join("\n"))
+    }
+}
+
+impl std::error::Error for VerbatimLines {}
+
 /// Several failures that are all reported. Not empty.
 #[derive(Debug)]
 pub(crate) struct Several(pub(crate) Vec<anyhow::Error>);
@@ -150,6 +162,11 @@ impl Report {
             return Self { messages: Vec::new(), hint: None, code: ExitCode::BrokenPipe };
         }
         let hint = error.downcast_ref::<Hint>().map(|hint| hint.0.clone());
+        if let Some(VerbatimLines(messages)) = error.downcast_ref() {
+            let is_usage = error.downcast_ref::<Usage>().is_some();
+            let code = if is_usage { ExitCode::Usage } else { ExitCode::Error };
+            return Self { messages: messages.clone(), hint, code };
+        }
         if error.downcast_ref::<Usage>().is_some() {
             let preface = error.downcast_ref().map(|Preface(text)| vec![(*text).to_owned(), String::new()]);
             let mut messages = preface.unwrap_or_default();

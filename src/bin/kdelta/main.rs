@@ -4,6 +4,7 @@ mod args;
 mod cli;
 mod commands;
 mod exit;
+mod manifest;
 mod output;
 mod session;
 mod settings;

@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::help_template::HELP;
-use super::{ByArgs, FlowArgs, LineArgs, OutcomeArgs, PrintArgs, RowArgs, SelectArgs};
+use super::{ByArgs, FileArgs, FlowArgs, LineArgs, OutcomeArgs, PrintArgs, RowArgs, SelectArgs};
 
 /// Print the current objects, then every change, until interrupted
 ///
@@ -37,6 +37,9 @@ pub(crate) struct WatchArgs {
 pub(crate) struct ObjectArgs {
     #[command(flatten)]
     pub(crate) select: SelectArgs,
+
+    #[command(flatten)]
+    pub(crate) files: FileArgs,
 
     #[command(flatten)]
     pub(crate) index: ByArgs,
@@ -85,11 +88,16 @@ Examples:
   kdelta get pods -A --by node=worker-1  the pods of one node
   kdelta get pods --by field:status.phase=Pending,Failed
   kdelta get deploy web -o yaml
+  kdelta get -f app.yaml                 the objects that a file names
 "
 )]
 pub(crate) struct GetArgs {
     #[command(flatten)]
     pub(crate) objects: ObjectArgs,
+
+    /// Print the server's response to a GET request for PATH as it is
+    #[arg(long, value_name = "PATH", allow_hyphen_values = true, help_heading = "Resources")]
+    pub(crate) raw: Option<String>,
 
     /// Print this subresource of the named objects: status, scale, resize or another
     #[arg(long, value_name = "NAME", allow_hyphen_values = true, help_heading = "Selection")]

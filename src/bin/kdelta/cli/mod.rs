@@ -265,6 +265,7 @@ fn dispatch(settings: &Settings, messages: &Arc<Messages>) -> anyhow::Result<Exi
             Task::Get(get) => {
                 Box::pin(commands::get::run(&session, get, &reporter, settings.terminal.stdout, out)).await
             }
+            Task::Raw(path) => commands::get::raw(&session, path, out).await,
             Task::Index(index) => {
                 commands::index::run(&session, index, &reporter, settings.terminal.stdout, out).await
             }

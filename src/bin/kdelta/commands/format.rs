@@ -78,6 +78,11 @@ impl Extent<'_> {
     /// Returns the output of `get`. A single named object is printed without a list around it.
     pub(super) fn listing(&self, print: &Print, stdout: settings::OutputStream) -> Listing {
         let single = matches!(self.parts, [only] if only.part.name.is_some());
+        self.listing_of(single, print, stdout)
+    }
+
+    /// Returns the output of `get`, of a single object or of a list.
+    pub(super) fn listing_of(&self, single: bool, print: &Print, stdout: settings::OutputStream) -> Listing {
         match print.format {
             Format::Table { .. } => Listing::table(self.layout(print, false), print.headers, stdout.colour),
             Format::Json => Listing::json(single, stdout.is_terminal),

@@ -8,6 +8,7 @@ mod empty_result;
 pub(crate) mod events;
 pub(crate) mod explain;
 mod failure_action;
+mod files;
 mod forbidden;
 mod format;
 pub(crate) mod get;

@@ -31,7 +31,8 @@ impl Names {
             self.before = format!("{}/", escape_cell(&resource.group_kind_lower()));
             self.resource = Some(Arc::clone(resource));
         }
-        writeln!(out, "{}{}", self.before, escape_cell(object.name()))
+        let name = if object.name().is_empty() { "<unknown>".into() } else { escape_cell(object.name()) };
+        writeln!(out, "{}{name}", self.before)
     }
 }
 

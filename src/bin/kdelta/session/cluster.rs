@@ -113,13 +113,18 @@ impl Cluster {
     }
 
     /// Returns the namespace of the context, the default for requests without one.
-    pub(super) fn namespace(&self) -> &str {
+    pub(crate) fn namespace(&self) -> &str {
         &self.template.namespace
     }
 
     /// Returns the callback for warnings.
     pub(super) fn warn(&self) -> Warn {
         Arc::clone(&self.warn)
+    }
+
+    /// Returns the user's time limit of a request.
+    pub(super) fn request_timeout(&self) -> Option<Duration> {
+        self.request_timeout
     }
 
     /// Whether the user limited the time of a request.
@@ -178,6 +183,19 @@ impl Cluster {
             }
         }
         Ok(plan)
+    }
+
+    /// Returns the plan of objects that files name.
+    ///
+    /// # Errors
+    /// None; the selection has no names.
+    pub(super) fn plan_of_objects(&self, selection: &Selection, objects: Vec<Part>) -> anyhow::Result<Plan> {
+        Ok(Plan::new(self.template.clone(), selection, Vec::new())?.with_objects(objects))
+    }
+
+    /// Returns the part of an object.
+    pub(super) fn object_of(&self, resource: Arc<ApiResource>, namespace: &str, name: &str) -> Part {
+        Part { resource, namespace: namespace.into(), name: Some(name.into()), ..self.template.clone() }
     }
 
     /// Returns the part with all objects of a resource, in all namespaces.

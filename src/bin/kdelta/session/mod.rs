@@ -5,12 +5,15 @@ mod cluster;
 mod contexts;
 mod credential_plugins;
 pub(crate) mod demo;
+mod file_objects;
 mod first_page;
 mod indices;
 mod interrupt;
+mod missing_namespace;
 mod names;
 mod part;
 mod plan;
+mod raw;
 mod source;
 #[path = "../../../api/suggest.rs"]
 mod suggest;
@@ -19,6 +22,7 @@ mod target_watcher;
 
 pub(crate) use cluster::{Cluster, namespaces};
 pub(crate) use credential_plugins::credential_plugins;
+pub(crate) use file_objects::{FileObject, Resolved, UnmappedKind};
 pub(crate) use indices::{Filter, index_function, indexers, needs_body};
 pub(crate) use interrupt::{ExitOnSignal, Interrupt, Interrupts, StatusSignal};
 pub(crate) use names::{kubeconfig_names, similar_names};

@@ -75,17 +75,27 @@ impl TargetSet {
         Self::new(session, selection, allow_unmatched, false)
     }
 
+    /// Returns the targets of a watch of these objects, which are known already.
+    pub(crate) fn of_objects(
+        session: &Session,
+        selection: &Selection,
+        objects: &[Part],
+    ) -> anyhow::Result<Self> {
+        let known = |cluster: &Arc<Cluster>| {
+            let own = objects.iter().filter(|part| part.cluster == cluster.index()).cloned().collect();
+            let plan = cluster.plan_of_objects(selection, own)?;
+            Ok(ClusterTargets { state: State::Known(Box::new(plan)), ..ClusterTargets::new(cluster) })
+        };
+        let clusters = session.clusters.iter().map(known).collect::<anyhow::Result<_>>()?;
+        let watcher = TargetWatcher::new(selection);
+        Ok(Self { clusters, watcher, allow_unmatched: false, recovered: Vec::new() })
+    }
+
     fn new(session: &Session, selection: &Selection, allow_unmatched: bool, is_watch: bool) -> Self {
         let mut watcher = TargetWatcher::new(selection);
         let start = |cluster: &Arc<Cluster>| {
             watcher.plan(cluster, allow_unmatched, is_watch);
-            ClusterTargets {
-                cluster: Arc::clone(cluster),
-                state: State::Unknown,
-                is_replanning: false,
-                follows_namespaces: false,
-                recheck: Arc::default(),
-            }
+            ClusterTargets::new(cluster)
         };
         let clusters = session.clusters.iter().map(start).collect();
         Self { clusters, watcher, allow_unmatched, recovered: Vec::new() }
@@ -230,6 +240,16 @@ impl TargetSet {
 }
 
 impl ClusterTargets {
+    fn new(cluster: &Arc<Cluster>) -> Self {
+        Self {
+            cluster: Arc::clone(cluster),
+            state: State::Unknown,
+            is_replanning: false,
+            follows_namespaces: false,
+            recheck: Arc::default(),
+        }
+    }
+
     fn fail(&mut self, error: anyhow::Error) -> TargetFailure {
         self.is_replanning = false;
         self.state = State::Failed;

@@ -10,7 +10,10 @@ use kdelta::kubeconfig::ConfigOptions;
 pub(crate) const VARIABLES: &[(&str, &str)] = &[
     ("KUBECONFIG", "list of kubeconfig files, in the format of PATH; default ~/.kube/config"),
     ("HOME", "directory of .kube/config and of the cache"),
-    ("PATH", "directories of credential plugins; a plugin found by a relative entry is refused"),
+    (
+        "PATH",
+        "directories of credential plugins, and of kubectl or kustomize for -k; relative entries do not count",
+    ),
     ("KUBERNETES_MASTER", "server if no kubeconfig names one"),
     ("KUBERNETES_SERVICE_HOST", "server, inside a pod"),
     ("KUBERNETES_SERVICE_PORT", "port of that server"),
@@ -64,6 +67,8 @@ pub(crate) struct Environment {
     pub(crate) force_color: bool,
     /// Whether `$COLUMNS` is `0`, which some shells set if the width is unknown.
     pub(crate) no_columns: bool,
+    /// `$PATH`.
+    pub(crate) search_path: OsString,
     /// `$KDELTA_DEMO_SEED`.
     pub(crate) demo_seed: Option<String>,
     /// `$KUBE_FEATURE_WatchListClient`.
@@ -99,6 +104,7 @@ impl Environment {
             clicolor_off: set("CLICOLOR").is_some_and(|value| value == "0"),
             force_color: forces("CLICOLOR_FORCE") || forces("FORCE_COLOR"),
             no_columns: set("COLUMNS").is_some_and(|value| value == "0"),
+            search_path: set("PATH").unwrap_or_default(),
             demo_seed: set("KDELTA_DEMO_SEED").map(|value| value.to_string_lossy().into_owned()),
             watch_list_client: set("KUBE_FEATURE_WatchListClient")
                 .map(|value| value.to_string_lossy().into_owned()),

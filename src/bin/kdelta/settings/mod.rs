@@ -6,10 +6,12 @@ mod connection;
 mod demo;
 mod duration;
 mod environment;
+mod files;
 mod kubectl;
 mod lines;
 mod pattern;
 mod print;
+mod raw_path;
 mod rows;
 mod selection;
 mod targets;
@@ -22,6 +24,7 @@ pub(crate) use by::{By, IndexName};
 pub(crate) use connection::{Connection, Contexts};
 pub(crate) use demo::Demo;
 pub(crate) use environment::{Environment, VARIABLES};
+pub(crate) use files::Files;
 pub(crate) use kubectl::{
     ApiResources, EVENT_FORMATS, EventOutput, Events, RESOURCE_FORMATS, ResourceColumn, Version,
     VersionFormat,
@@ -29,6 +32,7 @@ pub(crate) use kubectl::{
 pub(crate) use lines::{Flow, Lines};
 pub(crate) use pattern::Pattern;
 pub(crate) use print::{Format, OBJECT_FORMATS, Print, Template};
+pub(crate) use raw_path::RawPath;
 pub(crate) use selection::{ListMode, Namespaces, Selection};
 #[cfg(test)]
 pub(crate) use targets::Target;
@@ -74,7 +78,10 @@ impl Settings {
             is_terminal,
             colour: colour(cli.terminal.color, is_terminal, environment),
         };
-        let connection = Connection::read(&cli.connection, environment)?;
+        let task = Task::read(&cli.command, cli.connection.namespace.as_deref(), environment)?;
+        let mut connection = Connection::read(&cli.connection, environment)?;
+        // A credential plugin must not read the manifest.
+        connection.options.stdin_is_terminal &= !task.reads_standard_input();
         let is_one = matches!(connection.contexts, Contexts::Current | Contexts::Named(_));
         if !is_one
             && matches!(
@@ -97,7 +104,7 @@ impl Settings {
             },
             verbosity: cli.terminal.level(),
             mutation_detector: environment.mutation_detector,
-            task: Task::read(&cli.command, cli.connection.namespace.as_deref(), environment)?,
+            task,
         })
     }
 }

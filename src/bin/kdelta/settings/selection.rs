@@ -2,13 +2,14 @@
 
 use super::environment::Environment;
 use super::targets::{self, Target};
+use super::usage::first_given;
 use super::{Pattern, UsageError};
 use crate::args::{ListModeArg, SelectArgs};
 
 /// The selected objects.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Selection {
-    /// At least one.
+    /// Empty if files name the objects.
     pub(crate) targets: Vec<Target>,
     pub(crate) namespaces: Namespaces,
     /// Unparsed, for the server.
@@ -84,6 +85,36 @@ impl Selection {
             cached: false,
             page_size,
             list_mode: list_mode(None, environment),
+        })
+    }
+
+    /// Returns the selection of the objects in files. As in kubectl, a field selector has no effect.
+    pub(super) fn of_files(
+        args: &SelectArgs,
+        namespace: Option<&str>,
+        environment: &Environment,
+    ) -> Result<Self, UsageError> {
+        let given = [
+            (args.all_kinds, "all-kinds"),
+            (args.namespace_selector.as_ref().is_some_and(|text| !text.is_empty()), "namespace-selector"),
+        ];
+        if let Some(flag) = first_given(given) {
+            return Err(UsageError::SelectorWithFiles(flag));
+        }
+        let namespaces = Namespaces::read(args.all_namespaces, namespace, None)?;
+        if matches!(&namespaces, Namespaces::Matching { .. })
+            || matches!(&namespaces, Namespaces::Named(names) if names.len() > 1)
+        {
+            return Err(UsageError::SeveralNamespacesWithFiles(namespace.unwrap_or_default().to_owned()));
+        }
+        Ok(Self {
+            targets: Vec::new(),
+            namespaces,
+            label_selector: args.selector.clone().filter(|text| !text.is_empty()),
+            field_selector: None,
+            cached: args.cached,
+            page_size: args.chunk_size,
+            list_mode: list_mode(args.list_mode, environment),
         })
     }
 

@@ -3,9 +3,11 @@
 use super::UsageError;
 use super::by::{By, IndexName};
 use super::environment::Environment;
+use super::files::Files;
 use super::kubectl::{ApiResources, EventOutput, Events, Version, no_arguments, read_api_resources};
 use super::lines::{Flow, Lines};
 use super::print::Print;
+use super::raw_path::RawPath;
 use super::rows::Rows;
 use super::selection::Selection;
 use super::targets;
@@ -19,6 +21,7 @@ use crate::args::{
 pub(crate) enum Task {
     Watch(Watch),
     Get(Get),
+    Raw(RawPath),
     Index(Index),
     Events(Events),
     ApiResources(ApiResources),
@@ -37,6 +40,8 @@ pub(crate) enum Task {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Watch {
     pub(crate) selection: Selection,
+    /// The files that name the objects, instead of the selection.
+    pub(crate) files: Option<Files>,
     pub(crate) by: Vec<By>,
     pub(crate) print: Print,
     /// Whether the initial state is printed.
@@ -54,6 +59,8 @@ pub(crate) struct Watch {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Get {
     pub(crate) selection: Selection,
+    /// The files that name the objects, instead of the selection.
+    pub(crate) files: Option<Files>,
     pub(crate) by: Vec<By>,
     pub(crate) print: Print,
     /// The part of the named objects to print instead of them.
@@ -127,15 +134,28 @@ impl Task {
         environment: &Environment,
     ) -> Result<Self, UsageError> {
         let selection = |args: &SelectArgs| Selection::read(args, namespace, environment);
+        let objects = |args: &ObjectArgs, is_get: bool| {
+            let files = Files::read(&args.files, &args.select.resources, environment)?;
+            if files.is_some() {
+                return Ok((Selection::of_files(&args.select, namespace, environment)?, files));
+            }
+            if is_get {
+                targets::check_kubectl_form(&args.select.resources)?;
+            }
+            Ok::<_, UsageError>((selection(&args.select)?, None))
+        };
         match command {
             Command::Watch(args) => {
-                let rows = Rows::read(&args.rows);
-                watch(&args.objects, rows, selection(&args.objects.select)?)
+                let (selection, files) = objects(&args.objects, false)?;
+                watch(&args.objects, Rows::read(&args.rows), selection, files)
             }
-            Command::Get(args) => {
-                targets::check_kubectl_form(&args.objects.select.resources)?;
-                get(args, selection(&args.objects.select)?)
-            }
+            Command::Get(args) => match args.raw.as_deref().unwrap_or_default() {
+                "" => {
+                    let (selection, files) = objects(&args.objects, true)?;
+                    get(args, selection, files)
+                }
+                path => raw(path, args),
+            },
             Command::Index(args) => index(args, selection(&args.select)?),
             Command::Events(args) => Events::read(args, namespace, environment).map(Self::Events),
             Command::ApiResources(args) => read_api_resources(args).map(Self::ApiResources),
@@ -149,32 +169,68 @@ impl Task {
     }
 }
 
-fn watch(args: &ObjectArgs, rows: Rows, selection: Selection) -> Result<Task, UsageError> {
+impl Task {
+    /// Whether standard input is a manifest.
+    pub(super) fn reads_standard_input(&self) -> bool {
+        let files = match self {
+            Self::Watch(watch) => &watch.files,
+            Self::Get(get) => &get.files,
+            _ => &None,
+        };
+        files.as_ref().is_some_and(Files::has_standard_input)
+    }
+}
+
+/// Reads `get --raw`. As in kubectl, some flags are refused, and others are ignored.
+fn raw(path: &str, args: &GetArgs) -> Result<Task, UsageError> {
+    let ObjectArgs { select, print, flow, .. } = &args.objects;
+    let is_given = |text: &Option<String>| text.as_ref().is_some_and(|text| !text.is_empty());
+    match () {
+        () if !select.resources.is_empty() => return Err(UsageError::WordsWithRaw),
+        () if args.watch || flow.watch_only || is_given(&select.selector) => {
+            return Err(UsageError::FlagsWithRaw);
+        }
+        () if is_given(&print.output) => return Err(UsageError::OutputWithRaw),
+        () => {}
+    }
+    let path = RawPath::parse(path)?;
+    if flow.output_watch_events { Err(UsageError::OutputWatchEvents) } else { Ok(Task::Raw(path)) }
+}
+
+fn watch(
+    args: &ObjectArgs,
+    rows: Rows,
+    selection: Selection,
+    files: Option<Files>,
+) -> Result<Task, UsageError> {
     let (by, print, until) = (by(&args.index.by)?, Print::read(&args.print)?, Until::read(&args.until)?);
+    // An object of a file that a selector does not match, or not yet, is not missing.
+    let is_filter = files.is_some() && selection.label_selector.is_some();
     let watch = Watch {
         flow: Flow::read(&args.flow, &selection, &by, until)?,
         selection,
+        files,
         by,
         initial: !args.flow.watch_only,
         lines: Lines::read(&args.lines, print.format)?,
         rows,
         print,
         until,
-        ignore_not_found: args.ignore_not_found,
+        ignore_not_found: args.ignore_not_found || is_filter,
         events: None,
     };
     watch.checked().map(Task::Watch)
 }
 
-fn get(args: &GetArgs, selection: Selection) -> Result<Task, UsageError> {
-    let GetArgs { objects, subresource, sort_by, watch: _, outcome: OutcomeArgs { fail_if_empty, stats } } =
-        args;
-    let ObjectArgs { index, ignore_not_found, print, lines, flow, until, select: _ } = objects;
+fn get(args: &GetArgs, selection: Selection, files: Option<Files>) -> Result<Task, UsageError> {
+    let GetArgs { objects, raw: _, subresource, sort_by, watch: _, outcome } = args;
+    let OutcomeArgs { fail_if_empty, stats } = outcome;
+    let ObjectArgs { index, ignore_not_found, print, lines, flow, until, select: _, files: _ } = objects;
     if args.watch || flow.watch_only {
         return match () {
             () if *fail_if_empty => Err(UsageError::WatchIsNeverEmpty),
             () if *stats => Err(UsageError::StatsOfAWatch),
-            () => watch(objects, Rows::default(), selection),
+            () => watch(objects, Rows::default(), selection, files),
         };
     }
     if flow.output_watch_events {
@@ -183,14 +239,25 @@ fn get(args: &GetArgs, selection: Selection) -> Result<Task, UsageError> {
     if let Some(flag) = Until::given(until).or(Lines::given(lines)).or(Flow::given(flow)) {
         return Err(UsageError::NeedsWatch(flag));
     }
-    let subresource = subresource.clone().filter(|name| !name.is_empty());
+    // As in kubectl, it has no effect on the objects of files.
+    let subresource = subresource.clone().filter(|name| !name.is_empty() && files.is_none());
     if subresource.is_some() {
         check_named(&selection, index)?;
     }
     let (by, print) = (by(&index.by)?, Print::read(print)?);
     let (ignore_not_found, fail_if_empty, stats) = (*ignore_not_found, *fail_if_empty, *stats);
     let sort_by = sort_by.clone().filter(|expression| !expression.is_empty());
-    Ok(Task::Get(Get { selection, by, print, subresource, sort_by, ignore_not_found, fail_if_empty, stats }))
+    Ok(Task::Get(Get {
+        selection,
+        files,
+        by,
+        print,
+        subresource,
+        sort_by,
+        ignore_not_found,
+        fail_if_empty,
+        stats,
+    }))
 }
 
 /// Rejects a selection whose subresources can't be requested: only named objects have them.
@@ -210,6 +277,7 @@ impl Watch {
         let print = Print { managed_fields: events.output.managed_fields, ..Print::default() };
         Self {
             selection,
+            files: None,
             by: Vec::new(),
             print,
             initial: true,
@@ -289,6 +357,46 @@ mod tests {
         assert_eq!(read("get po -w --stats"), Err(UsageError::StatsOfAWatch));
         assert_eq!(read("get po --until-synced"), Err(UsageError::NeedsWatch("until-synced")));
         assert_eq!(read("watch po --watch-only --until-synced"), Err(UsageError::NothingToPrint));
+    }
+
+    #[test]
+    fn files_replace_the_selection() {
+        let Ok(Task::Get(get)) = read("get -f a -l x=y --field-selector a=b -n shop") else {
+            panic!("a get")
+        };
+        assert!(get.files.is_some() && get.selection.targets.is_empty());
+        assert_eq!(
+            (get.selection.label_selector.as_deref(), get.selection.field_selector),
+            (Some("x=y"), None)
+        );
+        let Ok(Task::Watch(watch)) = read("get -f - -w -l x=y") else { panic!("a watch") };
+        assert!(watch.files.is_some() && watch.ignore_not_found);
+        assert_eq!(Ok(Task::Watch(watch.clone())), read("watch -f - -l x=y"));
+        assert!(Task::Watch(watch).reads_standard_input());
+        assert!(!read("get -f a").expect("a get").reads_standard_input());
+        assert_eq!(read("get -R"), Err(UsageError::NoResource));
+        assert_eq!(read("get -f a --all-kinds"), Err(UsageError::SelectorWithFiles("all-kinds")));
+        for namespaces in ["a,b", "a*"] {
+            let error = UsageError::SeveralNamespacesWithFiles(namespaces.into());
+            assert_eq!(read(&format!("get -f a -n {namespaces}")), Err(error));
+        }
+        assert!(read("get -f a -A").is_ok());
+    }
+
+    #[test]
+    fn raw_excludes_what_kubectl_excludes() {
+        assert!(matches!(read("get --raw /version -f a -A --show-labels"), Ok(Task::Raw(_))));
+        for (line, error) in [
+            ("get --raw /x pods -w", UsageError::WordsWithRaw),
+            ("get --raw /x -w", UsageError::FlagsWithRaw),
+            ("get --raw /x --watch-only -o json", UsageError::FlagsWithRaw),
+            ("get --raw x -l a=b", UsageError::FlagsWithRaw),
+            ("get --raw x -o json", UsageError::OutputWithRaw),
+            ("get --raw /x --output-watch-events", UsageError::OutputWatchEvents),
+            ("get --raw=", UsageError::NoResource),
+        ] {
+            assert_eq!(read(line), Err(error), "{line}");
+        }
     }
 
     #[test]

@@ -39,6 +39,26 @@ pub(crate) enum UsageError {
     SubresourceOfMany,
     #[error("--subresource and --by exclude each other: an index holds whole objects")]
     SubresourceByIndex,
+    #[error(
+        "when paths, URLs, or stdin is provided as input, you may not specify resource arguments as well"
+    )]
+    TypesWithFiles,
+    #[error("resource/name arguments cannot be provided when a path is specified")]
+    NamesWithFiles,
+    #[error("invalid argument {} for \"-f, --filename\" flag: {reason}", kdelta::object::go_quote(.value))]
+    FileNames { value: String, reason: String },
+    #[error("--{0} selects among many objects, but -f and -k name each of theirs")]
+    SelectorWithFiles(&'static str),
+    #[error("-f and -k take one namespace, but -n selects several: {0:?}")]
+    SeveralNamespacesWithFiles(String),
+    #[error("arguments may not be passed when --raw is specified")]
+    WordsWithRaw,
+    #[error("--raw may not be specified with other flags that filter the server request or alter the output")]
+    FlagsWithRaw,
+    #[error("--raw and --output are mutually exclusive")]
+    OutputWithRaw,
+    #[error("--raw must be a valid URL path: parse {}: {reason}", kdelta::object::go_quote(.text))]
+    RawPath { text: String, reason: String },
     #[error("--output-watch-events option can only be used with --watch or --watch-only")]
     OutputWatchEvents,
     #[error(transparent)]

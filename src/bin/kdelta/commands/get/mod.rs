@@ -3,8 +3,14 @@
 //! Without `--by`, a reflector lists once and writes directly to the printer, so no object is kept. With `--by`, an
 //! informer runs until it has synced, and its index is queried.
 
+mod error_tree;
+mod files;
+mod output_errors;
+mod raw;
 mod sink;
 mod subresource;
+
+pub(crate) use raw::raw;
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -15,6 +21,7 @@ use kdelta::object::{Key, Object, ResourceVersion};
 use kdelta::reflector::Reflector;
 use kdelta::store::{Indexer, StoreError};
 
+use self::output_errors::{ContextNotShown, print_failure};
 use self::sink::{ListingPrinter, ListingSink};
 use super::empty_result;
 use super::failure_action::is_missing;
@@ -23,8 +30,8 @@ use super::reporter::Reporter;
 use super::stats::Stats;
 use super::synced::{show_count, synced_indexer};
 use super::walk::Walk;
-use crate::exit::{ExitCode, OwnLines, Usage};
-use crate::output::{Count, OrderedListing, PrintError};
+use crate::exit::{ExitCode, Usage};
+use crate::output::{Count, OrderedListing};
 use crate::session::{Filter, Part, PartSource, PlannedPart, Session, indexers, reflector_options};
 use crate::settings::{self, By, Format, Get};
 
@@ -36,6 +43,9 @@ pub(crate) async fn run<W: Write + Send + 'static>(
     stdout: settings::OutputStream,
     out: W,
 ) -> anyhow::Result<ExitCode> {
+    if let Some(files) = &get.files {
+        return files::run(session, get, files, reporter, stdout, out).await;
+    }
     if session.has_several_contexts()
         && let Some(format) = get.print.format.of_one_context()
     {
@@ -79,21 +89,6 @@ pub(crate) async fn run<W: Write + Send + 'static>(
     }
     Ok(empty_result::exit_code(count, get.fail_if_empty, walk.end()?))
 }
-
-/// The description of a failed template has lines of its own.
-fn print_failure(error: PrintError) -> anyhow::Error {
-    match error {
-        PrintError::JsonPath(_) => anyhow::Error::new(error).context(OwnLines),
-        other => other.into(),
-    }
-}
-
-/// kubectl's formats have no field for a context, and mistaking an object of one cluster for another's is dangerous.
-#[derive(Debug, thiserror::Error)]
-#[error(
-    "-o {0} can't show the context of an object, but several contexts are selected: select one, or use `watch -o json --until-synced`"
-)]
-struct ContextNotShown(&'static str);
 
 /// Whether an empty result is reported: only people read tables, and `--ignore-not-found` asks for silence.
 fn reports_empty(get: &Get, parts: &[PlannedPart]) -> bool {

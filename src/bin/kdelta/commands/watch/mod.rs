@@ -4,6 +4,7 @@ mod batch;
 mod collections;
 mod deadline;
 mod failures;
+mod files;
 mod merged_stream;
 mod part_event;
 mod parts;
@@ -48,7 +49,10 @@ pub(crate) async fn run<W: Write>(
     // Before anything is counted, a signal ends the process without a summary.
     let early = ExitOnSignal::after(move |end| last.messages().without_counts(end))?;
     let end = watch.until.duration.map(|duration| Instant::now() + duration);
-    let mut targets = TargetSet::start(session, &watch.selection, watch.ignore_not_found);
+    let mut targets = match &watch.files {
+        Some(files) => files::targets(session, &watch.selection, files, reporter).await?,
+        None => TargetSet::start(session, &watch.selection, watch.ignore_not_found),
+    };
     let mut partial = reporter.report_unusable(session);
     tokio::select! {
         is_there = first_plan(&mut targets, reporter, &mut partial) => if !is_there? {

@@ -17,6 +17,8 @@ pub(crate) struct Plan {
     template: Part,
     /// The types given by name, each with the object names.
     named: Vec<(Arc<ApiResource>, Vec<String>)>,
+    /// The objects that files name.
+    objects: Vec<Part>,
     /// The type patterns, including `--all-kinds`, whose matches change over time.
     open: Vec<Types>,
     /// The categories, whose members change over time.
@@ -100,6 +102,7 @@ impl Plan {
         Ok(Self {
             template,
             named,
+            objects: Vec::new(),
             open: types.filter(|types| types.is_open()).cloned().collect(),
             categories: Vec::new(),
             is_bound: !matches!(selection.namespaces, Namespaces::All | Namespaces::Current),
@@ -109,6 +112,11 @@ impl Plan {
             unlistable: false,
             split: Vec::new(),
         })
+    }
+
+    /// Adds objects that files name.
+    pub(super) fn with_objects(self, objects: Vec<Part>) -> Self {
+        Self { objects, ..self }
     }
 
     /// Copies the known namespaces and split types of an earlier plan for the same selection, whose types are outdated.
@@ -245,7 +253,8 @@ impl Plan {
 
     /// Returns the requested types known so far.
     pub(super) fn resources(&self) -> impl Iterator<Item = &Arc<ApiResource>> {
-        self.named.iter().map(|(resource, _)| resource).chain(&self.kinds)
+        let of_objects = self.objects.iter().map(|part| &part.resource);
+        self.named.iter().map(|(resource, _)| resource).chain(&self.kinds).chain(of_objects)
     }
 
     /// Returns the parts, each once, ordered by type, namespace and name as requested. A named object is no part of its
@@ -271,6 +280,12 @@ impl Plan {
                 for name in names {
                     add(Some(Arc::from(name.as_str())));
                 }
+            }
+        }
+        for part in &self.objects {
+            let of_type = (&part.resource.group, &part.resource.version, &part.resource.resource);
+            if seen.insert((of_type, Arc::clone(&part.namespace), part.name.clone())) {
+                parts.push(PlannedPart { part: part.clone(), open_type: false, open_namespace: false });
             }
         }
         parts.retain(|PlannedPart { part, .. }| {

@@ -314,3 +314,23 @@ fn named_objects_are_looked_up_in_matching_namespaces_only() {
     assert_eq!(titles(&matched), [""; 0], "namespaces are unknown");
     assert_eq!(titles(&plan(&[], named, Namespaces::Current).unwrap()), [""; 0]);
 }
+
+#[test]
+fn objects_of_files_are_parts_of_their_own() {
+    let object = |text: &str, namespace: &str, name: &str| Part {
+        resource: resource(text),
+        name: Some(name.into()),
+        ..template(namespace)
+    };
+    let objects = vec![
+        object("pods", "shop", "a"),
+        object("!nodes", "", "n"),
+        object("pods", "other", "a"),
+        object("pods", "shop", "a"),
+    ];
+    let plan = plan(&[], &[], Namespaces::Current).expect("a plan").with_objects(objects);
+    assert_eq!(titles(&plan), ["shop:pods/a", ":nodes/n", "other:pods/a"]);
+    assert!(plan.is_settled() && !plan.is_open());
+    let resources: Vec<_> = plan.resources().map(|resource| resource.resource.as_str()).collect();
+    assert_eq!(resources[..2], ["pods", "nodes"]);
+}

@@ -1,0 +1,19 @@
+//! Errors of the output of `get`.
+
+use crate::exit::OwnLines;
+use crate::output::PrintError;
+
+/// The description of a failed template has lines of its own.
+pub(super) fn print_failure(error: PrintError) -> anyhow::Error {
+    match error {
+        PrintError::JsonPath(_) => anyhow::Error::new(error).context(OwnLines),
+        other => other.into(),
+    }
+}
+
+/// kubectl's formats have no field for a context, and mistaking an object of one cluster for another's is dangerous.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "-o {0} can't show the context of an object, but several contexts are selected: select one, or use `watch -o json --until-synced`"
+)]
+pub(super) struct ContextNotShown(pub(super) &'static str);

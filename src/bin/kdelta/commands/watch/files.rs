@@ -1,0 +1,49 @@
+//! `kdelta watch -f` and `-k`: the objects that files name.
+
+use anyhow::{anyhow, bail};
+
+use crate::commands::files::{document_error, read};
+use crate::commands::reporter::Reporter;
+use crate::exit::Several;
+use crate::session::{FileObject, Part, Resolved, Session, TargetSet};
+use crate::settings::{Files, Selection};
+
+/// Returns the targets of a watch of the objects in files.
+///
+/// # Errors
+/// A file or document can't be used, or an object has no name. All of these errors are reported.
+pub(super) async fn targets(
+    session: &Session,
+    selection: &Selection,
+    files: &Files,
+    reporter: &Reporter,
+) -> anyhow::Result<TargetSet> {
+    let manifests = read(files, reporter).await?;
+    let (mut parts, mut errors) = (Vec::new(), Vec::new());
+    for resolved in session.resolve_files(&manifests.entries, &selection.namespaces).await {
+        add(resolved, &mut parts, &mut errors);
+    }
+    if !errors.is_empty() {
+        return Err(anyhow::Error::new(Several(errors)));
+    }
+    if parts.is_empty() {
+        bail!("the files name no objects");
+    }
+    TargetSet::of_objects(session, selection, &parts)
+}
+
+/// Adds the parts of the objects, or their errors.
+fn add(resolved: Resolved, parts: &mut Vec<Part>, errors: &mut Vec<anyhow::Error>) {
+    match resolved {
+        Resolved::Object(FileObject { part, unnamed, refused, wrong_namespace }) => {
+            match refused.or(wrong_namespace) {
+                Some(error) => errors.push(error),
+                None if unnamed.is_some() => errors
+                    .push(anyhow!("an object of type {} has no name, so it can't be watched", part.title())),
+                None => parts.push(part),
+            }
+        }
+        Resolved::Failed(error) => errors.push(document_error(error)),
+        Resolved::List(items) => items.into_iter().for_each(|item| add(item, parts, errors)),
+    }
+}
