@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use super::manifests;
 use crate::support::{Api, Kdelta, TestEnv, Testbed, eventually, kubectl};
 
 /// The manifests: name, text, and whether their objects have a status that is applied too. They are applied in this
@@ -69,7 +70,10 @@ impl Cluster {
     /// Returns kdelta with these arguments.
     pub(super) fn kdelta(&self, arguments: &[String]) -> Command {
         let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-        self.prepare(self.env.kdelta(&arguments).into_command(), "kdelta-home")
+        let mut command = self.prepare(self.env.kdelta(&arguments).into_command(), "kdelta-home");
+        // kdelta runs `kubectl kustomize`.
+        command.env("PATH", kubectl().parent().expect("a folder"));
+        command
     }
 
     fn prepare(&self, mut command: Command, home: &str) -> Command {
@@ -112,6 +116,7 @@ impl Cluster {
         write(&nested.with_file_name("a.yaml"), include_str!("fixtures/services.yaml"));
         write(&nested.with_file_name("note.txt"), "not a manifest: [");
         write(&nested.join("b.yaml"), include_str!("fixtures/custom.yaml"));
+        manifests::write(&self.folder());
     }
 
     fn apply(&self) {

@@ -9,6 +9,7 @@ mod differences;
 mod drawn;
 mod fixtures;
 mod invocations;
+mod manifests;
 mod words;
 
 use std::fs;
