@@ -6,12 +6,10 @@ mod connection;
 mod demo;
 mod duration;
 mod environment;
-mod files;
 mod kubectl;
 mod lines;
 mod pattern;
 mod print;
-mod raw_path;
 mod rows;
 mod selection;
 mod targets;
@@ -24,15 +22,13 @@ pub(crate) use by::{By, IndexName};
 pub(crate) use connection::{Connection, Contexts};
 pub(crate) use demo::Demo;
 pub(crate) use environment::{Environment, VARIABLES};
-pub(crate) use files::Files;
 pub(crate) use kubectl::{
-    ApiResources, EVENT_FORMATS, EventOutput, Events, RESOURCE_FORMATS, ResourceColumn, Version,
-    VersionFormat,
+    ApiResources, EVENT_FORMATS, EventOutput, Events, Files, RESOURCE_FORMATS, RawPath, ResourceColumn,
+    Version, VersionFormat,
 };
 pub(crate) use lines::{Flow, Lines};
 pub(crate) use pattern::Pattern;
 pub(crate) use print::{Format, OBJECT_FORMATS, Print, Template};
-pub(crate) use raw_path::RawPath;
 pub(crate) use selection::{ListMode, Namespaces, Selection};
 #[cfg(test)]
 pub(crate) use targets::Target;

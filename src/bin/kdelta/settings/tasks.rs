@@ -3,11 +3,11 @@
 use super::UsageError;
 use super::by::{By, IndexName};
 use super::environment::Environment;
-use super::files::Files;
-use super::kubectl::{ApiResources, EventOutput, Events, Version, no_arguments, read_api_resources};
+use super::kubectl::{
+    ApiResources, EventOutput, Events, Files, RawPath, Version, no_arguments, read_api_resources,
+};
 use super::lines::{Flow, Lines};
 use super::print::Print;
-use super::raw_path::RawPath;
 use super::rows::Rows;
 use super::selection::Selection;
 use super::targets;

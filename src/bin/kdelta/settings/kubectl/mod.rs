@@ -2,7 +2,11 @@
 
 mod discovery;
 mod events;
+mod files;
+mod raw_path;
 
 pub(crate) use discovery::{ApiResources, RESOURCE_FORMATS, ResourceColumn, Version, VersionFormat};
 pub(super) use discovery::{no_arguments, read_api_resources};
 pub(crate) use events::{EVENT_FORMATS, EventOutput, Events};
+pub(crate) use files::Files;
+pub(crate) use raw_path::RawPath;

@@ -2,9 +2,9 @@
 
 use std::ffi::OsString;
 
-use super::UsageError;
-use super::environment::Environment;
 use crate::args::FileArgs;
+use crate::settings::UsageError;
+use crate::settings::environment::Environment;
 
 /// The files that name the objects.
 ///
@@ -27,7 +27,7 @@ pub(crate) struct Files {
 
 impl Files {
     /// Reads the flags; `None` without files.
-    pub(super) fn read(
+    pub(in crate::settings) fn read(
         args: &FileArgs,
         words: &[String],
         environment: &Environment,

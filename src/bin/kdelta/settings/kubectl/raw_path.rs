@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::UsageError;
+use crate::settings::UsageError;
 
 /// The path and query of a request. A host in the value is ignored, as in kubectl.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub(crate) struct RawPath {
 
 impl RawPath {
     /// Parses a value that is not empty.
-    pub(super) fn parse(text: &str) -> Result<Self, UsageError> {
+    pub(in crate::settings) fn parse(text: &str) -> Result<Self, UsageError> {
         let wrong = |reason: String| UsageError::RawPath { text: text.to_owned(), reason };
         if text.bytes().any(|byte| byte < b' ' || byte == 0x7f) {
             return Err(wrong("net/url: invalid control character in URL".to_owned()));
