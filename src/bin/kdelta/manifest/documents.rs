@@ -150,7 +150,21 @@ fn go_json(value: &Value) -> String {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    proptest! {
+        #[test]
+        fn any_text_comes_to_an_end(text in "[ab1é\\[\\]{}:,&*#'\"!<>|\\- \n]{0,60}", prefix in "(|\\{\"a\":1\\} )") {
+            let text = prefix + &text;
+            let found: Vec<_> = Documents::of(&text).take(200).collect();
+            prop_assert!(found.len() < 200, "{}", found.len());
+            for document in found.iter().flatten() {
+                prop_assert!(serde_json::from_str::<Value>(document).is_ok(), "{document}");
+            }
+        }
+    }
 
     fn documents(text: &str) -> Vec<String> {
         Documents::of(text)

@@ -12,6 +12,7 @@ use rustls_platform_verifier::BuilderVerifierExt;
 
 use super::limits::TEXT_LIMIT;
 use super::text::{ReadError, decoded};
+use crate::system_words::system_words;
 
 /// The number of attempts, of which each follows a failure of the network or of the server.
 const ATTEMPTS: usize = 3;
@@ -34,17 +35,17 @@ pub(super) enum DownloadError {
     Text { url: String, reason: String },
 }
 
-/// Downloads a text.
-pub(super) async fn text(url: &str) -> Result<String, DownloadError> {
+/// Downloads a text. Messages name the URL as `shown`.
+pub(super) async fn text(url: &str, shown: &str) -> Result<String, DownloadError> {
     let client = client().map_err(|error| DownloadError::Unreachable(unable(&*error)))?;
     let response = repeated(async || {
         let response = client.get(url).send().await.map_err(|error| unreachable(&error))?;
         match response.status() {
             StatusCode::OK => Ok(response),
-            status => Err(DownloadError::Status { url: url.to_owned(), status }),
+            status => Err(DownloadError::Status { url: shown.to_owned(), status }),
         }
     });
-    body(url, response.await?).await
+    body(shown, response.await?).await
 }
 
 /// Sends a request until it succeeds, the server refuses it, or the attempts are used up.
@@ -93,15 +94,11 @@ async fn body(url: &str, mut response: reqwest::Response) -> Result<String, Down
 
 /// Returns kubectl's message for a request without a response.
 fn unreachable(error: &reqwest::Error) -> DownloadError {
-    let mut cause: Option<&(dyn StdError + 'static)> = Some(error);
-    let mut is_refused = false;
-    while let Some(found) = cause {
-        is_refused |= found
-            .downcast_ref::<io::Error>()
-            .is_some_and(|error| error.kind() == io::ErrorKind::ConnectionRefused);
-        cause = found.source();
-    }
-    let url = error.url().filter(|_| is_refused);
+    let is_refused = |cause: Cause<'_>| {
+        let error = cause.downcast_ref::<io::Error>();
+        error.is_some_and(|error| error.kind() == io::ErrorKind::ConnectionRefused)
+    };
+    let url = error.url().filter(|_| causes(error).any(is_refused));
     DownloadError::Unreachable(match url {
         Some(url) => {
             let host = url.host_str().unwrap_or_default();
@@ -114,17 +111,27 @@ fn unreachable(error: &reqwest::Error) -> DownloadError {
     })
 }
 
-fn unable(error: &(dyn StdError + 'static)) -> String {
+fn unable(error: Cause<'_>) -> String {
     format!("Unable to connect to the server: {}", innermost(error))
 }
 
 /// Returns the text of the innermost cause, which has no URL in it.
-fn innermost(error: &(dyn StdError + 'static)) -> String {
-    let mut cause = error;
-    while let Some(source) = cause.source() {
-        cause = source;
-    }
-    cause.to_string()
+fn innermost(error: Cause<'_>) -> String {
+    let cause = causes(error).last().unwrap_or(error);
+    cause.downcast_ref().map_or_else(|| cause.to_string(), system_words)
+}
+
+/// An error with its chain of sources.
+type Cause<'a> = &'a (dyn StdError + 'static);
+
+/// Iterates over an error and its sources. An `io::Error` made from another error hides that one from `source`.
+fn causes<'a>(error: Cause<'a>) -> impl Iterator<Item = Cause<'a>> {
+    std::iter::successors(Some(error), |&cause: &Cause<'a>| {
+        match cause.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
+            Some(inner) => Some(inner as Cause<'a>),
+            None => cause.source(),
+        }
+    })
 }
 
 #[cfg(test)]

@@ -76,7 +76,7 @@ impl Manifests {
         for source in &sources.found {
             let name = match source {
                 Source::StandardInput => STANDARD_INPUT,
-                Source::Url(name) | Source::File(name) | Source::Kustomization(name) => name,
+                Source::Url { shown: name, .. } | Source::File(name) | Source::Kustomization(name) => name,
             };
             match text_of(source, name, &sources.search_path, &note).await {
                 Ok(text) => add_documents(name, &text, &mut entries),
@@ -104,7 +104,7 @@ async fn text_of(
             let path = path.clone();
             blocking(move || text::of_file(&path)).await.map_err(unread)
         }
-        Source::Url(url) => download::text(url).await.map_err(|error| match error {
+        Source::Url { url, shown } => download::text(url, shown).await.map_err(|error| match error {
             DownloadError::Unreachable(message) => ManifestError::Unreachable(message),
             error => ManifestError::Download(error.to_string()),
         }),

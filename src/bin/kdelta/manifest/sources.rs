@@ -17,7 +17,11 @@ const EXTENSIONS: [&str; 3] = ["json", "yaml", "yml"];
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Source {
     StandardInput,
-    Url(String),
+    Url {
+        url: String,
+        /// The URL without its password, for messages.
+        shown: String,
+    },
     File(String),
     /// A folder with a kustomization.
     Kustomization(String),
@@ -66,7 +70,14 @@ impl Sources {
 
     fn add_url(&mut self, text: &str) {
         match reqwest::Url::parse(text) {
-            Ok(url) => self.found.push(Source::Url(url.to_string())),
+            Ok(mut url) => {
+                let full = url.to_string();
+                if url.password().is_some() {
+                    // Fails only for URLs without a host.
+                    let _ = url.set_password(Some("xxxxx"));
+                }
+                self.found.push(Source::Url { url: full, shown: url.to_string() });
+            }
             Err(error) => {
                 self.errors
                     .push(format!("the URL passed to filename {} is not valid: {error}", go_quote(text)));
@@ -245,12 +256,14 @@ mod tests {
 
     #[test]
     fn standard_input_urls_and_kustomizations_are_sources() {
-        let names = texts(&["-", "https://example.com/a.yaml?b=c"]);
+        let names = texts(&["-", "https://example.com/a.yaml?b=c", "http://me:s3cr3t@example.com/"]);
+        let url = |url: &str, shown: &str| Source::Url { url: url.into(), shown: shown.into() };
         let kustomization = Some("k".to_owned());
         let sources = Sources::find(&Files { names, kustomization, ..Files::default() });
         let expected = [
             Source::StandardInput,
-            Source::Url("https://example.com/a.yaml?b=c".into()),
+            url("https://example.com/a.yaml?b=c", "https://example.com/a.yaml?b=c"),
+            url("http://me:s3cr3t@example.com/", "http://me:xxxxx@example.com/"),
             Source::Kustomization("k".into()),
         ];
         assert_eq!((sources.found.as_slice(), sources.errors.len()), (&expected[..], 0));
