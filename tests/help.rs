@@ -9,7 +9,7 @@ use std::path::Path;
 use crate::support::TestEnv;
 
 /// The file of each text, and the arguments that print it.
-const TEXTS: [(&str, &[&str]); 26] = [
+const TEXTS: [(&str, &[&str]); 27] = [
     ("kdelta", &["-h"]),
     ("kdelta.long", &["--help"]),
     ("watch", &["watch", "-h"]),
@@ -36,6 +36,7 @@ const TEXTS: [(&str, &[&str]); 26] = [
     ("man.long", &["man", "--help"]),
     ("exit-codes", &["help", "exit-codes"]),
     ("environment", &["help", "environment"]),
+    ("config", &["help", "config"]),
 ];
 
 fn help(env: &TestEnv, words: &[&str], columns: &str) -> String {
@@ -105,6 +106,39 @@ fn docs_and_help_list_equal_exit_codes() {
     assert_eq!(table, reported);
 }
 
+/// Returns a page with the rows of one table replaced; the table is the one with these column headings.
+fn with_rows(page: &str, headings: &str, rows: &[(String, String)]) -> String {
+    let heading = format!("{headings}\n|---|---|\n");
+    let (before, rest) = page.split_once(&heading).expect(headings);
+    let after: String = rest.split_inclusive('\n').skip_while(|line| line.starts_with("| ")).collect();
+    let cell = |text: &str| text.replace('|', "\\|").replace('<', "\\<");
+    let rows: Vec<String> = rows.iter().map(|(key, what)| format!("| {key} | {} |\n", cell(what))).collect();
+    format!("{before}{heading}{}{after}", rows.concat())
+}
+
+#[test]
+fn docs_list_keys_and_refusals_of_the_help() {
+    let text = help(&TestEnv::new(), &["help", "config"], "200");
+    let (_, text) = text.split_once("Keys:\n").expect("the keys");
+    let (keys, refusals) = text.split_once("No default:\n").expect("the refusals");
+    let keys: Vec<_> =
+        rows(&format!("\n\n{keys}")).into_iter().map(|(key, what)| (format!("`{key}`"), what)).collect();
+    let code = |flags: &str| flags.split(", ").map(|flag| format!("`{flag}`")).collect::<Vec<_>>().join(", ");
+    let refusals = refusals.replace('\n', " ");
+    let refusals = refusals.split("- ").filter_map(|entry| entry.trim_end().split_once(": "));
+    let refusals: Vec<_> = refusals.map(|(flags, reason)| (code(flags), reason.to_owned())).collect();
+    assert!(keys.len() > 30 && refusals.len() > 5, "{keys:#?} {refusals:#?}");
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/config.md");
+    let page = fs::read_to_string(&file).expect("docs/config.md");
+    let expected = with_rows(&page, "| Key | Meaning |", &keys);
+    let expected = with_rows(&expected, "| Flags | Reason |", &refusals);
+    if std::env::var("KDELTA_UPDATE_SNAPSHOTS").is_ok_and(|value| value == "1") {
+        fs::write(&file, &expected).expect("docs/config.md");
+    } else {
+        assert_eq!(page, expected, "KDELTA_UPDATE_SNAPSHOTS=1 regenerates the tables");
+    }
+}
+
 /// Returns the quoted texts of a source that look like names of variables.
 fn variables(source: &str) -> BTreeSet<&str> {
     let code = source.split("#[cfg(test)]\nmod ").next().unwrap_or_default();
@@ -133,5 +167,7 @@ fn help_lists_exactly_the_variables_that_are_read() {
     // Two that count only together, and the executable suffixes, on Windows.
     known.retain(|name| !["HOMEDRIVE", "HOMEPATH", "PATHEXT"].contains(name));
     known.extend(of_libraries);
+    // The variables of flags are read by their prefix.
+    assert!(known.remove("KDELTA_") && known.insert("KDELTA_<FLAG>"));
     assert_eq!(reported, known);
 }

@@ -32,11 +32,11 @@ const PROGRAM: &[(&str, &[&str])] = &[
     ("exit", &[]),
     ("view", &[]),
     ("output", &["system_words", "view"]),
-    ("settings", &["args", "system_words"]),
+    ("settings", &["args", "suggest", "system_words"]),
     ("manifest", &["settings", "system_words"]),
-    ("session", &["manifest", "settings"]),
+    ("session", &["manifest", "settings", "suggest"]),
     ("commands", &["args", "exit", "manifest", "output", "session", "settings", "view"]),
-    ("cli", &["args", "commands", "exit", "output", "session", "settings"]),
+    ("cli", &["args", "commands", "exit", "output", "session", "settings", "suggest"]),
     ("main", &["args", "cli", "exit"]),
 ];
 

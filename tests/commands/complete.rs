@@ -123,6 +123,36 @@ fn last_word_is_completed_from_the_cluster() {
             ],
             ":4",
         ),
+        (
+            "get pods -o jsonpath=",
+            &["jsonpath={.apiVersion}", "jsonpath={.items[*]", "jsonpath={.kind}"],
+            ":6",
+        ),
+        ("get pods -o jsonpath={.items[*].spec.nodeN", &["jsonpath={.items[*].spec.nodeName}"], ":6"),
+        ("get pods web -o jsonpath={.status.containerSt", &["jsonpath={.status.containerStatuses[*]"], ":6"),
+        ("get pods -o jsonpath-file=", &[], ":0"),
+        (
+            "watch pods -o custom-columns=A:.kind,B:.metadata.na",
+            &["custom-columns=A:.kind,B:.metadata.name", "custom-columns=A:.kind,B:.metadata.namespace"],
+            ":4",
+        ),
+        (
+            "get pods --sort-by=.spec.containers[0].imageP",
+            &["--sort-by=.spec.containers[0].imagePullPolicy"],
+            ":4",
+        ),
+        ("get deploy,svc --sort-by .spec.clusterIPs", &[".spec.clusterIPs[*]"], ":6"),
+        ("watch pods --only sp", &["spec"], ":6"),
+        ("watch pods --ignore status.conditions.lastP", &["status.conditions.lastProbeTime"], ":4"),
+        ("get pods --by field:spec.nodeN", &["field:spec.nodeName="], ":6"),
+        ("index pods --by field:spec.nodeN", &["field:spec.nodeName"], ":4"),
+        ("get nothing --by field:spec.", &[], ":4"),
+        ("get pods --sort-by .spec.nothing.", &[], ":4"),
+        ("events --for deploy/", &["deploy/checkout", "deploy/payments"], ":4"),
+        ("events --types W", &["Warning"], ":4"),
+        ("explain --api-version demo", &["demo.kdelta.dev/v1"], ":4"),
+        ("watch pods --fields name,ol", &["name,old"], ":4"),
+        ("get pods --namespace-selector kubernetes.io/met", &["kubernetes.io/metadata.name="], ":6"),
         ("get pods --color ", &["always", "auto", "never"], ":4"),
         ("api-resources --api-group demo", &["demo.kdelta.dev"], ":4"),
         ("get pods --kubeconfig ", &[], ":0"),
@@ -257,4 +287,13 @@ fn completion_on_a_real_server_respects_permissions() {
     assert_eq!(output(&format!("get -n {namespace}")), format!("{namespace}\n:4\n"));
     assert!(output("get daemons").starts_with("daemonsets\tDaemonSet, apps/v1\n"));
     assert_no_completion(|| call(&on("--as nobody cm fi")));
+    assert_eq!(output(&on("cm --by field:imm")), "field:immutable=\tboolean\n:6\n");
+    assert_eq!(
+        output(&on("deploy --sort-by .spec.template.spec.nodeN")),
+        ".spec.template.spec.nodeName\tstring\n:4\n"
+    );
+    assert_eq!(
+        output(&on("cm first -o jsonpath={.metadata.ownerR")),
+        "jsonpath={.metadata.ownerReferences[*]\t[]OwnerReference\n:6\n"
+    );
 }

@@ -1,6 +1,7 @@
 //! The program without a real cluster: on the demo, and without any server.
 
 mod complete;
+mod config;
 mod demo;
 mod errors;
 mod explain;

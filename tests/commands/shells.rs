@@ -87,6 +87,8 @@ fn bash_completes_words_that_it_splits() {
         (format!("{on} get pods --by label:a"), &["app="]),
         (format!("{on} get pods --by=label:app=p"), &["payments"]),
         (format!("{on} get pods --by lab"), &["label:"]),
+        (format!("{on} get pods --by field:spec.nodeN"), &["spec.nodeName="]),
+        (format!("{on} get pods -o jsonpath={{.items[*].spec.nodeN"), &["{.items[*].spec.nodeName}"]),
         ("kdelta get pods --color=a".to_owned(), &["always", "auto"]),
         ("./kdelta get pods -o 'k".to_owned().replace('\'', ""), &["kyaml"]),
     ] {
@@ -130,6 +132,7 @@ fn fish_completes_with_descriptions() {
         (format!("{on} get deploy "), "checkout\npayments\n"),
         (format!("{on} get replicas"), "replicasets\tReplicaSet, apps/v1\n"),
         (format!("{on} get pods --by=label:app=p"), "--by=label:app=payments\n"),
+        (format!("{on} get pods --sort-by .spec.nodeN"), ".spec.nodeName\tstring\n"),
         (format!("{on} get pods --kubeconfig kdelta.b"), "kdelta.bash\n"),
     ] {
         let found = fish(&line);
@@ -154,6 +157,10 @@ fn zsh_passes_the_words_to_its_completion() {
     for (line, output) in [
         (format!("{on} get deploy "), "-l -d\ncheckout\npayments\n"),
         (format!("{on} get pods --by label:a"), "-l -S  -d\nlabel:app=\n"),
+        (
+            format!("{on} get pods -o jsonpath={{.items[*].spec.nodeN"),
+            "-l -S  -d\njsonpath={.items[*].spec.nodeName}\n",
+        ),
         (format!("{on} get pods --kubeconfig "), "files\n"),
     ] {
         let found = zsh(&line);

@@ -41,7 +41,7 @@ const MEANINGS: [(&[ExitCode], &str); 7] = [
         &[ExitCode::Error],
         "runtime error: server, credentials, configuration, connection, missing NAME, or output",
     ),
-    (&[ExitCode::Usage], "usage error"),
+    (&[ExitCode::Usage], "usage error, in the arguments or in their defaults"),
     (&[ExitCode::Empty], "nothing matched, with `--fail-if-empty`"),
     (&[ExitCode::Partial], "some of the requested parts failed, the rest completed"),
     (&[ExitCode::TimedOut], "the time ran out first: `--count` was not reached within `--duration`"),

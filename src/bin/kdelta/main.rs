@@ -8,6 +8,8 @@ mod manifest;
 mod output;
 mod session;
 mod settings;
+#[path = "../../api/suggest.rs"]
+mod suggest;
 #[path = "../../listwatch/system_words.rs"]
 mod system_words;
 mod view;

@@ -27,7 +27,7 @@ pub(crate) use outcome::OutcomeArgs;
 pub(crate) use rows::RowArgs;
 pub(crate) use select::{ByArgs, ListModeArg, PrintArgs, SelectArgs};
 pub(crate) use shell::{CompletionsArgs, ManArgs, Shell};
-pub(crate) use spelling::{accept_kubectl_spelling, wrong_switch};
+pub(crate) use spelling::{accept_kubectl_spelling, parse_bool, switched_off, wrong_switch};
 pub(crate) use tasks::{ExplainArgs, GetArgs, IndexArgs, ObjectArgs, UntilArgs, WatchArgs};
 
 use clap::{Parser, Subcommand};
@@ -54,6 +54,7 @@ Examples:
 Topics:
   kdelta help exit-codes                 what each exit code means
   kdelta help environment                the environment variables
+  kdelta help config                     defaults for flags, from a file and from variables
 "
 )]
 pub(crate) struct Cli {
@@ -171,6 +172,15 @@ mod tests {
         assert!(get("get po -A=true").objects.select.all_namespaces);
         assert!(get("get po -A=1 --watch=T").watch && !get("get po -w=F").watch);
         assert!(parse("get po --watch=maybe").is_err());
+    }
+
+    #[test]
+    fn switches_set_to_false_are_found() {
+        let words = |line: &str| line.split(' ').map(Into::into).collect::<Vec<_>>();
+        let app = Cli::command();
+        let off = |line: &str| switched_off(&words(line), &app);
+        assert_eq!(off("kdelta get po --watch=false -A=F --demo=0"), ["watch", "all-namespaces", "demo"]);
+        assert!(off("kdelta get po --watch --changes=true -o=false -- --watch=false").is_empty());
     }
 
     #[test]

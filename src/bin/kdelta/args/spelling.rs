@@ -42,6 +42,24 @@ pub(crate) fn accept_kubectl_spelling(words: Vec<OsString>, app: &Command) -> Ve
     out
 }
 
+/// Returns a boolean in one of the spellings of Go's flag library.
+pub(crate) fn parse_bool(text: &str) -> Option<bool> {
+    match () {
+        () if TRUE.contains(&text) => Some(true),
+        () if FALSE.contains(&text) => Some(false),
+        () => None,
+    }
+}
+
+/// Returns the long names of the switches that the words set to false, such as `--watch=false`. The words are as typed.
+pub(crate) fn switched_off(words: &[OsString], app: &Command) -> Vec<String> {
+    let words = words.iter().map_while(|word| word.to_str().filter(|text| *text != "--"));
+    let off = words.filter_map(|word| word.split_once('=')).filter(|(_, value)| FALSE.contains(value));
+    let all = || app.get_arguments().chain(app.get_subcommands().flat_map(Command::get_arguments));
+    let named = off.filter_map(|(flag, _)| all().find(|arg| is_named(arg, flag)));
+    named.filter_map(|arg| arg.get_long().map(str::to_owned)).collect()
+}
+
 fn is_level(text: &str) -> bool {
     !text.is_empty() && text.len() <= 3 && text.bytes().all(|byte| byte.is_ascii_digit())
 }

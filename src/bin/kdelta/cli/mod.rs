@@ -11,7 +11,7 @@ use std::num::{ParseFloatError, ParseIntError};
 use std::sync::Arc;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{CommandFactory, FromArgMatches};
+use clap::{ArgMatches, Command, CommandFactory};
 use kdelta::client::Notice;
 use kdelta::kubeconfig;
 
@@ -19,8 +19,11 @@ use crate::args::{Cli, accept_kubectl_spelling, wrong_switch};
 use crate::commands::{self, Reporter};
 use crate::exit::{ExitCode, HelpLine, Hint, Preface, Report, Usage};
 use crate::output::{self, Messages, Stdout};
-use crate::session::{self, ExitOnSignal, Session, credential_plugins, nearest};
-use crate::settings::{Connection, Environment, Events, Settings, Task, UsageError, Version};
+use crate::session::{self, ExitOnSignal, Session, credential_plugins};
+use crate::settings::{
+    Connection, Environment, Events, ResolveError, Resolved, Settings, Task, TypedWords, UsageError, Version,
+};
+use crate::suggest::nearest;
 use invoked::{called, program_name, to_complete, with_program_name};
 
 /// The width of the help if the terminal width is unknown.
@@ -34,23 +37,64 @@ pub(crate) fn run(words: &[OsString]) -> ExitCode {
     let program = program_name(words.first());
     let called = called(words, &program);
     let environment = Environment::read();
-    let cli = match parse(words.to_vec(), &program, environment.no_columns) {
-        Ok(cli) => cli,
+    let parsed = match parse(words.to_vec(), &program, environment.no_columns) {
+        Ok(parsed) => parsed,
         Err(error) => return explain(&error, words, &called),
     };
-    let settings = Settings::read(&cli, &environment);
-    let (is_terminal, colour) = match &settings {
-        Ok(settings) => (settings.terminal.stderr.is_terminal, settings.terminal.stderr.colour),
-        Err(_) => (environment.stderr_is_terminal, false),
+    let (messages, done) = match parsed.typed(words).resolve(&environment) {
+        Ok(Resolved { settings, defaults, warnings, cli: _ }) => {
+            let stream = settings.terminal.stderr;
+            let messages = Arc::new(Messages::stderr(stream.is_terminal, stream.colour));
+            for warning in warnings {
+                messages.warning(&warning);
+            }
+            for default in defaults.iter().filter(|_| settings.verbosity > 0) {
+                messages.notice(&format!("default: {default}"));
+            }
+            let done = dispatch(&settings, &messages);
+            (messages, done)
+        }
+        Err(ResolveError::Clap(error)) => return explain(&error, words, &called),
+        Err(error) => {
+            (Arc::new(Messages::stderr(environment.stderr_is_terminal, false)), Err(resolve_error(error)))
+        }
     };
-    let messages = Arc::new(Messages::stderr(is_terminal, colour));
-    let done = settings.map_err(usage_error).and_then(|settings| dispatch(&settings, &messages));
     match done {
         Ok(code) => code,
         Err(error) => {
-            let report = Report::of(&error, &format!("{program} {}", cli.command.name()));
+            let command = parsed.matches.subcommand_name().unwrap_or_default();
+            let report = Report::of(&error, &format!("{program} {command}"));
             messages.error(&report.messages, report.hint.as_deref());
             report.code
+        }
+    }
+}
+
+/// The words of the command line, parsed.
+struct Parsed {
+    /// The definition of the command line, built.
+    app: Command,
+    /// The words in clap's spelling.
+    words: Vec<OsString>,
+    matches: ArgMatches,
+}
+
+impl Parsed {
+    fn typed<'a>(&'a self, typed: &'a [OsString]) -> TypedWords<'a> {
+        TypedWords { app: &self.app, typed, words: &self.words, matches: &self.matches, defaults_of: None }
+    }
+}
+
+fn resolve_error(error: ResolveError) -> anyhow::Error {
+    const ADVICE: &str =
+        "`kdelta help config` describes the defaults of flags; KDELTA_CONFIG=off ignores the file";
+    let of_defaults = |error: anyhow::Error| error.context(Usage).context(Hint(ADVICE.to_owned()));
+    match error {
+        ResolveError::Clap(error) => anyhow::Error::new(error).context(Usage),
+        ResolveError::Usage(error) => usage_error(error),
+        ResolveError::Defaults(error) => of_defaults(error.into()),
+        ResolveError::Default { origin, error } => {
+            of_defaults(anyhow::Error::new(error).context(origin.to_string()))
         }
     }
 }
@@ -170,7 +214,7 @@ fn suggestion(error: &clap::Error) -> Option<String> {
     })
 }
 
-fn parse(mut words: Vec<OsString>, program: &str, no_columns: bool) -> Result<Cli, clap::Error> {
+fn parse(mut words: Vec<OsString>, program: &str, no_columns: bool) -> Result<Parsed, clap::Error> {
     // As in kubectl, the bare name prints the help and succeeds.
     if words.len() == 1 {
         words.push("-h".into());
@@ -190,8 +234,8 @@ fn parse(mut words: Vec<OsString>, program: &str, no_columns: bool) -> Result<Cl
     if let Some(message) = wrong_switch(&words, &app) {
         return Err(app.error(ErrorKind::ValueValidation, message));
     }
-    let matches = app.try_get_matches_from_mut(words)?;
-    Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut app))
+    let matches = app.try_get_matches_from_mut(&words)?;
+    Ok(Parsed { app, words, matches })
 }
 
 /// Prints the completions of a line. Always succeeds: a shell has no use for an error.
@@ -394,7 +438,7 @@ mod tests {
         ] {
             let words: Vec<OsString> = std::iter::once("x").chain(line.split(' ')).map(Into::into).collect();
             let called = called(&words, "kubectl delta");
-            let error = parse(words, "kubectl delta", false).expect_err(line);
+            let error = parse(words, "kubectl delta", false).err().expect(line);
             let message = usage_message(&error, &called);
             assert!(message.starts_with(expected), "{line}: {message}");
         }
@@ -403,7 +447,7 @@ mod tests {
     #[test]
     fn help_has_default_width_without_columns() {
         let words = || vec!["x".into(), "get".into(), "--help".into()];
-        let text = |no_columns| parse(words(), "kdelta", no_columns).expect_err("help").to_string();
+        let text = |no_columns| parse(words(), "kdelta", no_columns).err().expect("help").to_string();
         assert!(
             text(true).lines().any(|line| line.len() > 80 && line.len() <= DEFAULT_WIDTH),
             "{}",
@@ -413,16 +457,17 @@ mod tests {
 
     #[test]
     fn help_shows_how_the_program_was_called() {
-        let error =
-            parse(vec!["x".into(), "get".into(), "--help".into()], "kubectl delta", false).expect_err("help");
-        let help = error.to_string();
+        let text = |words: &[&str]| {
+            let words = words.iter().map(Into::into).collect();
+            parse(words, "kubectl delta", false).err().expect("help").to_string()
+        };
+        let help = text(&["x", "get", "--help"]);
         assert!(help.contains("Usage: kubectl delta get"), "{help}");
         assert!(
             help.contains("\n  kubectl delta get pods -A     ") && !help.contains("\n  kdelta "),
             "{help}"
         );
-        let whole =
-            parse(vec!["x".into(), "--help".into()], "kubectl delta", false).expect_err("help").to_string();
+        let whole = text(&["x", "--help"]);
         assert!(
             whole.contains("\n  kubectl delta help exit-codes ") && !whole.contains("\n  kdelta "),
             "{whole}"

@@ -9,7 +9,7 @@ use roff::{Roff, bold, roman};
 
 use crate::args::Cli;
 use crate::exit::{self, ExitCode, Usage};
-use crate::settings::VARIABLES;
+use crate::settings::{CONFIG_EXAMPLE, CONFIG_RULES, VARIABLES, keys, refusals};
 
 /// The preamble of every rendered part, needed once per page.
 const PREAMBLE: [&str; 2] = [".ie \\n(.g .ds Aq \\(aq", ".el .ds Aq '"];
@@ -26,8 +26,12 @@ pub(crate) fn run(command: Option<&str>, mut out: impl Write) -> anyhow::Result<
         Some(name) => app.find_subcommand(name).cloned(),
     };
     let found = found.with_context(|| format!("there is no command {:?}", command.unwrap_or_default()));
+    let found = found.context(Usage)?;
+    let mut app = Cli::command();
+    app.build();
+    let configuration = command.is_none().then(|| configuration(&app));
     let mut parts = Vec::new();
-    page(found.context(Usage)?, command.is_none(), &mut parts)?;
+    page(found, configuration.as_ref(), &mut parts)?;
     let parts = String::from_utf8(parts)?;
     let mut is_first = true;
     for line in parts.lines() {
@@ -43,7 +47,8 @@ pub(crate) fn run(command: Option<&str>, mut out: impl Write) -> anyhow::Result<
 
 /// Renders a page: the output of `clap_mangen`, with the examples before the flags, and the sections about the whole
 /// program. Without date and version, so that it changes only with its content.
-fn page(command: Command, is_program: bool, out: &mut dyn Write) -> io::Result<()> {
+fn page(command: Command, configuration: Option<&Roff>, out: &mut dyn Write) -> io::Result<()> {
+    let is_program = configuration.is_some();
     // Includes flags that the short help hides.
     let mut command = command.mut_args(|arg| arg.hide_short_help(false));
     let usage = command.render_usage().to_string();
@@ -62,8 +67,9 @@ fn page(command: Command, is_program: bool, out: &mut dyn Write) -> io::Result<(
     }
     man.render_options_section(out)?;
     exit_status().to_writer(out)?;
-    if is_program {
+    if let Some(configuration) = configuration {
         environment().to_writer(out)?;
+        configuration.to_writer(out)?;
     }
     see_also(is_program).to_writer(out)
 }
@@ -94,6 +100,28 @@ fn environment() -> Roff {
     roff.control("SH", ["ENVIRONMENT"]);
     for (name, meaning) in VARIABLES {
         roff.control("TP", []).text([bold(*name)]).text([roman(*meaning)]);
+    }
+    roff
+}
+
+/// Renders the rules and keys of defaults.
+fn configuration(app: &Command) -> Roff {
+    let mut roff = Roff::new();
+    roff.control("SH", ["CONFIGURATION"]);
+    for rule in CONFIG_RULES {
+        roff.control("PP", []).text([roman(rule)]);
+    }
+    roff.control("PP", []).control("nf", []);
+    for line in CONFIG_EXAMPLE.lines() {
+        roff.text([roman(line)]);
+    }
+    roff.control("fi", []).control("PP", []).text([roman("Keys:")]);
+    for key in keys(app) {
+        roff.control("TP", []).text([bold(key.name)]).text([roman(key.meaning)]);
+    }
+    roff.control("PP", []).text([roman("No default:")]);
+    for (reason, flags) in refusals() {
+        roff.control("TP", []).text([bold(flags.join(", "))]).text([roman(reason)]);
     }
     roff
 }

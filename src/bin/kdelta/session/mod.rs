@@ -15,8 +15,6 @@ mod part;
 mod plan;
 mod raw;
 mod source;
-#[path = "../../../api/suggest.rs"]
-mod suggest;
 mod target_set;
 mod target_watcher;
 
@@ -31,7 +29,6 @@ pub(crate) use part::Part;
 pub(crate) use part::tests as part_fixtures;
 pub(crate) use plan::PlannedPart;
 pub(crate) use source::{PartSource, ReceivedCount};
-pub(crate) use suggest::nearest;
 pub(crate) use target_set::{TargetFailure, TargetSet};
 pub(crate) use target_watcher::is_unreachable;
 

@@ -10,9 +10,9 @@ use tokio::time::timeout;
 
 use super::cluster::namespaces;
 use super::plan::PlannedPart;
-use super::suggest::nearest;
 use super::{Cluster, Session};
 use crate::settings::Connection;
+use crate::suggest::nearest;
 
 /// The time limit for finding a hint.
 const HINT_TIMEOUT: Duration = Duration::from_secs(1);

@@ -1,10 +1,11 @@
 //! The environment variables and terminals, read once and passed on as values.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::IsTerminal;
 use std::path::PathBuf;
 
-use kdelta::kubeconfig::ConfigOptions;
+use kdelta::kubeconfig::{ConfigOptions, Secret};
 
 /// The variables that the program and its library read, with their purpose, as printed by the help and the manual.
 pub(crate) const VARIABLES: &[(&str, &str)] = &[
@@ -37,6 +38,13 @@ pub(crate) const VARIABLES: &[(&str, &str)] = &[
     ("KUBE_CACHE_MUTATION_DETECTOR", "true: cached objects are checked for mutations, for debugging"),
     ("KUBECACHEDIR", "kubectl's cache directory; kdelta stores discovery results in kdelta/ in it"),
     ("KDELTA_CACHE_DIR", "directory for discovery results instead"),
+    (
+        "KDELTA_CONFIG",
+        "file with defaults for flags; off: none, as in scripts; default ~/.config/kdelta/config.toml",
+    ),
+    ("XDG_CONFIG_HOME", "absolute directory of kdelta/config.toml, instead of ~/.config"),
+    ("APPDATA", "directory of kdelta\\config.toml on Windows"),
+    ("KDELTA_<FLAG>", "default of a flag, such as KDELTA_OUTPUT=wide: see `kdelta help config`"),
     ("KDELTA_DEMO_SEED", "a number: the demo makes the same changes each time"),
     ("NO_COLOR", "any value: no colour"),
     ("TERM", "dumb: no colour"),
@@ -46,6 +54,18 @@ pub(crate) const VARIABLES: &[(&str, &str)] = &[
     ("COLUMNS", "width of the help"),
     ("USERPROFILE", "home directory on Windows if HOME is not set"),
 ];
+
+/// The file with the defaults of flags.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) enum ConfigFile {
+    /// None: `KDELTA_CONFIG=off`, or there is no directory for it.
+    #[default]
+    Off,
+    /// The file of `$KDELTA_CONFIG`, which must exist.
+    Named(PathBuf),
+    /// The file in the user's configuration directory, if it exists.
+    Usual(PathBuf),
+}
 
 /// The environment of the program.
 #[derive(Debug, Clone, Default)]
@@ -75,6 +95,11 @@ pub(crate) struct Environment {
     pub(crate) watch_list_client: Option<String>,
     /// Whether `$KUBE_CACHE_MUTATION_DETECTOR` is true in one of Go's spellings.
     pub(crate) mutation_detector: bool,
+    /// The file with the defaults of flags.
+    pub(crate) config_file: ConfigFile,
+    /// The variables `KDELTA_…` that are not empty, by name. A value may be a credential that is refused later, and is
+    /// `None` if it is not UTF-8.
+    pub(crate) kdelta_variables: BTreeMap<String, Option<Secret>>,
     /// Whether stdout is a terminal.
     pub(crate) stdout_is_terminal: bool,
     /// Whether stderr is a terminal.
@@ -85,6 +110,7 @@ impl Environment {
     /// Reads the environment of this process.
     pub(crate) fn read() -> Self {
         let mut environment = Self::from_variables(|name| std::env::var_os(name));
+        environment.kdelta_variables = kdelta_variables(std::env::vars_os());
         environment.config.stdin_is_terminal = std::io::stdin().is_terminal();
         environment.stdout_is_terminal = std::io::stdout().is_terminal();
         environment.stderr_is_terminal = std::io::stderr().is_terminal();
@@ -111,10 +137,36 @@ impl Environment {
             mutation_detector: set("KUBE_CACHE_MUTATION_DETECTOR").is_some_and(|value| {
                 ["1", "t", "true"].iter().any(|truth| value.eq_ignore_ascii_case(truth))
             }),
+            config_file: config_file(set, cfg!(windows)),
+            kdelta_variables: BTreeMap::new(),
             stdout_is_terminal: false,
             stderr_is_terminal: false,
         }
     }
+}
+
+/// Returns the file with the defaults of flags. As the XDG specification demands, a relative directory is ignored.
+fn config_file(set: impl Fn(&str) -> Option<OsString>, is_windows: bool) -> ConfigFile {
+    let folder = match set("KDELTA_CONFIG").map(PathBuf::from) {
+        Some(file) if file.as_os_str() == "off" => return ConfigFile::Off,
+        Some(file) => return ConfigFile::Named(file),
+        None if is_windows => set("APPDATA").map(PathBuf::from),
+        None => set("XDG_CONFIG_HOME")
+            .map(PathBuf::from)
+            .filter(|folder| folder.is_absolute())
+            .or_else(|| Some(PathBuf::from(set("HOME")?).join(".config"))),
+    };
+    folder.map_or(ConfigFile::Off, |folder| ConfigFile::Usual(folder.join("kdelta").join("config.toml")))
+}
+
+/// Selects the variables of kdelta. On Windows, their names may be in any case.
+fn kdelta_variables(
+    variables: impl Iterator<Item = (OsString, OsString)>,
+) -> BTreeMap<String, Option<Secret>> {
+    let named = variables.filter_map(|(name, value)| Some((name.into_string().ok()?, value)));
+    let named = named.map(|(name, value)| (if cfg!(windows) { name.to_uppercase() } else { name }, value));
+    let own = named.filter(|(name, value)| name.starts_with("KDELTA_") && !value.is_empty());
+    own.map(|(name, value)| (name, value.into_string().ok().map(Secret::from))).collect()
 }
 
 #[cfg(test)]
@@ -146,6 +198,37 @@ mod tests {
         assert!(environment.no_color && environment.force_color);
         assert!(environment.dumb_terminal && environment.clicolor_off);
         assert_eq!(environment.config.home, Some("/h".into()));
+    }
+
+    #[test]
+    fn config_file_is_in_the_users_configuration_folder() {
+        let usual = |path: &str| ConfigFile::Usual(path.into());
+        for (pairs, is_windows, expected) in [
+            (&[][..], false, ConfigFile::Off),
+            (&[("HOME", "/h")], false, usual("/h/.config/kdelta/config.toml")),
+            (&[("HOME", "/h"), ("XDG_CONFIG_HOME", "/x")], false, usual("/x/kdelta/config.toml")),
+            (&[("HOME", "/h"), ("XDG_CONFIG_HOME", "x")], false, usual("/h/.config/kdelta/config.toml")),
+            (&[("HOME", "/h"), ("APPDATA", "/a")], true, usual("/a/kdelta/config.toml")),
+            (&[("HOME", "/h")], true, ConfigFile::Off),
+            (&[("HOME", "/h"), ("KDELTA_CONFIG", "off")], false, ConfigFile::Off),
+            (&[("HOME", "/h"), ("KDELTA_CONFIG", "my.toml")], false, ConfigFile::Named("my.toml".into())),
+            (&[("HOME", "/h"), ("KDELTA_CONFIG", "")], false, usual("/h/.config/kdelta/config.toml")),
+        ] {
+            let set = |name: &str| {
+                let found = pairs.iter().find(|(key, value)| *key == name && !value.is_empty());
+                found.map(|(_, value)| OsString::from(value))
+            };
+            assert_eq!(config_file(set, is_windows), expected, "{pairs:?} {is_windows}");
+        }
+    }
+
+    #[test]
+    fn own_variables_are_collected_without_showing_values() {
+        let pairs =
+            [("KDELTA_OUTPUT", "wide"), ("KDELTA_TOKEN", "s3cr3t"), ("KDELTA_X", ""), ("OUTPUT", "y")];
+        let found = kdelta_variables(pairs.iter().map(|(name, value)| (name.into(), value.into())));
+        assert_eq!(found.keys().collect::<Vec<_>>(), ["KDELTA_OUTPUT", "KDELTA_TOKEN"]);
+        assert!(!format!("{found:?}").contains("s3cr3t"), "{found:?}");
     }
 
     #[test]

@@ -1,8 +1,9 @@
-//! Validated settings, computed from arguments, environment and terminal. Nothing below this module uses clap or reads
+//! Validated settings, computed from arguments, their defaults, environment and terminal. Nothing below this module uses clap or reads
 //! the environment.
 
 mod by;
 mod connection;
+mod defaults;
 mod demo;
 mod duration;
 mod environment;
@@ -20,15 +21,17 @@ mod word_list;
 
 pub(crate) use by::{By, IndexName};
 pub(crate) use connection::{Connection, Contexts};
+pub(crate) use defaults::{
+    CONFIG_EXAMPLE, CONFIG_RULES, ResolveError, Resolved, TypedWords, keys, output_formats, refusals,
+};
 pub(crate) use demo::Demo;
-pub(crate) use environment::{Environment, VARIABLES};
+pub(crate) use environment::{ConfigFile, Environment, VARIABLES};
 pub(crate) use kubectl::{
-    ApiResources, EVENT_FORMATS, EventOutput, Events, Files, RESOURCE_FORMATS, RawPath, ResourceColumn,
-    Version, VersionFormat,
+    ApiResources, EventOutput, Events, Files, RawPath, ResourceColumn, Version, VersionFormat,
 };
 pub(crate) use lines::{Flow, Lines};
 pub(crate) use pattern::Pattern;
-pub(crate) use print::{Format, OBJECT_FORMATS, Print, Template};
+pub(crate) use print::{Format, Print, Template};
 pub(crate) use selection::{ListMode, Namespaces, Selection};
 #[cfg(test)]
 pub(crate) use targets::Target;

@@ -146,6 +146,32 @@ impl UsageError {
     }
 }
 
+impl UsageError {
+    /// Whether only the combination of arguments is wrong, each of which is valid: a default among them then yields.
+    pub(super) fn is_conflict(&self) -> bool {
+        matches!(
+            self,
+            Self::ChangesFormat
+                | Self::DemoElsewhere(_)
+                | Self::FlagsWithRaw
+                | Self::MergedWithUnprinted
+                | Self::NeedsDemo(_)
+                | Self::NeedsJson(_)
+                | Self::NeedsWatch(_)
+                | Self::NoInitialState(_)
+                | Self::NothingToPrint
+                | Self::OneContext(_)
+                | Self::OutputWithRaw
+                | Self::SelectorWithFiles(_)
+                | Self::SeveralContexts(_)
+                | Self::SeveralNamespacesWithFiles(_)
+                | Self::ShowLabelsFormat(_)
+                | Self::StatsOfAWatch
+                | Self::WatchIsNeverEmpty
+        )
+    }
+}
+
 /// Returns the first flag that was given.
 pub(super) fn first_given<const N: usize>(flags: [(bool, &'static str); N]) -> Option<&'static str> {
     flags.into_iter().find(|(given, _)| *given).map(|(_, flag)| flag)

@@ -59,6 +59,10 @@ impl<'a> TypedLine<'a> {
         line
     }
 
+    pub(super) fn is_command(&self, name: &str) -> bool {
+        self.command.is_some_and(|command| command.get_name() == name)
+    }
+
     /// Returns the last value of a flag; empty for a switch.
     pub(super) fn flag_value(&self, id: &str) -> Option<&str> {
         let given = self.flags.iter().rev().find(|(arg, _)| arg.get_id() == id);

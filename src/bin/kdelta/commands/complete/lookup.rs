@@ -10,18 +10,27 @@ use kdelta::wire::DiscoveredResource;
 use kdelta::wire::{IncludeObject, Representation};
 
 use super::completion::{Candidate, Completion, ValueSource};
-use super::line::TypedLine;
+use super::field_path::PathStyle;
 use crate::commands::explain;
 use crate::commands::index::is_of_secrets;
 use crate::session::{Cluster, Session, index_function, kubeconfig_names, namespaces, needs_body};
 use crate::settings::{IndexName, Settings};
+use crate::view::explain::Field;
+
+/// The namespaces of a line.
+pub(super) struct Scope {
+    /// Whether all namespaces are selected.
+    pub(super) is_everywhere: bool,
+    /// The namespaces; empty for that of the context.
+    pub(super) namespaces: Vec<String>,
+}
 
 /// Looks up the candidates for the end of a line.
 ///
 /// # Errors
 /// The configuration is missing or the cluster does not respond. Errors of a single type are ignored.
 pub(super) async fn look_up(
-    line: &TypedLine<'_>,
+    scope: &Scope,
     completion: &Completion,
     settings: &Settings,
 ) -> anyhow::Result<Vec<Candidate>> {
@@ -36,7 +45,7 @@ pub(super) async fn look_up(
     let session = Session::open(settings, |_| {}, |_| {}).await?;
     // With several contexts, the first is used.
     let cluster = session.cluster();
-    let lookup = Lookup { line, cluster, is_demo: settings.demo.is_some() };
+    let lookup = Lookup { scope, cluster, is_demo: settings.demo.is_some() };
     let catalog = || cluster.discovery().catalog();
     let listable = |catalog: &Catalog, each: fn(&DiscoveredResource) -> &[String]| {
         let all: BTreeSet<&String> = catalog.resources().iter().flat_map(each).collect();
@@ -46,7 +55,13 @@ pub(super) async fn look_up(
         ValueSource::Types => types(&*catalog().await?, &completion.typed),
         ValueSource::Fields { of, api_version } => {
             let fields = explain::fields(cluster.discovery(), of, api_version.as_deref()).await?;
-            fields.into_iter().map(|(name, type_name)| Candidate::with_help(name, type_name)).collect()
+            fields.into_iter().map(|field| Candidate::with_help(field.name, field.type_name)).collect()
+        }
+        ValueSource::ObjectFields { types, path, style } => lookup.fields(types, path, *style).await,
+        ValueSource::Versions => {
+            let versions: BTreeSet<String> =
+                catalog().await?.resources().iter().map(|found| found.resource.api_version()).collect();
+            versions.into_iter().map(Candidate::new).collect()
         }
         ValueSource::Groups => {
             listable(&*catalog().await?, |found| std::slice::from_ref(&found.resource.group))
@@ -99,9 +114,9 @@ fn types(catalog: &Catalog, typed: &str) -> Vec<Candidate> {
     candidates
 }
 
-/// A line and the cluster to query for it.
+/// The namespaces of a line and the cluster to query for it.
 struct Lookup<'a> {
-    line: &'a TypedLine<'a>,
+    scope: &'a Scope,
     cluster: &'a Cluster,
     is_demo: bool,
 }
@@ -128,24 +143,30 @@ impl Lookup<'_> {
         resources
     }
 
-    fn is_everywhere(&self) -> bool {
-        self.line.flag_value("all_namespaces").is_some()
-    }
-
     /// Returns the namespaces that the line selects; an empty one means all namespaces or a cluster-scoped type.
     fn scopes(&self, resource: &ApiResource) -> Vec<String> {
-        if !resource.namespaced || self.is_everywhere() {
-            return vec![String::new()];
+        let Scope { is_everywhere, namespaces } = self.scope;
+        match () {
+            () if !resource.namespaced || *is_everywhere => vec![String::new()],
+            () if namespaces.is_empty() => vec![self.cluster.default_namespace().to_owned()],
+            () => namespaces.clone(),
         }
-        let given = self.line.flag_value("namespace").unwrap_or_default();
-        let given: Vec<_> = given.split(',').filter(|name| !name.is_empty()).map(str::to_owned).collect();
-        if given.is_empty() { vec![self.cluster.default_namespace().to_owned()] } else { given }
+    }
+
+    /// Returns the fields that objects of any of these types have below a path.
+    async fn fields(&self, types: &[String], path: &[String], style: PathStyle) -> Vec<Candidate> {
+        let mut fields = Vec::new();
+        for resource in self.resources(types).await {
+            let found = explain::fields_below(self.cluster.discovery(), &resource, path).await;
+            fields.extend(found.unwrap_or_default());
+        }
+        fields.into_iter().map(|field| candidate(field, style)).collect()
     }
 
     /// Returns names of objects. With `-A`, namespaced objects can't be requested by name.
     async fn names(&self, types: &[String]) -> Vec<Candidate> {
         let mut types = self.resources(types).await;
-        types.retain(|resource| !(resource.namespaced && self.is_everywhere()));
+        types.retain(|resource| !(resource.namespaced && self.scope.is_everywhere));
         if !self.is_demo {
             let found = self.objects(&types, Representation::Table(IncludeObject::None)).await;
             return names_of(&found);
@@ -180,6 +201,22 @@ impl Lookup<'_> {
             values.retain(|value| value.contains('/'));
         }
         values.into_iter().map(Candidate::new).collect()
+    }
+}
+
+/// Returns a field with the text that a path needs after it.
+fn candidate(field: Field, style: PathStyle) -> Candidate {
+    let Field { name, type_name, is_list, is_map, has_fields } = field;
+    let candidate = Candidate::with_help(name, type_name);
+    match () {
+        () if is_list && style.has_brackets && has_fields && !style.ends_anywhere => {
+            candidate.and_then("[*].")
+        }
+        () if is_list && style.has_brackets => candidate.and_then("[*]"),
+        () if has_fields && !style.ends_anywhere => candidate.and_then("."),
+        () if has_fields || is_map => candidate.and_then(""),
+        () if style.end.is_empty() => candidate,
+        () => candidate.and_then(style.end),
     }
 }
 

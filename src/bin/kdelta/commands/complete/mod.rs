@@ -5,7 +5,10 @@
 //! time is limited, except while a credential plugin runs. Nothing else is printed, because a shell would insert it
 //! into the line being typed.
 
+mod argument_value;
 mod completion;
+mod end_of_line;
+mod field_path;
 mod line;
 mod lookup;
 
@@ -13,15 +16,17 @@ use std::ffi::OsString;
 use std::io::{self, Write};
 use std::time::Duration;
 
-use clap::{Command, CommandFactory, FromArgMatches};
+use clap::{Command, CommandFactory};
 use tokio::time::timeout;
 
-use crate::args::{Cli, accept_kubectl_spelling};
+use crate::args::{self, Cli, accept_kubectl_spelling};
 use crate::session::credential_plugins;
-use crate::settings::{Environment, Settings};
+use crate::settings::{ConfigFile, Environment, ResolveError, Resolved, Settings, TypedWords};
 use crate::view::escape_cell;
 use completion::{Candidate, Completion, ValueSource};
+use end_of_line::end_of_line;
 use line::TypedLine;
+use lookup::Scope;
 
 /// The time limit for the cluster, in steps.
 const STEP: Duration = Duration::from_millis(50);
@@ -46,13 +51,13 @@ pub(crate) async fn run(
     app.build();
     let words = normalize(words, &app);
     let line = TypedLine::read(&app, &words);
-    let completion = Completion::at_end_of(&line, &app, topics);
+    let completion = end_of_line(&line, &app, topics);
     let found = match &completion.source {
         ValueSource::Fixed(candidates) => candidates.clone(),
         ValueSource::Files => Vec::new(),
         _ => match settings(&line, &app, environment) {
-            Some(settings) => {
-                within_time_limit(lookup::look_up(&line, &completion, &settings)).await.unwrap_or_default()
+            Some((settings, scope)) => {
+                within_time_limit(lookup::look_up(&scope, &completion, &settings)).await.unwrap_or_default()
             }
             None => Vec::new(),
         },
@@ -83,22 +88,46 @@ fn normalize(words: &[OsString], app: &Command) -> Vec<String> {
     words.map(|word| word.to_string_lossy().into_owned()).collect()
 }
 
-/// Returns the connection settings of the line. Interactive password prompts are disabled.
-fn settings(line: &TypedLine<'_>, app: &Command, environment: &Environment) -> Option<Settings> {
+/// Returns the connection settings of the line and its namespaces, with the defaults of its command. Interactive password
+/// prompts are disabled.
+fn settings(line: &TypedLine<'_>, app: &Command, environment: &Environment) -> Option<(Settings, Scope)> {
     let mut words = vec![app.get_name().to_owned()];
     // Verbosity and colour do not affect the connection, so mistakes in those flags are ignored.
-    let flags = line.flags.iter().filter(|(arg, _)| arg.is_global_set());
+    let flags = line.flags.iter().filter(|(arg, _)| arg.is_global_set() || arg.get_id() == "all_namespaces");
     for (arg, value) in flags.filter(|(arg, _)| arg.get_help_heading() != Some("Terminal")) {
         let long = arg.get_long()?;
         words.push(value.as_ref().map_or_else(|| format!("--{long}"), |value| format!("--{long}={value}")));
     }
-    words.extend(["get", "pods"].map(str::to_owned));
-    let matches = app.clone().try_get_matches_from(words).ok()?;
-    let cli = Cli::from_arg_matches(&matches).ok()?;
-    let mut settings = Settings::read(&cli, environment).ok()?;
+    words.splice(1..1, ["get", "pods"].map(str::to_owned));
+    let words: Vec<OsString> = words.into_iter().map(OsString::from).collect();
+    let matches = app.clone().try_get_matches_from(&words).ok()?;
+    let defaults_of = line.command.map(Command::get_name);
+    let typed = TypedWords { app, typed: &words, words: &words, matches: &matches, defaults_of };
+    let resolved = typed.resolve(environment).or_else(|error| match error {
+        // Mistakes in defaults are reported when the command runs.
+        ResolveError::Defaults(_) | ResolveError::Default { .. } => {
+            typed.resolve(&without_defaults(environment))
+        }
+        error => Err(error),
+    });
+    let Resolved { cli, mut settings, .. } = resolved.ok()?;
     settings.connection.options.stdin_is_terminal = false;
     settings.connection.options.spare_refresh_tokens = true;
-    Some(settings)
+    let is_everywhere = match &cli.command {
+        args::Command::Get(get) => get.objects.select.all_namespaces,
+        _ => false,
+    };
+    let namespaces = cli.connection.namespace.as_deref().unwrap_or_default().split(',');
+    let namespaces = namespaces.filter(|name| !name.is_empty()).map(str::to_owned).collect();
+    Some((settings, Scope { is_everywhere, namespaces }))
+}
+
+fn without_defaults(environment: &Environment) -> Environment {
+    Environment {
+        config_file: ConfigFile::Off,
+        kdelta_variables: std::collections::BTreeMap::new(),
+        ..environment.clone()
+    }
 }
 
 fn print(completion: &Completion, mut found: Vec<Candidate>, mut out: impl Write) -> io::Result<()> {
@@ -110,9 +139,9 @@ fn print(completion: &Completion, mut found: Vec<Candidate>, mut out: impl Write
     found.sort();
     found.dedup_by(|next, one| next.value == one.value);
     let mut directive = if completion.source == ValueSource::Files { 0 } else { NO_FILES };
-    for Candidate { value, help } in found {
-        let word = format!("{}{value}{}", completion.head, completion.tail);
-        if word.ends_with(['/', ':', '=']) {
+    for Candidate { value, help, tail, continues } in found {
+        let word = format!("{}{value}{tail}{}", completion.head, completion.tail);
+        if continues || word.ends_with(['/', ':', '=']) {
             directive |= NO_SPACE;
         }
         if help.is_empty() {
@@ -187,12 +216,15 @@ mod tests {
             let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
             settings(&TypedLine::read(&app, &words), &app, &Environment::default())
         };
-        let settings = read("-n a get --context c --color red pods --as me --count x ").expect("settings");
+        let (settings, scope) =
+            read("-n a,b get --context c --color red pods --as me --count x ").expect("settings");
+        assert_eq!((scope.namespaces, scope.is_everywhere), (vec!["a".to_owned(), "b".to_owned()], false));
         assert_eq!(settings.connection.contexts, Contexts::Named("c".into()));
         assert_eq!(settings.connection.options.as_user.as_deref(), Some("me"));
         let options = settings.connection.options;
         assert!(!options.stdin_is_terminal && options.spare_refresh_tokens);
-        assert!(read("get --demo pods ").expect("settings").demo.is_some());
+        assert!(read("get --demo pods ").expect("settings").0.demo.is_some());
+        assert!(read("get pods -A ").expect("settings").1.is_everywhere);
         assert!(read("get --speed 7 pods ").is_none(), "a mistake");
     }
 }

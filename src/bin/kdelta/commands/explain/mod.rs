@@ -15,7 +15,7 @@ use super::reporter::Reporter;
 use crate::exit::{Hint, Verbatim};
 use crate::session::Session;
 use crate::settings::{Explain, ExplainFormat};
-use crate::view::explain::{Topic, fields_of, plaintext, plaintext_v2};
+use crate::view::explain::{Field, Topic, fields_of, plaintext, plaintext_v2};
 use subject::{Subject, SubjectError, resource_name};
 
 /// Prints the explanation. As in kubectl, its heading is printed even if a field does not exist.
@@ -32,7 +32,7 @@ pub(crate) async fn run(
     explained
 }
 
-/// Returns the names of the fields of a resource or field, such as `pods.spec`, each with its type. They may repeat.
+/// Returns the fields of a resource or field, such as `pods.spec`. They may repeat.
 ///
 /// # Errors
 /// There is no such resource, or no documents of version 3.
@@ -40,11 +40,24 @@ pub(crate) async fn fields(
     discovery: &Discovery,
     of: &str,
     api_version: Option<&str>,
-) -> anyhow::Result<Vec<(String, String)>> {
+) -> anyhow::Result<Vec<Field>> {
     let resources = resources(discovery, &resource_name(of)?).await?;
     let subject = Subject::read(of, &resources, api_version.is_some())?.with_version(api_version)?;
-    let document = document_v3(discovery, &discovery.openapi_index().await?, &subject.resource).await?;
-    Ok(fields_of(&document, &topic(&subject, false))?)
+    fields_below(discovery, &subject.resource, &subject.path).await
+}
+
+/// Returns the fields of objects of a type below the field with this path. They may repeat.
+///
+/// # Errors
+/// There are no documents of version 3.
+pub(crate) async fn fields_below(
+    discovery: &Discovery,
+    of: &ApiResource,
+    path: &[String],
+) -> anyhow::Result<Vec<Field>> {
+    let document = document_v3(discovery, &discovery.openapi_index().await?, of).await?;
+    let ApiResource { group, version, resource, .. } = of;
+    Ok(fields_of(&document, &Topic { group, version, resource, path, recursive: false })?)
 }
 
 async fn explain(

@@ -59,20 +59,63 @@ impl<'a> Lookup<'a> {
     }
 }
 
-/// Returns the names of the fields of a schema, each with its type. They may repeat.
-pub(super) fn field_names(
+/// A field of an object.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Field {
+    pub(crate) name: String,
+    pub(crate) type_name: String,
+    /// Whether it is a list, perhaps of lists.
+    pub(crate) is_list: bool,
+    /// Whether it has members with names of the user's.
+    pub(crate) is_map: bool,
+    /// Whether it, or each element of the list, has documented fields.
+    pub(crate) has_fields: bool,
+}
+
+/// Returns the fields of a schema. They may repeat.
+pub(super) fn list_fields(
     document: &OpenApiV3,
     schema: &Schema,
     visits: &mut Visits,
-) -> Result<Vec<(String, String)>, ExplainError> {
-    let mut names = Vec::new();
+) -> Result<Vec<Field>, ExplainError> {
+    let mut fields = Vec::new();
     let mut pending = vec![(schema, 0)];
     while let Some((schema, depth)) = pending.pop() {
         visits.enter(depth, "")?;
         let resolved = document.resolve(&schema.reference).unwrap_or(schema);
-        let fields = resolved.properties.iter().flatten();
-        names.extend(fields.map(|(name, field)| (name.clone(), type_name(document, field))));
+        for (name, field) in resolved.properties.iter().flatten() {
+            fields.push(describe(document, name, field, visits)?);
+        }
         pending.extend(resolved.parts().map(|part| (part, depth + 1)));
     }
-    Ok(names)
+    Ok(fields)
+}
+
+fn describe(
+    document: &OpenApiV3,
+    name: &str,
+    schema: &Schema,
+    visits: &mut Visits,
+) -> Result<Field, ExplainError> {
+    let (mut is_list, mut is_map, mut has_fields) = (false, false, false);
+    let (mut schema, type_name) = (schema, type_name(document, schema));
+    // References may form a circle, which the limit of the depth ends.
+    for depth in 0.. {
+        visits.enter(depth, "")?;
+        schema = document.resolve(&schema.reference).unwrap_or(schema);
+        has_fields = schema.properties.as_ref().is_some_and(|fields| !fields.is_empty());
+        schema = match (&schema.items, schema.all_of.as_slice()) {
+            _ if has_fields => break,
+            (Some(elements), _) => {
+                is_list = true;
+                elements
+            }
+            (None, [only]) => only,
+            (None, _) => {
+                is_map = schema.additional_properties.is_some();
+                break;
+            }
+        };
+    }
+    Ok(Field { name: name.to_owned(), type_name, is_list, is_map, has_fields })
 }

@@ -16,5 +16,6 @@ mod type_name;
 mod word_wrap;
 
 pub(crate) use error::ExplainError;
+pub(crate) use lookup::Field;
 pub(crate) use plaintext::{Topic, fields_of, plaintext};
 pub(crate) use plaintext_v2::plaintext_v2;

@@ -7,7 +7,7 @@ use kdelta::wire::openapi::{GroupVersionKind, OpenApiV3, Schema};
 use super::ExplainError;
 use super::fields::{Fields, enumeration};
 use super::limits::Visits;
-use super::lookup::{field_names, find};
+use super::lookup::{Field, find, list_fields};
 use super::type_name::type_name;
 use super::word_wrap::{indent, wrap};
 
@@ -56,19 +56,16 @@ pub(crate) fn plaintext(
     Ok(())
 }
 
-/// Returns the names of the fields below the topic, each with its type. They may repeat; without a match there are none.
+/// Returns the fields below the topic. They may repeat; without a match there are none.
 ///
 /// # Errors
 /// The document lacks the resource, or exceeds the limits.
-pub(crate) fn fields_of(
-    document: &OpenApiV3,
-    topic: &Topic<'_>,
-) -> Result<Vec<(String, String)>, ExplainError> {
+pub(crate) fn fields_of(document: &OpenApiV3, topic: &Topic<'_>) -> Result<Vec<Field>, ExplainError> {
     let kind = topic.kind(document)?;
     let schema = document.schema_of(kind).ok_or_else(|| ExplainError::NoKind(kind.clone()))?;
     let mut visits = Visits::default();
     match find(document, schema, topic.path, &mut visits)? {
-        Some(found) => field_names(document, found, &mut visits),
+        Some(found) => list_fields(document, found, &mut visits),
         None => Ok(Vec::new()),
     }
 }

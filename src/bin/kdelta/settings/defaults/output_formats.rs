@@ -1,0 +1,16 @@
+//! The `-o` values of each command.
+
+use crate::settings::kubectl::{EVENT_FORMATS, RESOURCE_FORMATS};
+use crate::settings::print::OBJECT_FORMATS;
+use crate::settings::tasks::ExplainFormat;
+
+/// Returns the `-o` values of a command, joined by commas.
+pub(crate) fn output_formats(command: &str) -> &'static str {
+    match command {
+        "api-resources" => RESOURCE_FORMATS,
+        "explain" => ExplainFormat::NAMES,
+        "events" => EVENT_FORMATS,
+        "version" => "json,yaml",
+        _ => OBJECT_FORMATS,
+    }
+}
