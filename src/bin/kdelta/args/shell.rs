@@ -7,7 +7,7 @@ use super::help_template::HELP;
 /// Print the completion script of a shell
 ///
 /// It completes commands, flags and their values, and names from the cluster: contexts, namespaces, types, names,
-/// labels and indices. Each TAB runs `kdelta`, so the script does not depend on its version. If the cluster does not
+/// labels, indices and fields. Each TAB runs `kdelta`, so the script does not depend on its version. If the cluster does not
 /// respond in time, nothing is offered and no error is printed.
 ///
 /// kubectl finds its plugins by file name: with a link `kubectl-delta` to the program on the PATH, `kubectl delta` runs

@@ -1,5 +1,5 @@
-//! Validated settings, computed from arguments, their defaults, environment and terminal. Nothing below this module uses clap or reads
-//! the environment.
+//! Validated settings, computed from arguments, their defaults, environment and terminal. Nothing below this module uses
+//! clap or reads the environment.
 
 mod by;
 mod connection;
