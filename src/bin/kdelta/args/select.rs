@@ -100,6 +100,20 @@ pub(crate) struct PrintArgs {
     )]
     pub(crate) allow_missing_template_keys: bool,
 
+    /// Print the server's columns; =false: only the name and the age of each object
+    #[arg(
+        long,
+        action = clap::ArgAction::Set,
+        value_name = "BOOL",
+        num_args = 0..=1,
+        require_equals = true,
+        default_value = "true",
+        default_missing_value = "true",
+        hide_short_help = true,
+        hide_default_value = true
+    )]
+    pub(crate) server_print: bool,
+
     /// Keep metadata.managedFields in JSON and YAML
     #[arg(long)]
     pub(crate) show_managed_fields: bool,

@@ -8,8 +8,13 @@ use crate::session::{PlannedPart, Session};
 /// Reports an empty result with kubectl's text. On a terminal, adds a hint if a namespace does not exist and a similar
 /// one does.
 pub(super) async fn report(session: &Session, reporter: &Reporter, parts: &[PlannedPart]) {
+    report_text(session, reporter, parts, &format::nothing_found(parts)).await;
+}
+
+/// Reports an empty result with this text and with the hint of [`report`].
+pub(super) async fn report_text(session: &Session, reporter: &Reporter, parts: &[PlannedPart], text: &str) {
     let messages = reporter.messages();
-    messages.notice(&format::nothing_found(parts));
+    messages.notice(text);
     if messages.has_reader()
         && let Some((missing, similar)) = session.similar_namespaces(parts).await
     {

@@ -84,6 +84,11 @@ impl Extent<'_> {
     /// Returns the output of `get`, of a single object or of a list.
     pub(super) fn listing_of(&self, single: bool, print: &Print, stdout: settings::OutputStream) -> Listing {
         match print.format {
+            Format::Table { .. } if print.name_age => {
+                let layout = Layout { kind: print.show_kind, ..self.layout(print, false) };
+                let may_have_several = !print.show_kind && self.has_several_kinds();
+                Listing::name_age(layout, print.headers, may_have_several)
+            }
             Format::Table { .. } => Listing::table(self.layout(print, false), print.headers, stdout.colour),
             Format::Json => Listing::json(single, stdout.is_terminal),
             Format::Yaml => Listing::yaml(single, stdout.is_terminal),
@@ -104,7 +109,8 @@ impl Extent<'_> {
                 let details = Details { noise: lines.show_all, secrets: lines.show_secrets };
                 let is_clipped = stdout.is_terminal && !rows.no_trunc;
                 let options = RowOptions {
-                    all: lines.show_all,
+                    // Names and ages show no change.
+                    all: lines.show_all || print.name_age,
                     details: lines.changes.then_some(details),
                     width: if is_clipped { RowWidth::of(terminal_columns) } else { RowWidth::default() },
                 };
@@ -153,6 +159,16 @@ pub(super) fn of_events(output: &EventOutput, stdout: settings::OutputStream) ->
         for_terminal: stdout.is_terminal,
         colour: stdout.colour,
     }
+}
+
+/// Returns kubectl's text for an empty result of names and ages: it names the namespace even if no type has any.
+pub(super) fn no_names_found(namespaces: &Namespaces, default: &str) -> Option<String> {
+    let namespace = match namespaces {
+        Namespaces::Current => default,
+        Namespaces::Named(names) if names.len() == 1 => &names[0],
+        Namespaces::Named(_) | Namespaces::All | Namespaces::Matching { .. } => return None,
+    };
+    Some(format!("No resources found in {namespace} namespace."))
 }
 
 /// Returns kubectl's text for an empty result.

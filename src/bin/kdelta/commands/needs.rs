@@ -15,6 +15,7 @@ pub(super) fn representation<'a>(
     match print.format {
         // Objects that no index selects are printed as received.
         Format::Name if indices.peek().is_none() => Representation::Names,
+        Format::Table { .. } if print.name_age => keys_and(indices.any(needs_body)),
         Format::Table { .. } if indices.peek().is_none() && !shows_labels => Representation::Rows,
         format => printed(format, indices.any(needs_body)),
     }
@@ -22,22 +23,23 @@ pub(super) fn representation<'a>(
 
 /// Returns the representation needed to print these watch lines and to find objects by these indices.
 pub(super) fn of_lines<'a>(
-    format: Format,
+    print: &Print,
     indices: impl IntoIterator<Item = &'a IndexName>,
     lines: &Lines,
 ) -> Representation {
     let compared = lines.changes || lines.old || !lines.only.is_empty() || !lines.ignore.is_empty();
     let body = compared || indices.into_iter().any(needs_body);
     let shows_object = |fields: &Vec<String>| fields.iter().any(|field| field == "object");
-    match (format, &lines.fields) {
+    match (print.format, &lines.fields) {
         (Format::Json, Some(fields)) if !shows_object(fields) => keys_and(body),
-        _ => printed(format, body),
+        (Format::Table { .. }, _) if print.name_age => keys_and(body),
+        (format, _) => printed(format, body),
     }
 }
 
 /// Returns the representation needed to print objects in the order of a field, which may be any.
 pub(super) fn sorted(print: &Print) -> Representation {
-    printed(print.format, true)
+    if print.name_age { keys_and(true) } else { printed(print.format, true) }
 }
 
 fn printed(format: Format, body: bool) -> Representation {
@@ -75,6 +77,10 @@ mod tests {
             let print = Print { format, ..Print::default() };
             assert_eq!(representation(&print, indices), expected, "{format:?} {indices:?}");
         }
+        let name_age = Print { format: table, name_age: true, show_labels: true, ..Print::default() };
+        assert_eq!(representation(&name_age, []), Representation::Metadata);
+        assert_eq!(representation(&name_age, &node), Representation::Objects);
+        assert_eq!(sorted(&name_age), Representation::Objects);
         for print in [
             Print { format: table, show_labels: true, ..Print::default() },
             Print { format: table, label_columns: vec!["app".into()], ..Print::default() },
@@ -88,14 +94,18 @@ mod tests {
         let fields = |names: &[&str]| Some(names.iter().map(|name| (*name).to_owned()).collect());
         let named = Lines { fields: fields(&["type", "name", "uid"]), ..Lines::default() };
         let none: [IndexName; 0] = [];
-        assert_eq!(of_lines(Format::Json, &none, &named), Representation::Metadata);
-        assert_eq!(of_lines(Format::Json, &[IndexName::Node], &named), Representation::Objects);
+        let json = Print { format: Format::Json, ..Print::default() };
+        assert_eq!(of_lines(&json, &none, &named), Representation::Metadata);
+        assert_eq!(of_lines(&json, &[IndexName::Node], &named), Representation::Objects);
         let compared = Lines { ignore: vec!["status".into()], ..named };
-        assert_eq!(of_lines(Format::Json, &none, &compared), Representation::Objects);
+        assert_eq!(of_lines(&json, &none, &compared), Representation::Objects);
         let whole = Lines { fields: fields(&["name", "object"]), ..Lines::default() };
-        assert_eq!(of_lines(Format::Json, &none, &whole), Representation::Objects);
-        let table = Format::Table { wide: false };
+        assert_eq!(of_lines(&json, &none, &whole), Representation::Objects);
+        let table = Print::default();
         let changes = Lines { changes: true, ..Lines::default() };
-        assert_eq!(of_lines(table, &none, &changes), Representation::Table(IncludeObject::Object));
+        assert_eq!(of_lines(&table, &none, &changes), Representation::Table(IncludeObject::Object));
+        let name_age = Print { name_age: true, ..Print::default() };
+        assert_eq!(of_lines(&name_age, &none, &Lines::default()), Representation::Metadata);
+        assert_eq!(of_lines(&name_age, &none, &changes), Representation::Objects);
     }
 }

@@ -8,7 +8,7 @@ use kdelta::query::CustomColumns;
 
 use super::json::{self, JsonList};
 use super::name::Names;
-use super::table::{Extent, Table};
+use super::table::{Extent, NameAgeTable, Table, write_row};
 use super::template::{ColumnRows, Engine, PrintError, TemplateListing};
 use super::yaml::kyaml::{self, KyamlList};
 use super::yaml::{YamlDocuments, YamlList};
@@ -18,6 +18,8 @@ use crate::view::{Age, Layout};
 pub(crate) enum Listing {
     /// The server's cells, grouped by resource.
     Table(Box<Table>),
+    /// Names and ages, grouped by resource.
+    NameAge(NameAgeTable),
     /// A `List`.
     Json(JsonList),
     /// A single object, requested by name.
@@ -45,6 +47,13 @@ impl Listing {
     /// Creates a table, with a header if `headers`, and abnormal cells coloured if `colour`.
     pub(crate) fn table(layout: Layout, headers: bool, colour: bool) -> Self {
         Self::Table(Box::new(Table::new(layout, headers, Extent::Finite, colour)))
+    }
+
+    /// Creates a table of names and ages. `may_have_several` is whether the names of objects get the prefix of their type
+    /// once there are several types.
+    pub(crate) fn name_age(layout: Layout, headers: bool, may_have_several: bool) -> Self {
+        let table = Table::new(layout, headers, Extent::Finite, false);
+        Self::NameAge(NameAgeTable::new(table, may_have_several))
     }
 
     /// Creates JSON output. `single` is whether exactly one type and name were requested, `for_terminal` whether a
@@ -88,7 +97,7 @@ impl Listing {
     /// The template does not fit the object, or `out` failed.
     pub(crate) fn item(
         &mut self,
-        object: &Object,
+        object: &Arc<Object>,
         resource: &Arc<ApiResource>,
         context: &str,
         age: Age,
@@ -105,21 +114,15 @@ impl Listing {
     /// Writes one object in a format of its own.
     fn write_item(
         &mut self,
-        object: &Object,
+        object: &Arc<Object>,
         resource: &Arc<ApiResource>,
         context: &str,
         age: Age,
         out: &mut impl Write,
     ) -> io::Result<()> {
         match self {
-            Self::Table(table) => {
-                if table.layout().shows_namespace(resource) {
-                    table.keep_namespace_column();
-                }
-                let cells = table.spare_cells();
-                let line = table.layout().line(object, (resource, context), None, age, cells);
-                table.line(line, out)
-            }
+            Self::Table(table) => write_row(table, object, (resource, context), age, out),
+            Self::NameAge(rows) => rows.row(object, resource, context, age, out),
             Self::Json(list) => list.item(object, out),
             Self::JsonSingle { for_terminal } => json::document(object, *for_terminal, out),
             Self::Yaml(list) => list.item(object, out),
@@ -138,6 +141,7 @@ impl Listing {
     pub(crate) fn finish(self, out: &mut impl Write) -> Result<(), PrintError> {
         match self {
             Self::Table(mut table) => table.flush(out)?,
+            Self::NameAge(rows) => rows.finish(out)?,
             Self::Json(list) => list.finish(out)?,
             Self::Yaml(list) => list.finish(out)?,
             Self::Kyaml(list) => list.finish(out)?,

@@ -149,7 +149,10 @@ impl SortedListing {
                 Ok(table.flush(out)?)
             }
             Waiting::Objects { mut listing, mut objects } => {
-                self.by.sort(&mut objects)?;
+                // As in kubectl, a single row is printed whatever the expression.
+                if objects.len() > 1 || !matches!(*listing, Listing::NameAge(_)) {
+                    self.by.sort(&mut objects)?;
+                }
                 for (_, item) in objects {
                     listing.item(&item.object, &item.resource, &item.context, item.age, out)?;
                 }

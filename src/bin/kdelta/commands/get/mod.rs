@@ -25,6 +25,7 @@ use self::output_errors::{ContextNotShown, print_failure};
 use self::sink::{ListingPrinter, ListingSink};
 use super::empty_result;
 use super::failure_action::is_missing;
+use super::format::no_names_found;
 use super::needs;
 use super::reporter::Reporter;
 use super::stats::Stats;
@@ -85,7 +86,7 @@ pub(crate) async fn run<W: Write + Send + 'static>(
     let count = printer.finish(prints_empty).map_err(print_failure)?;
     stats.report(session, reporter.messages());
     if count == 0 && walk.is_complete() && reports_empty(get, &walk.parts()) {
-        empty_result::report(session, reporter, &walk.parts()).await;
+        report_empty(session, get, reporter, &walk.parts()).await;
     }
     Ok(empty_result::exit_code(count, get.fail_if_empty, walk.end()?))
 }
@@ -95,6 +96,14 @@ fn reports_empty(get: &Get, parts: &[PlannedPart]) -> bool {
     let is_table = matches!(get.print.format, Format::Table { .. });
     let by_name = parts.iter().any(|planned| planned.part.name.is_some());
     is_table && !get.ignore_not_found && (!get.by.is_empty() || !by_name)
+}
+
+async fn report_empty(session: &Session, get: &Get, reporter: &Reporter, parts: &[PlannedPart]) {
+    let default = session.cluster().namespace();
+    match no_names_found(&get.selection.namespaces, default).filter(|_| get.print.name_age) {
+        Some(text) => empty_result::report_text(session, reporter, parts, &text).await,
+        None => empty_result::report(session, reporter, parts).await,
+    }
 }
 
 /// Returns the source of a part. `--by` is applied by the indexer and not by a filter; a named object is never

@@ -146,7 +146,7 @@ impl<'a> Parts<'a> {
         let representation = match &self.watch.events {
             // The cells of `kubectl events` are not those of the server's table.
             Some(_) => Representation::Objects,
-            None => needs::of_lines(print.format, by.iter().map(|by| &by.index), lines),
+            None => needs::of_lines(print, by.iter().map(|by| &by.index), lines),
         };
         let source = self.session.source(part, selection, print, representation, filter).context(Usage)?;
         let source = self.reporter.source(part, source);

@@ -7,11 +7,13 @@
 mod block;
 mod elastic;
 mod fitted;
+mod name_age;
 mod pieces;
 mod row_width;
 mod tab_rows;
 
 pub(crate) use elastic::MAX_WIDTH;
+pub(super) use name_age::{NameAgeTable, write_row};
 pub(crate) use row_width::RowWidth;
 pub(crate) use tab_rows::TabRows;
 
@@ -118,6 +120,11 @@ impl Table {
     /// a cluster-scoped kind has the column if it comes after a namespaced one.
     pub(crate) fn keep_namespace_column(&mut self) {
         self.layout.namespace = NamespaceColumn::Always;
+    }
+
+    /// Prefixes names with their type from the next line on.
+    pub(crate) fn prefix_names(&mut self) {
+        self.layout.kind = true;
     }
 
     /// Adds a line, which waits; earlier lines may be written.

@@ -20,6 +20,8 @@ pub(crate) struct Print {
     pub(crate) show_labels: bool,
     pub(crate) label_columns: Vec<String>,
     pub(crate) show_kind: bool,
+    /// Whether tables have the names and ages of objects instead of the server's columns.
+    pub(crate) name_age: bool,
 }
 
 impl Print {
@@ -38,6 +40,7 @@ impl Print {
             show_labels: args.show_labels,
             label_columns: words(&args.label_columns),
             show_kind: args.show_kind,
+            name_age: !args.server_print,
         };
         if print.show_labels && !matches!(print.format, Format::Table { .. }) {
             return Err(UsageError::ShowLabelsFormat(output.to_owned()));
