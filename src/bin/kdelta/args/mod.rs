@@ -9,6 +9,7 @@ mod discovery;
 mod events;
 mod files;
 mod help_template;
+mod kubectl_options;
 mod lines;
 mod outcome;
 mod rows;
@@ -22,6 +23,7 @@ pub(crate) use demo::{DemoArgs, DemoCommandArgs};
 pub(crate) use discovery::{ApiResourcesArgs, ApiVersionsArgs, VersionArgs};
 pub(crate) use events::EventsArgs;
 pub(crate) use files::FileArgs;
+pub(crate) use kubectl_options::KubectlOptionArgs;
 pub(crate) use lines::{FlowArgs, LineArgs, OnSlowArg};
 pub(crate) use outcome::OutcomeArgs;
 pub(crate) use rows::RowArgs;
@@ -60,6 +62,9 @@ Topics:
 pub(crate) struct Cli {
     #[command(flatten)]
     pub(crate) connection: ConnectionArgs,
+
+    #[command(flatten)]
+    pub(crate) kubectl_options: KubectlOptionArgs,
 
     #[command(flatten)]
     pub(crate) demo: DemoArgs,

@@ -3,6 +3,7 @@
 mod invoked;
 mod kubectl_commands;
 mod topics;
+mod warnings_as_errors;
 
 use std::error::Error as StdError;
 use std::ffi::OsString;
@@ -269,6 +270,7 @@ fn dispatch(settings: &Settings, messages: &Arc<Messages>) -> anyhow::Result<Exi
     let mut out = Stdout::open()?;
     output::log::show(messages, settings.verbosity);
     let reporter = Reporter::new(Arc::clone(messages), settings.verbosity > 0);
+    let mut warnings = None;
     let ended = runtime.block_on(async {
         // Installed first: before that, SIGUSR1 would end the process.
         let _status_signal = match &settings.task {
@@ -294,6 +296,10 @@ fn dispatch(settings: &Settings, messages: &Arc<Messages>) -> anyhow::Result<Exi
         }
         let session = opened.map_err(|error| with_similar_name(error, &settings.connection))?;
         messages.mask(session.redactions());
+        warnings = settings.warnings_as_errors.then(|| session.server_warnings());
+        if settings.match_server_version {
+            commands::discovery::require_matching_servers(&session).await?;
+        }
         if let Task::Watch(watch) = &settings.task {
             return commands::watch::run(&session, watch, &reporter, settings.terminal.stdout, out).await;
         }
@@ -329,7 +335,8 @@ fn dispatch(settings: &Settings, messages: &Arc<Messages>) -> anyhow::Result<Exi
             }
             Task::ApiVersions => commands::discovery::api_versions(&session, out).await,
             Task::Version(version) => {
-                commands::discovery::versions(&session, version.format, &reporter, out).await
+                let as_errors = settings.warnings_as_errors;
+                commands::discovery::versions(&session, version.format, as_errors, &reporter, out).await
             }
             Task::Explain(request) => {
                 commands::explain::run(&session, request, &reporter, out).await?;
@@ -341,7 +348,10 @@ fn dispatch(settings: &Settings, messages: &Arc<Messages>) -> anyhow::Result<Exi
     credential_plugins().end();
     // A name lookup may still block a thread; its result is no longer needed.
     runtime.shutdown_background();
-    ended
+    match warnings {
+        Some(warnings) => Ok(warnings_as_errors::outcome(ended?, &warnings)?),
+        None => ended,
+    }
 }
 
 /// Prints a notice of the connection. Plugin output is printed line by line; while a plugin prompts the user, it owns

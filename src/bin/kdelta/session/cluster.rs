@@ -11,6 +11,7 @@ use kdelta::wire::{IncludeObject, Representation};
 
 use super::credential_plugins::credential_plugins;
 use super::plan::Plan;
+use super::server_warnings::ServerWarnings;
 use super::source::Shared;
 use super::{Filter, Part, PartSource};
 use crate::settings::{Connection, Print, Selection, Types};
@@ -20,6 +21,8 @@ pub(super) type Warn = Arc<dyn Fn(&str) + Send + Sync>;
 
 /// The callbacks for what a server or a credential plugin reports.
 pub(super) struct NoticeHandlers {
+    /// Counts the server's warnings.
+    pub(super) server_warnings: ServerWarnings,
     /// Receives the server's warnings.
     pub(super) warn: Warn,
     /// Receives the output and the prompts of a credential plugin.
@@ -69,8 +72,12 @@ impl Cluster {
             Arc::new(move |text| warn(&format!("{prefix}{text}")))
         };
         let (warn_of, plugin) = (Arc::clone(&warn), Arc::clone(&handlers.plugin));
+        let server_warnings = handlers.server_warnings.clone();
         let listener = move |notice: Notice<'_>| match notice {
-            Notice::Warning(text) => warn_of(text),
+            Notice::Warning(text) => {
+                server_warnings.add();
+                warn_of(text);
+            }
             Notice::UnusableNames { count, example } => warn_of(&format!(
                 "the server offers API groups, versions or resources with names that can't be used, {count} in all, such as {example:?}; they are skipped"
             )),

@@ -14,6 +14,7 @@ mod names;
 mod part;
 mod plan;
 mod raw;
+mod server_warnings;
 mod source;
 mod target_set;
 mod target_watcher;
@@ -28,6 +29,7 @@ pub(crate) use part::Part;
 #[cfg(test)]
 pub(crate) use part::tests as part_fixtures;
 pub(crate) use plan::PlannedPart;
+pub(crate) use server_warnings::ServerWarnings;
 pub(crate) use source::{PartSource, ReceivedCount};
 pub(crate) use target_set::{TargetFailure, TargetSet};
 pub(crate) use target_watcher::is_unreachable;
@@ -59,6 +61,7 @@ pub(crate) struct Session {
     unusable: Vec<(String, anyhow::Error)>,
     /// Whether informers check their cached objects for mutations.
     mutation_detector: bool,
+    server_warnings: ServerWarnings,
     /// The embedded demo cluster, which runs until the session is dropped.
     _demo: Option<Demo>,
 }
@@ -75,7 +78,12 @@ impl Session {
         warn: impl Fn(&str) + Send + Sync + 'static,
         plugin: impl Fn(Notice<'_>) + Send + Sync + 'static,
     ) -> anyhow::Result<Self> {
-        let handlers = NoticeHandlers { warn: Arc::new(warn), plugin: Arc::new(plugin) };
+        let server_warnings = ServerWarnings::default();
+        let handlers = NoticeHandlers {
+            server_warnings: server_warnings.clone(),
+            warn: Arc::new(warn),
+            plugin: Arc::new(plugin),
+        };
         let connection = &settings.connection;
         if let Some(demo) = settings.demo {
             let demo = demo::start(demo).await?;
@@ -90,7 +98,8 @@ impl Session {
             let cluster = Cluster::open(0, "demo", &config, Some(connector), &connection, false, &handlers)?;
             let clusters = vec![Arc::new(cluster)];
             let mutation_detector = settings.mutation_detector;
-            return Ok(Self { clusters, unusable: Vec::new(), mutation_detector, _demo: Some(demo) });
+            let unusable = Vec::new();
+            return Ok(Self { clusters, unusable, mutation_detector, server_warnings, _demo: Some(demo) });
         }
         let all = contexts::each_context(connection)?;
         let has_several = all.len() > 1;
@@ -98,6 +107,7 @@ impl Session {
             clusters: Vec::new(),
             unusable: Vec::new(),
             mutation_detector: settings.mutation_detector,
+            server_warnings,
             _demo: None,
         };
         for options in all {
@@ -133,6 +143,16 @@ impl Session {
     /// Returns the cluster of a command that takes one context.
     pub(crate) fn cluster(&self) -> &Cluster {
         &self.clusters[0]
+    }
+
+    /// Returns the usable clusters.
+    pub(crate) fn clusters(&self) -> impl Iterator<Item = &Cluster> {
+        self.clusters.iter().map(|cluster| &**cluster)
+    }
+
+    /// Returns the number of warnings of the servers.
+    pub(crate) fn server_warnings(&self) -> ServerWarnings {
+        self.server_warnings.clone()
     }
 
     /// Returns the contexts that can't be used, each with its error.

@@ -53,6 +53,10 @@ pub(crate) struct Settings {
     pub(crate) verbosity: u8,
     /// Whether cached objects are checked for mutations.
     pub(crate) mutation_detector: bool,
+    /// Whether servers of another release are an error.
+    pub(crate) match_server_version: bool,
+    /// Whether the warnings of servers make the command fail.
+    pub(crate) warnings_as_errors: bool,
     pub(crate) task: Task,
 }
 
@@ -77,6 +81,7 @@ impl Settings {
             is_terminal,
             colour: colour(cli.terminal.color, is_terminal, environment),
         };
+        check_profile(&cli.kubectl_options.profile)?;
         let task = Task::read(&cli.command, cli.connection.namespace.as_deref(), environment)?;
         let mut connection = Connection::read(&cli.connection, environment)?;
         // A credential plugin must not read the manifest.
@@ -103,8 +108,21 @@ impl Settings {
             },
             verbosity: cli.terminal.level(),
             mutation_detector: environment.mutation_detector,
+            match_server_version: cli.kubectl_options.match_server_version,
+            warnings_as_errors: cli.kubectl_options.warnings_as_errors,
             task,
         })
+    }
+}
+
+/// Rejects every `--profile` but `none`, the default.
+fn check_profile(name: &str) -> Result<(), UsageError> {
+    match name {
+        "none" => Ok(()),
+        "cpu" | "heap" | "allocs" | "goroutine" | "threadcreate" | "block" | "mutex" | "trace" => {
+            Err(UsageError::Profile)
+        }
+        name => Err(UsageError::UnknownProfile(name.to_owned())),
     }
 }
 

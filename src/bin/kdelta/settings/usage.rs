@@ -125,6 +125,10 @@ pub(crate) enum UsageError {
         "--watch-only and --on-slow=coalesce exclude each other: a change that comes while the initial state is read would be merged with it, and not be printed"
     )]
     MergedWithUnprinted,
+    #[error("unknown profile '{0}'")]
+    UnknownProfile(String),
+    #[error("kdelta writes no profiles: --profile accepts only none")]
+    Profile,
     #[error("--as-user-extra must be KEY=VALUE, not {0:?}")]
     UserExtra(String),
     #[error("--{0} needs --demo")]

@@ -29,33 +29,37 @@ pub(crate) fn client_version(format: VersionFormat, mut out: impl Write) -> anyh
     Ok(ExitCode::Ok)
 }
 
-/// Prints the versions of kdelta and of the server. If the server's is not available, that of kdelta is printed before
+/// Prints the versions of kdelta and of the server. With `warnings_as_errors`, a server of a distant release is an error. If the server's is not available, that of kdelta is printed before
 /// the error.
 pub(crate) async fn versions(
     session: &Session,
     format: VersionFormat,
+    warnings_as_errors: bool,
     reporter: &Reporter,
     mut out: impl Write,
 ) -> anyhow::Result<ExitCode> {
     let server = session.cluster().discovery().version_info().await.map_err(with_kubectls_text);
     print(server.as_ref().ok(), format, &mut out)?;
-    if let Some(warning) = skew_warning(&server?.git_version)? {
-        reporter.messages().warning(&warning);
+    match skew_warning(&server?.git_version)? {
+        Some(warning) if warnings_as_errors => anyhow::bail!(warning),
+        Some(warning) => reporter.messages().warning(&warning),
+        None => {}
     }
     Ok(ExitCode::Ok)
 }
 
 fn print(server: Option<&VersionInfo>, format: VersionFormat, out: &mut impl Write) -> io::Result<()> {
+    let client = client_info();
     match format {
         VersionFormat::Lines => {
-            writeln!(out, "Client Version: v{}", env!("CARGO_PKG_VERSION"))?;
+            writeln!(out, "Client Version: {}", client.git_version)?;
             if let Some(server) = server {
                 writeln!(out, "Server Version: {}", escape_line(&server.git_version))?;
             }
         }
-        VersionFormat::Json => out.write_all(&narrow_json(&document(server)))?,
+        VersionFormat::Json => out.write_all(&narrow_json(&document(&client, server)))?,
         VersionFormat::Yaml => {
-            TypedDocuments::new(TypedFormat::Yaml, true).document(&document(server), out)?;
+            TypedDocuments::new(TypedFormat::Yaml, true).document(&document(&client, server), out)?;
             // kubectl prints an empty line after the document.
             writeln!(out)?;
         }
@@ -63,30 +67,29 @@ fn print(server: Option<&VersionInfo>, format: VersionFormat, out: &mut impl Wri
     out.flush()
 }
 
-fn document(server: Option<&VersionInfo>) -> JsonValue<'_> {
-    let mut members = vec![(Cow::Borrowed("clientVersion"), JsonValue::Object(client()))];
-    members
-        .extend(server.map(|server| (Cow::Borrowed("serverVersion"), JsonValue::Object(of_server(server)))));
-    JsonValue::Object(members)
+fn document<'a>(client: &'a VersionInfo, server: Option<&'a VersionInfo>) -> JsonValue<'a> {
+    let versions = [("clientVersion", Some(client)), ("serverVersion", server)];
+    let members = versions.into_iter().filter_map(|(name, info)| Some((name, info?)));
+    JsonValue::Object(
+        members.map(|(name, info)| (Cow::Borrowed(name), JsonValue::Object(fields(info)))).collect(),
+    )
 }
 
 /// Returns the version of this program. It was not built with Go, and a release has no other commit or date than its
 /// version.
-fn client() -> Members<'static> {
-    let platform = format!("{}/{}", std::env::consts::OS, go_architecture(std::env::consts::ARCH));
-    let (major, minor) = (env!("CARGO_PKG_VERSION_MAJOR"), env!("CARGO_PKG_VERSION_MINOR"));
-    let fields = [
-        ("major", Cow::Borrowed(major)),
-        ("minor", minor.into()),
-        ("gitVersion", concat!("v", env!("CARGO_PKG_VERSION")).into()),
-        ("gitCommit", "".into()),
-        ("gitTreeState", "".into()),
-        ("buildDate", "".into()),
-        ("goVersion", "".into()),
-        ("compiler", "rustc".into()),
-        ("platform", platform.into()),
-    ];
-    fields.into_iter().map(|(name, value)| (Cow::Borrowed(name), JsonValue::Text(value))).collect()
+pub(super) fn client_info() -> VersionInfo {
+    let mut info = VersionInfo::default();
+    info.major = env!("CARGO_PKG_VERSION_MAJOR").to_owned();
+    info.minor = env!("CARGO_PKG_VERSION_MINOR").to_owned();
+    info.git_version = concat!("v", env!("CARGO_PKG_VERSION")).to_owned();
+    info.compiler = "rustc".to_owned();
+    info.platform = format!("{}/{}", std::env::consts::OS, go_architecture(std::env::consts::ARCH));
+    info
+}
+
+/// Whether a server is of the release that kdelta follows.
+pub(super) fn is_of_followed_release(server: &str) -> bool {
+    major_and_minor(server) == Some(FOLLOWED)
 }
 
 /// Returns Go's word for an architecture.
@@ -98,22 +101,22 @@ fn go_architecture(architecture: &str) -> &str {
     }
 }
 
-fn of_server(server: &VersionInfo) -> Members<'_> {
+fn fields(info: &VersionInfo) -> Members<'_> {
     let optional = [
-        ("emulationMajor", &server.emulation_major),
-        ("emulationMinor", &server.emulation_minor),
-        ("minCompatibilityMajor", &server.min_compatibility_major),
-        ("minCompatibilityMinor", &server.min_compatibility_minor),
+        ("emulationMajor", &info.emulation_major),
+        ("emulationMinor", &info.emulation_minor),
+        ("minCompatibilityMajor", &info.min_compatibility_major),
+        ("minCompatibilityMinor", &info.min_compatibility_minor),
     ];
-    let first = [("major", &server.major), ("minor", &server.minor)];
+    let first = [("major", &info.major), ("minor", &info.minor)];
     let rest = [
-        ("gitVersion", &server.git_version),
-        ("gitCommit", &server.git_commit),
-        ("gitTreeState", &server.git_tree_state),
-        ("buildDate", &server.build_date),
-        ("goVersion", &server.go_version),
-        ("compiler", &server.compiler),
-        ("platform", &server.platform),
+        ("gitVersion", &info.git_version),
+        ("gitCommit", &info.git_commit),
+        ("gitTreeState", &info.git_tree_state),
+        ("buildDate", &info.build_date),
+        ("goVersion", &info.go_version),
+        ("compiler", &info.compiler),
+        ("platform", &info.platform),
     ];
     let optional = optional.into_iter().filter(|(_, value)| !value.is_empty());
     let fields = first.into_iter().chain(optional).chain(rest);
