@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::builder::{OsStringValueParser, TypedValueParser};
+use clap::{Args, ValueEnum, ValueHint};
 use kdelta::kubeconfig::Secret;
 
 /// The flags of a connection. They are global: kubectl takes them before and after the command.
@@ -99,6 +100,9 @@ pub(crate) struct ConnectionArgs {
         global = true,
         hide_short_help = true,
         value_name = "DIR",
+        value_hint = ValueHint::DirPath,
+        // As in kubectl, an empty one is the current folder.
+        value_parser = OsStringValueParser::new().map(PathBuf::from),
         help = "Directory for what discovery found [default: $KDELTA_CACHE_DIR, or kdelta/ in $KUBECACHEDIR or ~/.kube/cache]"
     )]
     pub(crate) cache_dir: Option<PathBuf>,

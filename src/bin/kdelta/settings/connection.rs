@@ -154,6 +154,7 @@ mod tests {
         environment.kdelta_cache_dir = Some("/own".into());
         assert_eq!(cache_dir(None, &environment), Some("/own".into()));
         assert_eq!(cache_dir(Some(Path::new("/flag")), &environment), Some("/flag/kdelta".into()));
+        assert_eq!(cache_dir(Some(Path::new("")), &environment), Some("kdelta".into()), "as in kubectl");
         assert_eq!(cache_dir(None, &Environment::default()), None);
     }
 
