@@ -6,7 +6,7 @@ use url::Url;
 
 use super::file_format::AuthInfo;
 use super::proxy::EnvironmentProxies;
-use super::{ConnectionOptions, Error, ExecCluster, TokenStore, Trust};
+use super::{ConnectionOptions, Error, ExecCluster, PluginPolicy, TokenStore, Trust};
 
 /// The resolved configuration of a [`crate::api::Client`].
 #[derive(Clone)]
@@ -22,6 +22,7 @@ pub struct Config {
     pub(super) connection_options: ConnectionOptions,
     pub(super) proxies: EnvironmentProxies,
     pub(super) stdin_is_terminal: bool,
+    pub(super) plugin_policy: PluginPolicy,
     pub(super) spare_refresh_tokens: bool,
     /// The file and user whose tokens are saved after a refresh.
     pub(super) token_store: Option<TokenStore>,
@@ -45,6 +46,7 @@ impl Config {
             connection_options: ConnectionOptions::default(),
             proxies: EnvironmentProxies::default(),
             stdin_is_terminal: false,
+            plugin_policy: PluginPolicy::AllowAll,
             spare_refresh_tokens: false,
             token_store: None,
         })
@@ -148,6 +150,11 @@ impl Config {
     /// Returns the place where the user's tokens are saved.
     pub(crate) fn token_store(&self) -> Option<&TokenStore> {
         self.token_store.as_ref()
+    }
+
+    /// Returns the policy for credential plugins.
+    pub(crate) fn plugin_policy(&self) -> &PluginPolicy {
+        &self.plugin_policy
     }
 
     /// Returns whether a credential plugin may prompt the user.

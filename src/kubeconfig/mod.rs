@@ -9,6 +9,7 @@ pub(crate) mod file_format;
 mod load;
 pub(crate) mod local_file;
 mod options;
+mod plugin_policy;
 mod proxy;
 mod secret;
 #[cfg(test)]
@@ -23,6 +24,8 @@ pub(crate) use exec_cluster::ExecCluster;
 pub use load::Contexts;
 pub(crate) use options::search_path;
 pub use options::{ConfigOptions, InCluster};
+pub(crate) use plugin_policy::cleaned;
+pub use plugin_policy::{PluginPolicy, PluginPolicyError};
 pub use proxy::EnvironmentProxies;
 pub(crate) use proxy::{Protocol, Proxy};
 pub use secret::Secret;

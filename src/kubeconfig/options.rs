@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use super::EnvironmentProxies;
+use super::PluginPolicy;
 use super::Secret;
 
 /// The sources of a configuration and the settings that override them. [`super::Config::load`] validates them.
@@ -84,6 +85,8 @@ pub struct ConfigOptions {
     /// exclusive use of this process's standard input and standard error. Otherwise it has no input, and its standard
     /// error is reported as [`crate::client::Notice::Plugin`].
     pub stdin_is_terminal: bool,
+    /// Which credential plugins may run.
+    pub plugin_policy: PluginPolicy,
     /// Whether a refresh token of `OpenID` Connect must not be used: an expired id-token is an error then. For
     /// programs that may be killed at any moment, which would lose the new token after the old one was spent.
     pub spare_refresh_tokens: bool,
@@ -121,6 +124,7 @@ setters!(ConfigOptions {
     http2_read_idle_timeout: Option<String>,
     http2_ping_timeout: Option<String>,
     stdin_is_terminal: bool,
+    plugin_policy: PluginPolicy,
     spare_refresh_tokens: bool,
     in_cluster: InCluster,
 });

@@ -31,12 +31,13 @@ const PROGRAM: &[(&str, &[&str])] = &[
     ("args", &[]),
     ("exit", &[]),
     ("view", &[]),
+    ("kuberc", &["args", "system_words"]),
     ("output", &["system_words", "view"]),
     ("settings", &["args", "suggest", "system_words"]),
     ("manifest", &["settings", "system_words"]),
     ("session", &["manifest", "settings", "suggest"]),
     ("commands", &["args", "exit", "manifest", "output", "session", "settings", "view"]),
-    ("cli", &["args", "commands", "exit", "output", "session", "settings", "suggest"]),
+    ("cli", &["args", "commands", "exit", "kuberc", "output", "session", "settings", "suggest"]),
     ("main", &["args", "cli", "exit"]),
 ];
 

@@ -12,6 +12,7 @@ mod kubectl_commands;
 mod lines;
 mod many;
 mod plugin;
+mod preferences;
 mod raw;
 mod shells;
 mod stats;

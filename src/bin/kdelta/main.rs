@@ -4,6 +4,7 @@ mod args;
 mod cli;
 mod commands;
 mod exit;
+mod kuberc;
 mod manifest;
 mod output;
 mod session;

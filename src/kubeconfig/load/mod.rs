@@ -180,6 +180,7 @@ fn settle(
         connection_options,
         proxies: options.proxies.clone(),
         stdin_is_terminal: options.stdin_is_terminal,
+        plugin_policy: options.plugin_policy.clone(),
         spare_refresh_tokens: options.spare_refresh_tokens,
         token_store,
     })

@@ -72,7 +72,8 @@ pub(super) fn compare_all(cluster: &Cluster, invocations: &[Invocation], known: 
 }
 
 fn compare(cluster: &Cluster, invocation: &Invocation) -> Pair {
-    let run = |command: Command| {
+    let run = |mut command: Command| {
+        command.envs(invocation.variables.iter().map(|(name, value)| (name, value)));
         let stdin = invocation.stdin.as_ref().map_or_else(Stdio::null, |name| {
             File::open(cluster.folder().join(name)).expect("the file of standard input").into()
         });

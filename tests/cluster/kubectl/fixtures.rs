@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use super::kuberc_files;
 use super::manifests;
 use crate::support::{Api, Kdelta, TestEnv, Testbed, eventually, kubectl};
 
@@ -110,7 +111,7 @@ impl Cluster {
         for (name, text, _) in MANIFESTS {
             write(&self.folder().join(name), text);
         }
-        for (name, text) in FILES {
+        for (name, text) in FILES.into_iter().chain(kuberc_files::FILES) {
             write(&self.folder().join(name), text);
         }
         write(&nested.with_file_name("a.yaml"), include_str!("fixtures/services.yaml"));

@@ -9,6 +9,7 @@ mod differences;
 mod drawn;
 mod fixtures;
 mod invocations;
+mod kuberc_files;
 mod manifests;
 mod words;
 

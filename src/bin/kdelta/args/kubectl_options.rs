@@ -1,5 +1,7 @@
 //! The global flags of kubectl apart from those of the connection.
 
+use std::path::PathBuf;
+
 use clap::Args;
 
 /// The global flags of kubectl that are not about the connection.
@@ -13,6 +15,12 @@ pub(crate) struct KubectlOptionArgs {
     /// Exit with code 1 after warnings of the server
     #[arg(long, global = true, hide_short_help = true)]
     pub(crate) warnings_as_errors: bool,
+
+    /// File with kubectl's preferences: defaults of flags, aliases, and the credential plugins that may run [default:
+    /// $KUBERC or ~/.kube/kuberc]
+    // Read before the line is parsed.
+    #[arg(long, global = true, hide_short_help = true, value_name = "FILE", allow_hyphen_values = true)]
+    kuberc: Option<PathBuf>,
 
     /// Accepted for compatibility with kubectl: kdelta writes no profiles.
     #[arg(long, global = true, hide = true, allow_hyphen_values = true, default_value = "none")]

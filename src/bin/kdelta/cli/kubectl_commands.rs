@@ -34,6 +34,9 @@ const COMMANDS: [(&[&str], &str); 7] = [
     (&["alpha", "auth", "cluster-info", "diff", "kustomize", "proxy"], "kdelta does not have this command"),
 ];
 
+/// Further commands of kubectl, which get no advice: similar commands of kdelta may be meant.
+const OTHERS: [&str; 5] = ["completion", "options", "rollout", "run", "wait"];
+
 /// Flags whose values must not be repeated, and flags that kubectl does not have.
 const WITHHELD: [&str; 7] =
     ["--token", "--password", "--username", "--demo", "--all-contexts", "--color", "--namespace-selector"];
@@ -47,6 +50,11 @@ pub(super) fn advice(command: &str, words: &[OsString]) -> Option<String> {
     let (_, reason) = COMMANDS.iter().find(|(commands, _)| commands.contains(&command))?;
     let line = repeated(words.get(1..).unwrap_or_default()).unwrap_or_else(|| command.to_owned());
     Some(format!("error: {reason}: use `kubectl {line}`"))
+}
+
+/// Whether a word is a command of kubectl only.
+pub(super) fn is_kubectls(word: &str) -> bool {
+    OTHERS.contains(&word) || COMMANDS.iter().any(|(commands, _)| commands.contains(&word))
 }
 
 /// Returns the arguments as a line for a shell; `None` if they need quotes, are long, or may hold a secret.

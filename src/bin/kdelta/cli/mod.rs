@@ -2,6 +2,7 @@
 
 mod invoked;
 mod kubectl_commands;
+mod preferences;
 mod topics;
 mod warnings_as_errors;
 
@@ -36,9 +37,17 @@ pub(crate) fn run(words: &[OsString]) -> ExitCode {
         return complete(line);
     }
     let program = program_name(words.first());
+    let mut environment = Environment::read();
+    let words = &match preferences::apply(words, &mut environment) {
+        Ok(words) => words,
+        Err(code) => return code,
+    };
     let called = called(words, &program);
-    let environment = Environment::read();
-    let parsed = match parse(words.to_vec(), &program, environment.no_columns) {
+    let parsed = match preferences::unknown_flag(words, &environment) {
+        Some(error) => Err(error),
+        None => parse(words.clone(), &program, environment.no_columns),
+    };
+    let parsed = match parsed {
         Ok(parsed) => parsed,
         Err(error) => return explain(&error, words, &called),
     };
@@ -241,16 +250,14 @@ fn parse(mut words: Vec<OsString>, program: &str, no_columns: bool) -> Result<Pa
 
 /// Prints the completions of a line. Always succeeds: a shell has no use for an error.
 fn complete(line: &[OsString]) -> ExitCode {
+    let mut environment = Environment::read();
+    let Some(line) = preferences::apply_to_completion(line, &mut environment) else { return ExitCode::Ok };
     let Ok(runtime) = tokio::runtime::Builder::new_multi_thread().enable_all().build() else {
         return ExitCode::Ok;
     };
     // Ignored: without a reader there is no line to complete.
-    let _ = runtime.block_on(commands::complete::run(
-        line,
-        &Environment::read(),
-        &topics::TOPICS,
-        Stdout::unchecked(),
-    ));
+    let _ =
+        runtime.block_on(commands::complete::run(&line, &environment, &topics::TOPICS, Stdout::unchecked()));
     credential_plugins().end();
     runtime.shutdown_background();
     ExitCode::Ok

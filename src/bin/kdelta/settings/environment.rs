@@ -45,6 +45,8 @@ pub(crate) const VARIABLES: &[(&str, &str)] = &[
     ("XDG_CONFIG_HOME", "absolute directory of kdelta/config.toml, instead of ~/.config"),
     ("APPDATA", "directory of kdelta\\config.toml on Windows"),
     ("KDELTA_<FLAG>", "default of a flag, such as KDELTA_OUTPUT=wide: see `kdelta help config`"),
+    ("KUBERC", "file with kubectl's preferences; default ~/.kube/kuberc; off disables them"),
+    ("KUBECTL_KUBERC", "false: no preferences, and no flag --kuberc"),
     ("KDELTA_DEMO_SEED", "a number: the demo makes the same changes each time"),
     ("NO_COLOR", "any value: no colour"),
     ("TERM", "dumb: no colour"),
@@ -75,6 +77,10 @@ pub(crate) struct Environment {
     pub(crate) kdelta_cache_dir: Option<PathBuf>,
     /// `$KUBECACHEDIR`.
     pub(crate) kube_cache_dir: Option<PathBuf>,
+    /// `$KUBERC`.
+    pub(crate) kuberc: Option<OsString>,
+    /// Whether `$KUBECTL_KUBERC` is `false`, which disables kubectl's preferences.
+    pub(crate) no_kuberc: bool,
     /// The variables of the configuration, and whether stdin is a terminal.
     pub(crate) config: ConfigOptions,
     /// Whether `$NO_COLOR` is set and not empty.
@@ -124,6 +130,8 @@ impl Environment {
         Self {
             kdelta_cache_dir: set("KDELTA_CACHE_DIR").map(PathBuf::from),
             kube_cache_dir: set("KUBECACHEDIR").map(PathBuf::from),
+            kuberc: set("KUBERC"),
+            no_kuberc: set("KUBECTL_KUBERC").is_some_and(|value| value == "false"),
             config: ConfigOptions::from_variables(&variable),
             no_color: set("NO_COLOR").is_some(),
             dumb_terminal: set("TERM").is_some_and(|term| term == "dumb"),

@@ -52,13 +52,13 @@ fn find_in(
 }
 
 #[cfg(unix)]
-fn is_executable(program: &Path) -> bool {
+pub(super) fn is_executable(program: &Path) -> bool {
     program.is_file() && rustix::fs::access(program, rustix::fs::Access::EXEC_OK).is_ok()
 }
 
 /// On this system a name without an extension is not a program.
 #[cfg(not(unix))]
-fn is_executable(program: &Path) -> bool {
+pub(super) fn is_executable(program: &Path) -> bool {
     program.extension().is_some() && program.is_file()
 }
 

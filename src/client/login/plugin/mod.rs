@@ -3,6 +3,7 @@
 mod child;
 mod exec_credential;
 mod lookup;
+mod permission;
 mod process_tree;
 
 pub use self::process_tree::CredentialPlugins;
@@ -22,7 +23,7 @@ use super::shared::Registry;
 use crate::client::notice::Notice;
 use crate::kubeconfig::Error;
 use crate::kubeconfig::file_format::{ExecConfig, ExecVariable, InteractiveMode};
-use crate::kubeconfig::{Config, ExecCluster};
+use crate::kubeconfig::{Config, ExecCluster, PluginPolicy};
 use crate::listwatch::system_words;
 
 const NOT_INSTALLED: &str = "\n\nIt looks like you are trying to use a client-go credential plugin that is not \
@@ -50,6 +51,7 @@ pub(super) struct Plugin {
     mode: InteractiveMode,
     stdin_is_terminal: bool,
     cluster: Option<ExecCluster>,
+    policy: PluginPolicy,
     /// The registry of its runs.
     plugins: CredentialPlugins,
 }
@@ -68,6 +70,7 @@ impl Plugin {
             mode: mode.unwrap_or(InteractiveMode::IfAvailable),
             stdin_is_terminal: config.stdin_is_terminal(),
             cluster: config.exec_cluster().cloned(),
+            policy: config.plugin_policy().clone(),
             plugins,
         }
     }
@@ -83,10 +86,11 @@ impl Plugin {
             mode,
             stdin_is_terminal,
             cluster,
+            policy,
             plugins: _,
         } = self;
         let info = exec_credential::info(version, cluster.as_ref(), *stdin_is_terminal);
-        format!("{command:?} {arguments:?} {environment:?} {install_hint:?} {mode:?} {info}")
+        format!("{command:?} {arguments:?} {environment:?} {install_hint:?} {mode:?} {policy:?} {info}")
     }
 
     /// Returns whether the plugin may prompt the user.
@@ -104,6 +108,7 @@ impl Plugin {
 
     async fn run(&self, why: RefreshRequest<'_>) -> Result<IssuedCredential, String> {
         let interactive = self.is_interactive()?;
+        permission::check(&self.policy, &self.command)?;
         let mut command = self.program().map_err(|missing| self.not_found(&missing))?;
         // In addition to this process's environment, which a child inherits.
         command.args(&self.arguments).envs(self.environment.iter().map(|(name, value)| (name, value)));

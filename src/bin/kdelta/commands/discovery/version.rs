@@ -79,10 +79,10 @@ fn document<'a>(client: &'a VersionInfo, server: Option<&'a VersionInfo>) -> Jso
 /// version.
 pub(super) fn client_info() -> VersionInfo {
     let mut info = VersionInfo::default();
-    info.major = env!("CARGO_PKG_VERSION_MAJOR").to_owned();
-    info.minor = env!("CARGO_PKG_VERSION_MINOR").to_owned();
-    info.git_version = concat!("v", env!("CARGO_PKG_VERSION")).to_owned();
-    info.compiler = "rustc".to_owned();
+    info.major = env!("CARGO_PKG_VERSION_MAJOR").into();
+    info.minor = env!("CARGO_PKG_VERSION_MINOR").into();
+    info.git_version = concat!("v", env!("CARGO_PKG_VERSION")).into();
+    info.compiler = "rustc".into();
     info.platform = format!("{}/{}", std::env::consts::OS, go_architecture(std::env::consts::ARCH));
     info
 }

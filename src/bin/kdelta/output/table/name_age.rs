@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use kdelta::object::{ApiResource, Object};
 
+#[cfg(test)]
+use super::Extent;
 use super::Table;
 use crate::view::Age;
 
@@ -33,7 +35,7 @@ struct WaitingRow {
 impl NameAgeTable {
     /// Creates rows for a table. `may_have_several` is whether objects of several types may come, and their names have
     /// no prefix so far.
-    pub(in crate::output) fn new(table: Table, may_have_several: bool) -> Self {
+    pub(crate) fn new(table: Table, may_have_several: bool) -> Self {
         let prefix = if may_have_several { Prefix::Open(Vec::new()) } else { Prefix::Settled };
         Self { table: Box::new(table), prefix }
     }
@@ -42,7 +44,7 @@ impl NameAgeTable {
     ///
     /// # Errors
     /// `out` failed.
-    pub(in crate::output) fn row(
+    pub(crate) fn row(
         &mut self,
         object: &Arc<Object>,
         resource: &Arc<ApiResource>,
@@ -66,7 +68,7 @@ impl NameAgeTable {
     ///
     /// # Errors
     /// `out` failed.
-    pub(in crate::output) fn finish(mut self, out: &mut impl Write) -> io::Result<()> {
+    pub(crate) fn finish(mut self, out: &mut impl Write) -> io::Result<()> {
         self.settle(out)?;
         self.table.flush(out)
     }
@@ -82,7 +84,7 @@ impl NameAgeTable {
 }
 
 /// Writes the row of an object of that context.
-pub(in crate::output) fn write_row(
+pub(crate) fn write_row(
     table: &mut Table,
     object: &Object,
     (resource, context): (&Arc<ApiResource>, &str),
@@ -100,7 +102,6 @@ pub(in crate::output) fn write_row(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::output::table::Extent;
     use crate::view::Layout;
 
     fn printed(may_have_several: bool, objects: &[(&str, &str)]) -> String {
