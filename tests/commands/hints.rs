@@ -159,3 +159,15 @@ fn empty_result_fails_only_with_the_flag() {
         assert_eq!(finished.code, code, "{line}: {}", finished.stderr);
     }
 }
+
+#[test]
+#[cfg_attr(not(has_script), ignore = "needs script")]
+fn summary_follows_the_rows_on_a_terminal() {
+    let env = TestEnv::new();
+    for line in ["watch pods --demo --until-synced", "watch pods --demo --count 3"] {
+        let reported = on_terminal(&env, line);
+        let last = reported.lines().last().unwrap_or_default();
+        assert!(last.contains(" received, ") && last.ends_with(" 0 relists"), "{line}: {reported}");
+        assert_eq!(reported.matches(" received, ").count(), 1, "{line}: {reported}");
+    }
+}

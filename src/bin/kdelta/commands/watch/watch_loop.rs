@@ -310,7 +310,12 @@ impl<'a, W: Write> WatchLoop<'a, W> {
         // Waits for all names, so that the exit code does not depend on which response arrives first.
         let counted = self.count_reached() && !(self.requires_names() && self.parts.awaits_names());
         let synced = self.watch.until.synced && self.initial_done;
-        Ok((counted || synced).then(|| self.finish()))
+        if !(counted || synced) {
+            return Ok(None);
+        }
+        // On a terminal the summary belongs below the rows.
+        self.printer.flush()?;
+        Ok(Some(self.finish()))
     }
 
     /// Whether the requested number of deltas has been printed.
