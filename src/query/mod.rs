@@ -1,11 +1,14 @@
-//! Queries and templates over objects, as kubectl has them: quantities, sorting, custom columns and Go templates. Pure.
+//! Queries and templates over objects, as kubectl has them: quantities, sorting, custom columns, Go templates and
+//! aligned cells. Pure.
 
 mod custom_columns;
 mod go_template;
 mod quantity;
 mod sort;
+mod tab_writer;
 
 pub use custom_columns::{ColumnPrintError, ColumnPrinter, CustomColumns, CustomColumnsError};
 pub use go_template::{GoTemplate, ListExecution, TemplateError};
 pub use quantity::{Quantity, QuantityError};
 pub use sort::{Incomparable, SortBy, SortError, SortKey, SortedItems, WATCH_ONLY_WARNING, WATCH_WARNING};
+pub use tab_writer::TabWriter;

@@ -15,7 +15,6 @@
 //! ```
 
 mod spec;
-mod tab_writer;
 #[cfg(test)]
 mod tests;
 
@@ -23,8 +22,8 @@ pub use spec::{CustomColumns, CustomColumnsError};
 
 use std::io::{self, Write};
 
+use super::tab_writer::TabWriter;
 use crate::object::{JsonPath, JsonPathError, JsonValue};
-use tab_writer::TabWriter;
 
 /// An object that can't be printed.
 #[derive(Debug, thiserror::Error)]

@@ -2,7 +2,6 @@
 
 use proptest::prelude::*;
 
-use super::tab_writer::TabWriter;
 use super::*;
 
 /// Returns the lines and the error of a printer of these columns.

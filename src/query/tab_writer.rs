@@ -6,6 +6,9 @@ use std::io::{self, Write};
 const MIN_WIDTH: usize = 6;
 /// The blanks after the widest cell of a column.
 const PADDING: usize = 3;
+/// The capacity that stays allocated after a print, in bytes and in cells.
+const KEPT_TEXT: usize = 1 << 16;
+const KEPT_CELLS: usize = 1 << 10;
 
 /// A writer of tab-separated cells and lines, with kubectl's settings: columns are at least 6 wide and padded by 3 blanks,
 /// and never become narrower after a flush.
@@ -13,8 +16,20 @@ const PADDING: usize = 3;
 /// A tab or vertical tab ends a cell, a line break a line; a form feed ends a line and the alignment. A column is as wide as
 /// its widest cell among consecutive lines that have it; the last cell of a line is in no column. Cells are therefore kept
 /// until a flush, or until a line without tabs, which separates what is above it from what is below.
+///
+/// ```
+/// use kdelta::query::TabWriter;
+///
+/// let mut writer = TabWriter::new(Vec::new());
+/// writer.write("NAME\tREADY\nweb-1\t1/1\n")?;
+/// writer.flush()?;
+/// writer.write("x\t0/1\n")?;
+/// writer.flush()?;
+/// assert_eq!(writer.get_ref(), b"NAME    READY\nweb-1   1/1\nx       0/1\n");
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Debug)]
-pub(super) struct TabWriter<W> {
+pub struct TabWriter<W> {
     out: W,
     /// The text of all cells that are not printed yet, without separators.
     text: String,
@@ -26,6 +41,8 @@ pub(super) struct TabWriter<W> {
     start: usize,
     /// The greatest width of each column so far.
     widths: Vec<usize>,
+    /// The widest cell that affects its column.
+    max_width: usize,
 }
 
 /// A completed cell.
@@ -38,20 +55,55 @@ struct Cell {
 }
 
 impl<W: Write> TabWriter<W> {
-    pub(super) fn new(out: W) -> Self {
-        Self { out, text: String::new(), cells: Vec::new(), lines: Vec::new(), start: 0, widths: Vec::new() }
+    /// Returns a writer to `out`. Nothing is written yet.
+    pub fn new(out: W) -> Self {
+        Self {
+            out,
+            text: String::new(),
+            cells: Vec::new(),
+            lines: Vec::new(),
+            start: 0,
+            widths: Vec::new(),
+            max_width: usize::MAX,
+        }
     }
 
-    pub(super) fn get_ref(&self) -> &W {
+    /// Sets the widest cell that affects its column, in characters. A wider one is printed in full and shifts the rest of
+    /// its line, so that other lines are not padded to its width. By default, as in kubectl, there is no limit.
+    #[must_use]
+    pub fn max_width(self, max_width: usize) -> Self {
+        Self { max_width, ..self }
+    }
+
+    /// Returns the output.
+    pub fn get_ref(&self) -> &W {
         &self.out
     }
 
-    pub(super) fn get_mut(&mut self) -> &mut W {
+    /// Returns the output, for a caller that takes what was written.
+    pub fn get_mut(&mut self) -> &mut W {
         &mut self.out
     }
 
-    /// Appends text.
-    pub(super) fn write(&mut self, mut text: &str) -> io::Result<()> {
+    /// Returns the size of the text that is kept until a flush, in bytes.
+    #[must_use]
+    pub fn waiting(&self) -> usize {
+        self.text.len()
+    }
+
+    /// Appends text, and prints what no later text can align differently.
+    ///
+    /// # Errors
+    ///
+    /// The output can't be written.
+    pub fn write(&mut self, mut text: &str) -> io::Result<()> {
+        if self.text.is_empty() && self.cells.is_empty() {
+            // Lines without tabs need no alignment.
+            let plain = text.find(['\t', '\u{b}', '\u{c}']).map_or(text, |at| &text[..at]);
+            let (lines, rest) = text.split_at(plain.rfind('\n').map_or(0, |at| at + 1));
+            self.out.write_all(lines.as_bytes())?;
+            text = rest;
+        }
         while let Some(at) = text.find(['\t', '\u{b}', '\n', '\u{c}']) {
             self.text.push_str(&text[..at]);
             self.end_cell();
@@ -70,7 +122,11 @@ impl<W: Write> TabWriter<W> {
     }
 
     /// Prints everything, also a line that is not complete, and flushes the output.
-    pub(super) fn flush(&mut self) -> io::Result<()> {
+    ///
+    /// # Errors
+    ///
+    /// The output can't be written.
+    pub fn flush(&mut self) -> io::Result<()> {
         self.print()?;
         self.out.flush()
     }
@@ -104,8 +160,11 @@ impl<W: Write> TabWriter<W> {
             }
         }
         self.text.clear();
+        self.text.shrink_to(KEPT_TEXT);
         self.cells.clear();
+        self.cells.shrink_to(KEPT_CELLS);
         self.lines.clear();
+        self.lines.shrink_to(KEPT_CELLS);
         self.start = 0;
         Ok(())
     }
@@ -131,14 +190,16 @@ impl<W: Write> TabWriter<W> {
             }
             for block in reaching.chunk_by(|(a, _), (b, _)| a + 1 == *b) {
                 let cells = block.iter().map(|(_, start)| start + column);
-                let widest = cells.clone().map(|at| self.cells[at].width).max().unwrap_or(0);
+                let widths = cells.clone().map(|at| self.cells[at].width);
+                let widest = widths.filter(|width| *width <= self.max_width).max().unwrap_or(0);
                 if column == self.widths.len() {
                     self.widths.push(0);
                 }
                 let width = (widest + PADDING).max(MIN_WIDTH).max(self.widths[column]);
                 self.widths[column] = width;
                 for at in cells {
-                    self.cells[at].width = width - self.cells[at].width;
+                    let cell = &mut self.cells[at];
+                    cell.width = width.checked_sub(cell.width).unwrap_or(PADDING);
                 }
             }
         }
@@ -153,4 +214,31 @@ fn write_blanks(out: &mut impl Write, mut count: usize) -> io::Result<()> {
         count -= some;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn too_wide_cell_shifts_only_its_line() {
+        let mut writer = TabWriter::new(Vec::new()).max_width(8);
+        writer.write("wide-wide-wide\tx\t1\nlong-8-c\ty\t2\n").expect("memory");
+        assert_eq!(writer.waiting(), 27);
+        writer.flush().expect("memory");
+        let expected = "wide-wide-wide   x     1\nlong-8-c   y     2\n";
+        assert_eq!(String::from_utf8_lossy(writer.get_ref()), expected);
+        assert_eq!(writer.waiting(), 0);
+    }
+
+    #[test]
+    fn lines_without_tabs_are_printed_at_once() {
+        let mut writer = TabWriter::new(Vec::new());
+        writer.write("one\ntwo\nthr").expect("memory");
+        assert_eq!(writer.get_ref(), b"one\ntwo\n");
+        writer.write("ee\na\tb\n").expect("memory");
+        assert_eq!(writer.get_ref(), b"one\ntwo\nthree\n");
+        writer.write("four\n").expect("memory");
+        assert_eq!(writer.get_ref(), b"one\ntwo\nthree\na     b\nfour\n");
+    }
 }
