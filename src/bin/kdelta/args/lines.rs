@@ -54,7 +54,7 @@ pub(crate) struct FlowArgs {
     #[arg(long)]
     pub(crate) watch_only: bool,
 
-    /// Accepted for compatibility with kubectl: a watch always prints the type of each change
+    /// Print each object with the type of its event; `kdelta watch` always does
     #[arg(long)]
     pub(crate) output_watch_events: bool,
 

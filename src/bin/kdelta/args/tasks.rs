@@ -8,7 +8,8 @@ use super::{ByArgs, FileArgs, FlowArgs, LineArgs, OutcomeArgs, PrintArgs, RowArg
 /// Print the current objects, then every change, until interrupted
 ///
 /// Broken connections resume where they stopped. If the server no longer has that history, kdelta lists again and
-/// prints the difference, including deletions. Losses and recoveries are reported on stderr.
+/// prints the difference, including deletions. Losses and recoveries are reported on stderr. For scripts that expect
+/// kubectl's rows and documents, use `kdelta get -w`, which survives in the same way.
 #[derive(Debug, Args)]
 #[command(
     help_template = HELP,
@@ -44,7 +45,7 @@ pub(crate) struct ObjectArgs {
     #[command(flatten)]
     pub(crate) index: ByArgs,
 
-    /// Do not fail if a name does not exist; a watch waits for it
+    /// Do not fail if a name does not exist; `kdelta watch` waits for it
     #[arg(long, help_heading = "Selection")]
     pub(crate) ignore_not_found: bool,
 
@@ -79,6 +80,9 @@ pub(crate) struct UntilArgs {
 }
 
 /// Print objects as kubectl does, or those that an index has under a value
+///
+/// With -w, the output is that of `kubectl get -w`, but broken connections resume as in `kdelta watch`. --changes, --old,
+/// --fields, --show-secrets and --resync select the output of `kdelta watch` instead.
 #[derive(Debug, Args)]
 #[command(
     help_template = HELP,
@@ -107,7 +111,7 @@ pub(crate) struct GetArgs {
     #[arg(long, value_name = "PATH", allow_hyphen_values = true, help_heading = "Output")]
     pub(crate) sort_by: Option<String>,
 
-    /// Continue watching: the same as `kdelta watch`
+    /// Continue watching, and print what `kubectl get -w` prints; `kdelta watch` prints what changed, of many types at once
     #[arg(short, long, help_heading = "Watch", display_order = 0)]
     pub(crate) watch: bool,
 

@@ -7,11 +7,13 @@ use kdelta::object::ApiResource;
 use kdelta::query::CustomColumns;
 
 use crate::output::{
-    Engine, EventFormat, EventOptions, Listing, RowOptions, RowWidth, TypedFormat, WatchOutput,
-    terminal_columns,
+    Engine, EventFormat, EventOptions, GetWatchOptions, GetWatchOutput, Listing, RowOptions, RowWidth,
+    TypedFormat, WatchOutput, terminal_columns,
 };
 use crate::session::PlannedPart;
-use crate::settings::{self, EventOutput, Format, Lines, Namespaces, Print, Selection, Template, Watch};
+use crate::settings::{
+    self, EventOutput, Format, GetWatch, Lines, Namespaces, Print, Selection, Template, Watch,
+};
 use crate::view::{Details, Layout, NamespaceColumn};
 
 /// A template as its output needs it.
@@ -128,6 +130,45 @@ impl Extent<'_> {
             Format::Template(template) => match by_template(template) {
                 ByTemplate::Engine(engine) => WatchOutput::template(engine, stdout.is_terminal),
                 ByTemplate::Columns(columns) => WatchOutput::custom_columns(columns, stdout.is_terminal),
+            },
+        }
+    }
+}
+
+impl Extent<'_> {
+    /// Returns the output of `get -w`. As in kubectl, all namespaces give rows of every type a NAMESPACE column, and
+    /// objects in files of several types and namespaces look like those of one.
+    pub(super) fn get_watch(
+        &self,
+        watch: &Watch,
+        form: &GetWatch,
+        stdout: settings::OutputStream,
+    ) -> GetWatchOutput {
+        let print = &watch.print;
+        let layout = self.layout(print, form.events);
+        let namespace = match () {
+            () if self.selection.namespaces == Namespaces::All => NamespaceColumn::Always,
+            () if watch.files.is_some() && !self.several_contexts => NamespaceColumn::Never,
+            () => layout.namespace,
+        };
+        let layout = Layout { namespace, kind: print.show_kind, ..layout };
+        let options = GetWatchOptions {
+            events: form.events,
+            // The list of one part may be complete long before another's.
+            waits_for_list: self.parts.len() == 1 && !self.several_contexts,
+            for_terminal: stdout.is_terminal,
+        };
+        match print.format {
+            Format::Table { .. } => {
+                GetWatchOutput::table(layout, print.headers, form.sort_by.as_deref(), options)
+            }
+            Format::Json => GetWatchOutput::json(options),
+            Format::Yaml => GetWatchOutput::yaml(options),
+            Format::Kyaml => GetWatchOutput::kyaml(options),
+            Format::Name => GetWatchOutput::names(options),
+            Format::Template(template) => match by_template(template) {
+                ByTemplate::Engine(engine) => GetWatchOutput::template(engine, options),
+                ByTemplate::Columns(columns) => GetWatchOutput::custom_columns(columns, options),
             },
         }
     }

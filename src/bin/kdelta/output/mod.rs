@@ -2,6 +2,7 @@
 //! `messages` use the standard streams.
 
 mod columns;
+mod get_watch;
 mod json;
 mod json_lines;
 mod listing;
@@ -18,6 +19,7 @@ mod typed;
 mod yaml;
 
 pub(crate) use columns::{Column, columns};
+pub(crate) use get_watch::{GetWatchOptions, GetWatchOutput};
 pub(crate) use listing::Listing;
 pub(crate) use messages::{Count, Messages};
 pub(crate) use sorted::OrderedListing;

@@ -6,6 +6,7 @@ use kdelta::lines::{Change, ChangeKind, LineOptions, Mark};
 use kdelta::object::ResourceVersion;
 use kdelta::query::CustomColumns;
 
+use super::get_watch::GetWatchOutput;
 use super::json_lines::JsonLines;
 use super::name::Names;
 use super::table::{Extent, RowWidth, Table};
@@ -32,6 +33,8 @@ pub(crate) enum WatchOutput {
     Columns(Box<ColumnRows>),
     /// New and changed events, as `kubectl events --watch` prints them.
     Events(Box<EventStream>),
+    /// As `kubectl get -w` prints it.
+    Get(Box<GetWatchOutput>),
 }
 
 /// Table rows of changes.
@@ -95,6 +98,11 @@ impl WatchOutput {
         Self::Events(Box::new(stream))
     }
 
+    /// Creates the output of `get -w`.
+    pub(crate) fn get(output: GetWatchOutput) -> Self {
+        Self::Get(Box::new(output))
+    }
+
     /// Whether every change is printed before [`WatchOutput::change`] returns.
     pub(crate) fn writes_at_once(&self) -> bool {
         !matches!(self, Self::Table(_) | Self::Columns(_) | Self::Events(_))
@@ -131,6 +139,7 @@ impl WatchOutput {
                     _ => Ok(false),
                 };
             }
+            Self::Get(output) => output.change(change, out)?,
         }
         Ok(true)
     }
@@ -153,7 +162,19 @@ impl WatchOutput {
             | Self::Names(_)
             | Self::Template(_)
             | Self::Columns(_)
-            | Self::Events(_) => Ok(()),
+            | Self::Events(_)
+            | Self::Get(_) => Ok(()),
+        }
+    }
+
+    /// Ends the initial state, which `get -w` may hold back until it is complete.
+    ///
+    /// # Errors
+    /// The initial state can't be printed, or `out` failed.
+    pub(crate) fn end_initial(&mut self, out: &mut impl Write) -> Result<(), PrintError> {
+        match self {
+            Self::Get(output) => output.end_list(out),
+            _ => Ok(()),
         }
     }
 
@@ -165,6 +186,7 @@ impl WatchOutput {
         match self {
             Self::Table(rows) => rows.table.flush(out),
             Self::Columns(rows) => rows.flush(out),
+            Self::Get(output) => output.flush(out),
             Self::JsonLines(_)
             | Self::Yaml(_)
             | Self::Kyaml

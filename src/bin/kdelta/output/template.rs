@@ -25,9 +25,23 @@ pub(crate) enum PrintError {
     /// The list can't be sorted.
     #[error(transparent)]
     Sort(#[from] SortError),
+    /// An object of the initial list of `get -w` can't be printed.
+    #[error("unable to output the provided object: {0}")]
+    InList(Box<PrintError>),
     /// The output can't be written. Its error is a source, which decides the exit code.
     #[error("{0}")]
     Write(#[from] io::Error),
+}
+
+impl PrintError {
+    /// Whether the text has line breaks of its own, in the description of a failed template.
+    pub(crate) fn has_own_lines(&self) -> bool {
+        match self {
+            Self::JsonPath(_) => true,
+            Self::InList(error) => error.has_own_lines(),
+            Self::GoTemplate(_) | Self::Expression(_) | Self::Sort(_) | Self::Write(_) => false,
+        }
+    }
 }
 
 impl From<ColumnPrintError> for PrintError {
@@ -65,7 +79,7 @@ pub(crate) enum Engine {
 
 impl Engine {
     /// Appends the output for a value.
-    fn execute(self, value: &JsonValue<'_>, out: &mut Vec<u8>) -> Result<(), PrintError> {
+    pub(super) fn execute(self, value: &JsonValue<'_>, out: &mut Vec<u8>) -> Result<(), PrintError> {
         let failure = |text| move |error| JsonPathFailure::new(text, error, value);
         match self {
             Self::JsonPath(path, text) => path.execute(value, out).map_err(failure(text))?,
@@ -221,7 +235,7 @@ impl TemplateListing {
 }
 
 /// Writes text, on a terminal with its unsafe characters escaped.
-fn write_text(text: &[u8], for_terminal: bool, out: &mut impl Write) -> io::Result<()> {
+pub(super) fn write_text(text: &[u8], for_terminal: bool, out: &mut impl Write) -> io::Result<()> {
     if for_terminal {
         out.write_all(escape(&String::from_utf8_lossy(text)).as_bytes())
     } else {

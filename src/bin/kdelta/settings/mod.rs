@@ -27,7 +27,8 @@ pub(crate) use defaults::{
 pub(crate) use demo::Demo;
 pub(crate) use environment::{ConfigFile, Environment, VARIABLES};
 pub(crate) use kubectl::{
-    ApiResources, EventOutput, Events, Files, RawPath, ResourceColumn, Version, VersionFormat,
+    ApiResources, EventOutput, Events, Files, GetWatch, RawPath, ResourceColumn, Version, VersionFormat,
+    WatchForm,
 };
 pub(crate) use lines::{Flow, Lines};
 pub(crate) use pattern::Pattern;

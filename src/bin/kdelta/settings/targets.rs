@@ -1,6 +1,7 @@
 //! The positional words `TYPE[,TYPE…] [NAME…]` or `TYPE/NAME…`, parsed as kubectl does, and `--all-kinds`.
 
 use super::{Pattern, UsageError};
+use crate::args::SelectArgs;
 
 /// Types as typed, with the requested names; without names, the whole collection.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -94,6 +95,21 @@ pub(super) fn check_kubectl_form(words: &[String]) -> Result<(), UsageError> {
             Err(UsageError::EmptyTypeOrName)
         }
         _ => Ok(()),
+    }
+}
+
+/// Rejects the words that kubectl's `get` rejects.
+pub(super) fn check_get_form(args: &SelectArgs) -> Result<(), UsageError> {
+    check_kubectl_form(&args.resources)
+}
+
+/// Rejects the words that kubectl's `get -w` rejects.
+pub(super) fn check_watch_form(args: &SelectArgs) -> Result<(), UsageError> {
+    match (args.resources.as_slice(), check_kubectl_form(&args.resources)) {
+        ([], Ok(())) if !args.all_kinds => Err(UsageError::NothingToWatch),
+        // One of several types is empty.
+        ([types], Err(UsageError::EmptyType)) if types.contains(',') => Err(UsageError::SeveralTypes),
+        (_, checked) => checked,
     }
 }
 

@@ -4,7 +4,7 @@ use super::UsageError;
 use super::by::{By, IndexName};
 use super::environment::Environment;
 use super::kubectl::{
-    ApiResources, EventOutput, Events, Files, RawPath, Version, no_arguments, read_api_resources,
+    ApiResources, Events, Files, RawPath, Version, WatchForm, no_arguments, read_api_resources,
 };
 use super::lines::{Flow, Lines};
 use super::print::Print;
@@ -51,8 +51,7 @@ pub(crate) struct Watch {
     pub(crate) flow: Flow,
     pub(crate) until: Until,
     pub(crate) ignore_not_found: bool,
-    /// How objects are printed as events; `None` prints their changes.
-    pub(crate) events: Option<EventOutput>,
+    pub(crate) form: WatchForm,
 }
 
 /// `kdelta get`.
@@ -134,24 +133,25 @@ impl Task {
         environment: &Environment,
     ) -> Result<Self, UsageError> {
         let selection = |args: &SelectArgs| Selection::read(args, namespace, environment);
-        let objects = |args: &ObjectArgs, is_get: bool| {
+        let objects = |args: &ObjectArgs, check_words: fn(&SelectArgs) -> Result<(), UsageError>| {
             let files = Files::read(&args.files, &args.select.resources, environment)?;
             if files.is_some() {
                 return Ok((Selection::of_files(&args.select, namespace, environment)?, files));
             }
-            if is_get {
-                targets::check_kubectl_form(&args.select.resources)?;
-            }
+            check_words(&args.select)?;
             Ok::<_, UsageError>((selection(&args.select)?, None))
         };
         match command {
             Command::Watch(args) => {
-                let (selection, files) = objects(&args.objects, false)?;
-                watch(&args.objects, Rows::read(&args.rows), selection, files)
+                let (selection, files) = objects(&args.objects, |_| Ok(()))?;
+                watch(&args.objects, Rows::read(&args.rows), selection, files, WatchForm::Deltas)
             }
             Command::Get(args) => match args.raw.as_deref().unwrap_or_default() {
                 "" => {
-                    let (selection, files) = objects(&args.objects, true)?;
+                    let is_watch = args.watch || args.objects.flow.watch_only;
+                    let check_words =
+                        if is_watch { targets::check_watch_form } else { targets::check_get_form };
+                    let (selection, files) = objects(&args.objects, check_words)?;
                     get(args, selection, files)
                 }
                 path => raw(path, args),
@@ -202,8 +202,12 @@ fn watch(
     rows: Rows,
     selection: Selection,
     files: Option<Files>,
+    form: WatchForm,
 ) -> Result<Task, UsageError> {
     let (by, print, until) = (by(&args.index.by)?, Print::read(&args.print)?, Until::read(&args.until)?);
+    // kubectl leaves them in the objects of events.
+    let is_event = matches!(&form, WatchForm::Get(form) if form.events);
+    let print = Print { managed_fields: print.managed_fields || is_event, ..print };
     // An object of a file that a selector does not match, or not yet, is not missing.
     let is_filter = files.is_some() && selection.label_selector.is_some();
     let watch = Watch {
@@ -217,7 +221,7 @@ fn watch(
         print,
         until,
         ignore_not_found: args.ignore_not_found || is_filter,
-        events: None,
+        form,
     };
     watch.checked().map(Task::Watch)
 }
@@ -230,7 +234,7 @@ fn get(args: &GetArgs, selection: Selection, files: Option<Files>) -> Result<Tas
         return match () {
             () if *fail_if_empty => Err(UsageError::WatchIsNeverEmpty),
             () if *stats => Err(UsageError::StatsOfAWatch),
-            () => watch(objects, Rows::default(), selection, files),
+            () => watch(objects, Rows::default(), selection, files, WatchForm::of_get(args)),
         };
     }
     if flow.output_watch_events {
@@ -286,7 +290,7 @@ impl Watch {
             flow: Flow::default(),
             until: Until::default(),
             ignore_not_found: false,
-            events: Some(events.output.clone()),
+            form: WatchForm::Events(events.output.clone()),
         }
     }
 
@@ -329,24 +333,61 @@ mod tests {
 
     use super::*;
     use crate::args::Cli;
+    use crate::settings::GetWatch;
 
     fn read(line: &str) -> Result<Task, UsageError> {
         let cli = Cli::try_parse_from(std::iter::once("kdelta").chain(line.split_whitespace())).expect(line);
         Task::read(&cli.command, cli.connection.namespace.as_deref(), &Environment::default())
     }
 
+    fn watch_of(line: &str) -> Watch {
+        match read(line) {
+            Ok(Task::Watch(watch)) => watch,
+            other => panic!("{line}: {other:?}"),
+        }
+    }
+
     #[test]
     fn get_with_w_is_a_watch() {
-        let Ok(Task::Watch(get)) = read("get po -w --count 3 --duration 1m") else { panic!("a watch") };
-        assert_eq!(Ok(Task::Watch(get.clone())), read("watch po --count 3 --duration 1m"));
+        let get = watch_of("get po -w --count 3 --duration 1m");
         assert_eq!((get.initial, get.until.count), (true, Some(3)));
         assert_eq!(get.until.duration, Some(Duration::from_mins(1)));
-        let Ok(Task::Watch(only)) = read("get po --watch-only --output-watch-events") else {
-            panic!("a watch")
-        };
+        let form = GetWatch { events: false, sort_by: None, is_watch: true };
+        assert_eq!(get.form, WatchForm::Get(form.clone()));
+        let deltas = Watch { form: WatchForm::Deltas, ..get };
+        assert_eq!(deltas, watch_of("watch po --count 3 --duration 1m"));
+        let only = watch_of("get po --watch-only --output-watch-events --sort-by .a -o json");
         assert!(!only.initial);
-        let Ok(Task::Watch(patient)) = read("get po x -w --ignore-not-found") else { panic!("a watch") };
-        assert_eq!(Ok(Task::Watch(patient)), read("watch po x --ignore-not-found"));
+        let sort_by = Some(".a".to_owned());
+        assert_eq!(only.form, WatchForm::Get(GetWatch { events: true, sort_by, is_watch: false }));
+        assert!(only.print.managed_fields, "as in kubectl");
+        let patient = watch_of("get po x -w --ignore-not-found");
+        assert!(patient.ignore_not_found);
+        assert_eq!(patient.form, WatchForm::Get(form));
+    }
+
+    #[test]
+    fn flags_of_lines_select_the_form_of_watch() {
+        for flags in [
+            "--changes",
+            "--changes --show-secrets",
+            "-o json --old",
+            "-o json --fields name",
+            "--resync 10m",
+        ] {
+            let get = watch_of(&format!("get po -w {flags}"));
+            assert_eq!(get, watch_of(&format!("watch po {flags}")), "{flags}");
+        }
+        for flags in ["--only spec", "--ignore status", "--show-all", "--on-slow=coalesce", "--by name=a"] {
+            assert!(matches!(watch_of(&format!("get po -w {flags}")).form, WatchForm::Get(_)), "{flags}");
+        }
+    }
+
+    #[test]
+    fn get_with_w_refuses_what_kubectl_refuses() {
+        assert_eq!(read("get -w"), Err(UsageError::NothingToWatch));
+        assert_eq!(read("get po, --watch-only"), Err(UsageError::SeveralTypes));
+        assert_eq!(read("get po,svc/a -w"), Err(UsageError::EmptyTypeOrName));
     }
 
     #[test]

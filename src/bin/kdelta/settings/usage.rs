@@ -9,6 +9,13 @@ pub(crate) enum UsageError {
     /// No TYPE is given.
     #[error("Required resource not specified.")]
     NoResource,
+    /// No TYPE is given to `get -w`.
+    #[error(
+        "You must provide one or more resources by argument or filename.\nExample resource specifications include:\n   '-f rsrc.yaml'\n   '--filename=rsrc.json'\n   '<resource> <name>'\n   '<resource>'"
+    )]
+    NothingToWatch,
+    #[error("you may only specify a single resource type")]
+    SeveralTypes,
     #[error(
         "there is no need to specify a resource type as a separate argument when passing arguments in resource/name form (e.g. 'kdelta get resource/<resource_name>' instead of 'kdelta get resource resource/<resource_name>'"
     )]

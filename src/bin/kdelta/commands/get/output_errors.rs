@@ -5,10 +5,9 @@ use crate::output::PrintError;
 
 /// The description of a failed template has lines of its own.
 pub(super) fn print_failure(error: PrintError) -> anyhow::Error {
-    match error {
-        PrintError::JsonPath(_) => anyhow::Error::new(error).context(OwnLines),
-        other => other.into(),
-    }
+    let has_own_lines = error.has_own_lines();
+    let error = anyhow::Error::new(error);
+    if has_own_lines { error.context(OwnLines) } else { error }
 }
 
 /// kubectl's formats have no field for a context, and mistaking an object of one cluster for another's is dangerous.

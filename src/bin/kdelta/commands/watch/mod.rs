@@ -1,10 +1,11 @@
-//! `kdelta watch`: the current objects, then every change, until interrupted.
+//! `kdelta watch`, `kdelta get -w` and `kdelta events -w`: the current objects, then every change, until interrupted.
 
 mod batch;
 mod collections;
 mod deadline;
 mod failures;
 mod files;
+mod get_watch;
 mod merged_stream;
 mod part_event;
 mod parts;
@@ -28,10 +29,11 @@ use tokio::time::Instant;
 
 use super::format::{self, Extent};
 use super::reporter::Reporter;
-use crate::exit::{ExitCode, Usage};
-use crate::output::{EventStream, ReaderWatch, WatchOutput};
+use crate::exit::{ExitCode, OwnLines, Usage};
+use crate::output::{EventStream, PrintError, ReaderWatch, WatchOutput};
 use crate::session::{ExitOnSignal, Interrupts, Session, TargetFailure, TargetSet};
-use crate::settings::{self, Lines, Watch};
+use crate::settings::{self, Lines, Watch, WatchForm};
+use get_watch::Named;
 use parts::Parts;
 use printer::{DeltaPrinter, DeltaSelection};
 use watch_loop::WatchLoop;
@@ -45,13 +47,17 @@ pub(crate) async fn run<W: Write>(
     out: W,
 ) -> anyhow::Result<ExitCode> {
     let scope = scope(&watch.lines).context(Usage)?;
+    if let WatchForm::Get(form) = &watch.form {
+        get_watch::warn(form, reporter);
+        get_watch::check_words(session, watch)?;
+    }
     let last = reporter.clone();
     // Before anything is counted, a signal ends the process without a summary.
     let early = ExitOnSignal::after(move |end| last.messages().without_counts(end))?;
     let end = watch.until.duration.map(|duration| Instant::now() + duration);
-    let mut targets = match &watch.files {
-        Some(files) => files::targets(session, &watch.selection, files, reporter).await?,
-        None => TargetSet::start(session, &watch.selection, watch.ignore_not_found),
+    let (mut targets, files) = match &watch.files {
+        Some(files) => files::targets(session, watch, files, reporter).await?,
+        None => (TargetSet::start(session, &watch.selection, watch.ignore_not_found), 0),
     };
     let mut partial = reporter.report_unusable(session);
     tokio::select! {
@@ -72,6 +78,14 @@ pub(crate) async fn run<W: Write>(
             return Err(anyhow::Error::new(SeveralCollections(parts)).context(Usage));
         }
     }
+    let named = if let WatchForm::Get(_) = &watch.form {
+        if watch.files.is_none() {
+            get_watch::check_types(&targets)?;
+        }
+        get_watch::read_named(session, watch, &targets, reporter).await?
+    } else {
+        Named::Watchable(None)
+    };
     let interrupts = Interrupts::listen()?;
     drop(early);
     let gone = Arc::new(Notify::new());
@@ -85,23 +99,37 @@ pub(crate) async fn run<W: Write>(
         several_contexts: session.has_several_contexts(),
         several_namespaces: session.has_several_namespaces(),
     };
-    let output = match &watch.events {
-        Some(events) => WatchOutput::events(EventStream::new(format::of_events(events, stdout))),
-        None => extent.stream(watch, stdout),
+    let output = match &watch.form {
+        WatchForm::Deltas => extent.stream(watch, stdout),
+        WatchForm::Get(form) => WatchOutput::get(extent.get_watch(watch, form, stdout)),
+        WatchForm::Events(events) => WatchOutput::events(EventStream::new(format::of_events(events, stdout))),
     };
     let selected = DeltaSelection { scope, resumable: !watch.flow.coalesce && watch.by.is_empty() };
-    let printer = DeltaPrinter::new(output, selected, reporter, out);
+    let mut printer = DeltaPrinter::new(output, selected, reporter, out);
+    let named = match named {
+        Named::Watchable(object) => object,
+        Named::Missing => return Ok(ExitCode::Ok),
+        Named::Several(objects) => {
+            return Err(get_watch::refuse_several(objects, files == 1, watch.initial, &mut printer));
+        }
+    };
     let parts = Parts::new(session, watch, reporter.clone(), targets);
-    let mut watch_loop = WatchLoop::new(watch, reporter, parts, printer, partial);
+    let mut watch_loop = WatchLoop::new(watch, reporter, parts, printer, partial).with_named(named);
     let ended = tokio::select! {
         biased;
         () = gone.notified() => Ok(ExitCode::BrokenPipe),
         interrupt = interrupts.first() => Ok(watch_loop.interrupted(interrupt)),
         () = deadline::reached(end) => Ok(watch_loop.timed_out()),
-        ended = watch_loop.run() => ended,
+        ended = watch_loop.run() => ended.map_err(print_failure),
     };
     watch_loop.stop().await;
     ended
+}
+
+/// The description of a failed template has lines of its own.
+fn print_failure(error: anyhow::Error) -> anyhow::Error {
+    let has_own_lines = error.downcast_ref().is_some_and(PrintError::has_own_lines);
+    if has_own_lines { error.context(OwnLines) } else { error }
 }
 
 /// Fields that change with every update.

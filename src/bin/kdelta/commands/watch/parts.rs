@@ -9,13 +9,14 @@ use kdelta::listwatch::Error;
 use kdelta::reflector::GiveUp;
 use kdelta::wire::Representation;
 
+use super::get_watch::WatchRefusal;
 use super::merged_stream::MergedStream;
 use super::unavailable_parts::UnavailableParts;
 use crate::commands::needs;
 use crate::commands::reporter::Reporter;
 use crate::exit::Usage;
 use crate::session::{Filter, Part, PlannedPart, Session, TargetSet, reflector_options};
-use crate::settings::Watch;
+use crate::settings::{GetWatch, Watch, WatchForm};
 
 /// The parts of a stream by number. Numbers are never reused.
 pub(super) struct Parts<'a> {
@@ -45,6 +46,7 @@ pub(super) struct PartState {
     pub(super) has_object: bool,
     /// Whether the part was unavailable and is being retried silently.
     pub(super) is_retry: bool,
+    pub(super) watch_refusal: WatchRefusal,
 }
 
 /// The progress of a part.
@@ -100,8 +102,7 @@ impl<'a> Parts<'a> {
             self.numbers.insert(planned.part.clone(), number);
             joined.push((number, planned.part.clone()));
             let is_retry = self.unavailable.contains(&planned.part);
-            let state = PartState { planned, stage: Stage::Started, has_object: false, is_retry };
-            self.states.insert(number, state);
+            self.states.insert(number, PartState::started(planned, is_retry));
         }
         joined
     }
@@ -137,22 +138,23 @@ impl<'a> Parts<'a> {
     /// # Errors
     /// The options are invalid.
     pub(super) fn start(&mut self, number: usize, is_late: bool) -> anyhow::Result<Arc<AtomicBool>> {
-        let Some(PartState { planned, is_retry, .. }) = self.states.get(&number) else {
+        let Some(PartState { planned, is_retry, watch_refusal, .. }) = self.states.get(&number) else {
             return Ok(Arc::default());
         };
         let Watch { selection, by, print, lines, flow, .. } = self.watch;
         let part = &planned.part;
         let filter = Filter::by(by).context(Usage)?;
-        let representation = match &self.watch.events {
+        let representation = match &self.watch.form {
             // The cells of `kubectl events` are not those of the server's table.
-            Some(_) => Representation::Objects,
-            None => needs::of_lines(print, by.iter().map(|by| &by.index), lines),
+            WatchForm::Events(_) => Representation::Objects,
+            WatchForm::Get(GetWatch { sort_by: Some(_), .. }) => needs::sorted(print),
+            _ => needs::of_lines(print, by.iter().map(|by| &by.index), lines),
         };
         let source = self.session.source(part, selection, print, representation, filter).context(Usage)?;
         let source = self.reporter.source(part, source);
         let selects_locally = source.selects_locally();
         let mut give_up = source.gives_up(true);
-        let mut observer = self.reporter.observer(part);
+        let mut observer = watch_refusal.observe(self.reporter.observer(part));
         if planned.open_type {
             // A missing type may not be served yet or may be deleted; discovery finds out.
             give_up = except_not_found(give_up);
@@ -290,6 +292,11 @@ impl<'a> Parts<'a> {
 }
 
 impl PartState {
+    fn started(planned: PlannedPart, is_retry: bool) -> Self {
+        let watch_refusal = WatchRefusal::default();
+        Self { planned, stage: Stage::Started, has_object: false, is_retry, watch_refusal }
+    }
+
     /// Returns the error of a named part that synced without its object, unless a pattern selected its namespace.
     pub(super) fn missing(&self) -> Option<Error> {
         let is_synced = matches!(self.stage, Stage::Synced);

@@ -188,6 +188,11 @@ impl<W: Write> DeltaPrinter<W> {
         self.stream.mark(&mark, None, &mut self.out)
     }
 
+    /// Ends the initial state, which the output may hold back until it is complete.
+    pub(super) fn end_initial(&mut self) -> Result<(), PrintError> {
+        self.stream.end_initial(&mut self.out)
+    }
+
     /// Writes buffered output at the end of a batch.
     pub(super) fn flush(&mut self) -> io::Result<()> {
         self.stream.flush(&mut self.out)

@@ -1,11 +1,13 @@
 //! The main loop of a watch: prints events, adds and removes parts, handles failures, and decides when to end.
 
 use std::io::Write;
+use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
 use kdelta::informer::Notification;
 use kdelta::listwatch::Error;
+use kdelta::object::{Object, Origin};
 use kdelta::queue::Mark;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
@@ -19,8 +21,8 @@ use crate::commands::failure_action::FailureAction;
 use crate::commands::forbidden;
 use crate::commands::reporter::Reporter;
 use crate::exit::ExitCode;
-use crate::session::{Interrupt, TargetFailure};
-use crate::settings::{Format, Watch};
+use crate::session::{Interrupt, Part, TargetFailure};
+use crate::settings::{Format, Watch, WatchForm};
 
 /// The maximum number of events between two flushes.
 const BATCH: usize = 256;
@@ -42,6 +44,8 @@ pub(super) struct WatchLoop<'a, W> {
     /// Whether a requested name does not exist.
     has_missing_name: bool,
     failures: PartFailures<'a>,
+    /// The current state of the only requested object, which `get -w` prints even if it can't be watched.
+    named: Option<Arc<Object>>,
     /// The schedule for retrying unavailable parts.
     retry_schedule: RetrySchedule,
 }
@@ -64,8 +68,14 @@ impl<'a, W: Write> WatchLoop<'a, W> {
             partial,
             has_missing_name: false,
             failures: PartFailures::new(reporter),
+            named: None,
             retry_schedule: RetrySchedule::first(Instant::now()),
         }
+    }
+
+    /// Sets the current state of the only requested object.
+    pub(super) fn with_named(self, named: Option<Arc<Object>>) -> Self {
+        Self { named, ..self }
     }
 
     /// Prints the events of the stream until there is a reason to end.
@@ -78,6 +88,9 @@ impl<'a, W: Write> WatchLoop<'a, W> {
         loop {
             for event in batch.drain(..) {
                 if let Some(ended) = self.on_event(event).transpose() {
+                    if ended.is_ok() {
+                        self.printer.end_initial()?;
+                    }
                     self.printer.flush()?;
                     return ended;
                 }
@@ -250,6 +263,7 @@ impl<'a, W: Write> WatchLoop<'a, W> {
 
     /// Handles a part that ended with an error.
     fn fail(&mut self, number: usize, received: Timestamp, error: Error) -> anyhow::Result<()> {
+        let error = self.watch_refusal(number, received, error)?;
         let Some(state) = self.parts.states.get_mut(&number) else { return Ok(()) };
         let (planned, synced) = (state.planned.clone(), matches!(state.stage, Stage::Synced));
         let action = FailureAction::of(&planned, &error);
@@ -293,6 +307,32 @@ impl<'a, W: Write> WatchLoop<'a, W> {
         Ok(())
     }
 
+    /// Replaces the refusal of a list by that of the watch before it, where kubectl does not list but prints the object
+    /// that it has read.
+    fn watch_refusal(&mut self, number: usize, received: Timestamp, error: Error) -> anyhow::Result<Error> {
+        let Some(state) = self.parts.states.get(&number) else { return Ok(error) };
+        let is_refused_list = matches!((&state.stage, &error), (Stage::Started, Error::Forbidden(_)));
+        if !is_refused_list || !self.only_watches(&state.planned.part) {
+            return Ok(error);
+        }
+        let refusal = state.watch_refusal.take();
+        if let Some(object) = self.named.take() {
+            let listed = Notification::Added { object, is_in_initial_list: true, origin: Origin::List };
+            self.printer.notification(number, received, listed)?;
+            self.printer.end_initial()?;
+        }
+        Ok(refusal.unwrap_or(error))
+    }
+
+    /// Whether kubectl would watch the part without listing it.
+    fn only_watches(&self, part: &Part) -> bool {
+        match &self.watch.form {
+            WatchForm::Deltas => false,
+            WatchForm::Get(_) => part.name.is_some(),
+            WatchForm::Events(_) => true,
+        }
+    }
+
     /// Checks whether the watch ends, successfully or because no part is left.
     fn check_end(&mut self) -> anyhow::Result<Option<ExitCode>> {
         if (self.parts.has_failed() && !(self.initial_done && self.parts.targets.is_open()))
@@ -304,6 +344,7 @@ impl<'a, W: Write> WatchLoop<'a, W> {
         if self.parts.is_synced() {
             if !std::mem::replace(&mut self.initial_done, true) {
                 self.report_missing();
+                self.printer.end_initial()?;
             }
             self.failures.report_access();
         }
@@ -354,7 +395,9 @@ impl<'a, W: Write> WatchLoop<'a, W> {
     pub(super) fn finish(&mut self) -> ExitCode {
         self.failures.report_failures();
         self.failures.report_access();
-        self.reporter.report_summary();
+        if self.reports_summary() {
+            self.reporter.report_summary();
+        }
         match (self.partial, self.has_missing_name) {
             (true, _) => ExitCode::Partial,
             (false, true) => ExitCode::Error,
@@ -370,10 +413,14 @@ impl<'a, W: Write> WatchLoop<'a, W> {
         }
     }
 
+    /// Whether the watch may end with a summary. kubectl ends without a word, which scripts may rely on.
+    fn reports_summary(&self) -> bool {
+        self.watch.form == WatchForm::Deltas || self.reporter.messages().has_reader()
+    }
+
     pub(super) fn interrupted(&mut self, interrupt: Interrupt) -> ExitCode {
         self.failures.report_access();
-        // kubectl ends without a word, which scripts may rely on.
-        if self.watch.events.is_none() || self.reporter.messages().has_reader() {
+        if self.reports_summary() {
             self.reporter.messages().notice(&self.reporter.summary());
         }
         match interrupt {

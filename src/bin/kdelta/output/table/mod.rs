@@ -34,7 +34,7 @@ use pieces::Pieces;
 const MAX_WAITING_LINES: usize = 1 << 18;
 
 /// The maximum size of the waiting lines in bytes.
-const MAX_WAITING_BYTES: usize = 64 << 20;
+pub(super) const MAX_WAITING_BYTES: usize = 64 << 20;
 
 /// Whether a table ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

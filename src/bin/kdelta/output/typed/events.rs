@@ -5,6 +5,7 @@ use std::io::{self, Write};
 
 use jiff::Timestamp;
 use kdelta::object::{JsonValue, Object, human_duration};
+use kdelta::query::TabWriter;
 
 use super::documents::{TypedDocuments, TypedFormat};
 use super::event_fields;
@@ -42,6 +43,8 @@ pub(crate) struct EventStream {
     rows: TabRows,
     needs_header: bool,
     documents: TypedDocuments,
+    /// As in kubectl, tabs in documents are aligned too.
+    aligned: TabWriter<Vec<u8>>,
 }
 
 impl EventStream {
@@ -55,6 +58,7 @@ impl EventStream {
             rows: TabRows::default(),
             needs_header: options.headers,
             documents: TypedDocuments::new(documents, options.for_terminal),
+            aligned: TabWriter::new(Vec::new()),
             options,
         }
     }
@@ -75,10 +79,20 @@ impl EventStream {
                 self.row(&tree, now);
                 self.rows.flush(out)?;
             }
-            EventFormat::Documents(_) => self.documents.document(&event_fields::event(tree), out)?,
+            EventFormat::Documents(_) => self.document(&event_fields::event(tree), out)?,
         }
         out.flush()?;
         Ok(true)
+    }
+
+    fn document(&mut self, value: &JsonValue<'_>, out: &mut impl Write) -> io::Result<()> {
+        let mut text = Vec::new();
+        self.documents.document(value, &mut text)?;
+        self.aligned.write(&String::from_utf8_lossy(&text))?;
+        self.aligned.flush()?;
+        out.write_all(self.aligned.get_ref())?;
+        self.aligned.get_mut().clear();
+        Ok(())
     }
 
     /// Adds a row, with the header before the first.
@@ -142,7 +156,7 @@ pub(crate) fn event_list<'a>(
         }
         EventFormat::Documents(_) => {
             let items = requested.into_iter().map(|(_, tree)| event_fields::event(tree)).collect();
-            stream.documents.document(&list(items), out)?;
+            stream.document(&list(items), out)?;
         }
     }
     out.flush()?;

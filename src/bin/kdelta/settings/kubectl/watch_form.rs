@@ -1,0 +1,46 @@
+//! The form of a watch's output: kdelta's own, or that of `kubectl get -w` or `kubectl events -w`.
+
+use super::events::EventOutput;
+use crate::args::GetArgs;
+
+/// The form of a watch's output.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum WatchForm {
+    /// Deltas, as `kdelta watch` prints them.
+    Deltas,
+    /// Objects, as `kubectl get -w` prints them.
+    Get(GetWatch),
+    /// New and changed events, as `kubectl events -w` prints them.
+    Events(EventOutput),
+}
+
+/// The options of `get -w` that other watches do not have.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct GetWatch {
+    /// Whether each object is printed with the type of its event.
+    pub(crate) events: bool,
+    /// The expression of `--sort-by`, for the initial rows.
+    pub(crate) sort_by: Option<String>,
+    /// Whether `--watch` is given; otherwise only `--watch-only`.
+    pub(crate) is_watch: bool,
+}
+
+impl WatchForm {
+    /// Returns the form of `get -w`. It is kubectl's, unless a flag requests what only kdelta's lines have.
+    pub(in crate::settings) fn of_get(args: &GetArgs) -> Self {
+        let (lines, flow) = (&args.objects.lines, &args.objects.flow);
+        let needs_deltas = lines.changes
+            || lines.old
+            || !lines.fields.is_empty()
+            || lines.show_secrets
+            || flow.resync.is_some();
+        if needs_deltas {
+            return Self::Deltas;
+        }
+        Self::Get(GetWatch {
+            events: flow.output_watch_events,
+            sort_by: args.sort_by.clone().filter(|expression| !expression.is_empty()),
+            is_watch: args.watch,
+        })
+    }
+}
