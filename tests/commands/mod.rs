@@ -7,7 +7,6 @@ mod errors;
 mod explain;
 mod files;
 mod formats;
-mod get_watch;
 mod hints;
 mod kubectl_commands;
 mod lines;

@@ -121,7 +121,7 @@ fn read(mut stream: impl Read + Send + 'static) -> thread::JoinHandle<String> {
 }
 
 /// Removes kdelta's hints and klog's lines.
-fn without_logs(text: &str) -> String {
+pub(super) fn without_logs(text: &str) -> String {
     text.split_inclusive('\n').filter(|line| !line.starts_with("hint: ") && !is_log(line)).collect()
 }
 
@@ -160,7 +160,7 @@ pub(super) fn ageless(text: &str) -> String {
 }
 
 /// Returns whether a word is an age as kubectl prints it, such as `9s`, `5m7s` or `6y329d`.
-fn is_age(word: &str) -> bool {
+pub(super) fn is_age(word: &str) -> bool {
     let is_unit = |c: char| matches!(c, 's' | 'm' | 'h' | 'd' | 'y');
     word.len() <= 7
         && word.starts_with(|c: char| c.is_ascii_digit())

@@ -24,7 +24,7 @@ const MANIFESTS: [(&str, &str, bool); 9] = [
 ];
 
 /// Further files of the working directory, which the arguments name.
-const FILES: [(&str, &str); 10] = [
+const FILES: [(&str, &str); 11] = [
     ("name.jsonpath", "{.metadata.name}"),
     ("rows.jsonpath", r#"{range .items[*]}{.metadata.name}{"\n"}{end}"#),
     ("name.template", "{{.metadata.name}}"),
@@ -33,6 +33,7 @@ const FILES: [(&str, &str); 10] = [
     ("empty.txt", ""),
     ("broken.yaml", "apiVersion: v1\nkind: [Pod\n"),
     ("unknown.yaml", "apiVersion: nope.test/v1\nkind: Nope\nmetadata: {name: a}\n"),
+    ("settings.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings, namespace: shop}\n"),
     ("absent.yaml", include_str!("fixtures/absent.yaml")),
     ("list.json", include_str!("fixtures/list.json")),
 ];
@@ -54,6 +55,11 @@ impl Cluster {
         cluster.write_files();
         cluster.apply();
         cluster
+    }
+
+    /// Returns a client of the server that makes changes.
+    pub(super) fn api(&self) -> Api {
+        Api::of(&self.testbed)
     }
 
     /// The folder in which both programs run.

@@ -11,6 +11,7 @@ mod fixtures;
 mod invocations;
 mod kuberc_files;
 mod manifests;
+mod watch;
 mod words;
 
 use std::fs;
