@@ -160,7 +160,9 @@ impl Extent<'_> {
         };
         match print.format {
             Format::Table { .. } => {
-                GetWatchOutput::table(layout, print.headers, form.sort_by.as_deref(), options)
+                // kubectl sorts the server's tables only.
+                let sort_by = form.sort_by.as_deref().filter(|_| !print.name_age);
+                GetWatchOutput::table(layout, print.headers, sort_by, options)
             }
             Format::Json => GetWatchOutput::json(options),
             Format::Yaml => GetWatchOutput::yaml(options),
