@@ -1,8 +1,9 @@
 //! The global flags of kubectl apart from those of the connection.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueHint};
 
 /// The global flags of kubectl that are not about the connection.
 #[derive(Debug, Args)]
@@ -27,8 +28,8 @@ pub(crate) struct KubectlOptionArgs {
     pub(crate) profile: String,
 
     /// Ignored, because there are no profiles.
-    #[arg(long, global = true, hide = true, allow_hyphen_values = true)]
-    profile_output: Option<String>,
+    #[arg(long, global = true, hide = true, allow_hyphen_values = true, value_hint = ValueHint::FilePath)]
+    profile_output: Option<OsString>,
 
     /// Ignored: the log has no levels for files.
     #[arg(long, global = true, hide = true, allow_hyphen_values = true, value_parser = file_levels)]

@@ -33,6 +33,7 @@ pub(super) fn argument_value(
         "object" => object(head, typed),
         "types" => Completion::of_list(fixed_source(&["Normal", "Warning"]), head, typed),
         "api_version" => Completion::of(ValueSource::Versions, head, typed),
+        "profile" => fixed(&["none"], head, typed),
         "subresource" => fixed(&["resize", "scale", "status"], head, typed),
         "api_group" => Completion::of(ValueSource::Groups, head, typed),
         "verbs" => Completion::of_list(ValueSource::Verbs, head, typed),

@@ -234,7 +234,7 @@ mod tests {
     fn each_flag_value_is_completed_or_free() {
         const FREE: [(&str, &[&str]); 3] = [
             ("a number", &["chunk-size", "count", "objects", "port", "resource-version", "speed", "verbose"]),
-            ("a time", &["duration", "request-timeout", "resync"]),
+            ("a time", &["duration", "log-flush-frequency", "request-timeout", "resync"]),
             (
                 "a text that only the user knows",
                 &[
@@ -249,6 +249,7 @@ mod tests {
                     "tls-server-name",
                     "token",
                     "username",
+                    "vmodule",
                 ],
             ),
         ];

@@ -25,6 +25,7 @@ const MODE: &str = "it turns one command into another";
 const ONE_WATCH: &str = "it applies to one watch";
 const SECRETS: &str = "Secrets stay masked unless the command line shows them";
 const TEMPLATE: &str = "set output to the format with its template, such as \"go-template={{.kind}}\"";
+const PREFERENCES: &str = "kubectl's preferences are read first: set KUBERC";
 const NO_EFFECT: &str = "it has no effect";
 
 /// The decisions, for the flags of all commands by their long names.
@@ -38,8 +39,10 @@ const POLICIES: &[(Policy, &[&str])] = &[
             "context",
             "disable-compression",
             "kubeconfig",
+            "match-server-version",
             "namespace",
             "request-timeout",
+            "warnings-as-errors",
             // The demo.
             "demo",
             "objects",
@@ -61,6 +64,7 @@ const POLICIES: &[(Policy, &[&str])] = &[
             "no-headers",
             "no-trunc",
             "output",
+            "server-print",
             "show-kind",
             "show-labels",
             "show-managed-fields",
@@ -118,7 +122,11 @@ const POLICIES: &[(Policy, &[&str])] = &[
     (Policy::Nowhere(ONE_WATCH), &["count", "resource-version", "until-synced"]),
     (Policy::Nowhere(SECRETS), &["show-secrets"]),
     (Policy::Nowhere(TEMPLATE), &["template"]),
-    (Policy::Nowhere(NO_EFFECT), &["output-watch-events"]),
+    (Policy::Nowhere(PREFERENCES), &["kuberc"]),
+    (
+        Policy::Nowhere(NO_EFFECT),
+        &["log-flush-frequency", "output-watch-events", "profile", "profile-output", "vmodule"],
+    ),
 ];
 
 /// Flags that settle the same question: a default of the first yields to the others, without an error from the settings.
