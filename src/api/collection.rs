@@ -77,8 +77,9 @@ impl Collection {
     }
 
     fn request(&self, path: String, representation: Representation, kind: RequestKind) -> Request {
+        let reads_managed_fields = self.ingest.keep_managed_fields || self.ingest.record_manager;
         let request = Request::new(path)
-            .accept(representation.accept(kind, self.ingest.keep_managed_fields))
+            .accept(representation.accept(kind, reads_managed_fields))
             .silence_limit(self.silence_limit);
         match representation.include_object() {
             Some(value) => request.query("includeObject", value),

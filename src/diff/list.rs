@@ -104,7 +104,7 @@ fn equal_values(old: &[&str], new: &[&str]) -> Vec<(usize, usize)> {
 }
 
 /// Pairs equal keys in one common order, as many as possible: the longest subsequence that increases in both lists.
-fn in_order<K: std::hash::Hash + Eq>(old: &[K], new: &[K]) -> Vec<(usize, usize)> {
+pub(super) fn in_order<K: std::hash::Hash + Eq>(old: &[K], new: &[K]) -> Vec<(usize, usize)> {
     let places: HashMap<&K, usize> = new.iter().enumerate().map(|(at, key)| (key, at)).collect();
     let pairs: Vec<(usize, usize)> =
         old.iter().enumerate().filter_map(|(at, key)| Some((at, *places.get(key)?))).collect();

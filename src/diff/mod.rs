@@ -3,17 +3,22 @@
 //! Both states are JSON text and stay text. Byte-equal parts are not parsed, so a change deep inside costs only the
 //! levels on its path; different parts are parsed one level at a time.
 //!
-//! [`changes`] returns a patch for programs and people; [`Scope`] decides whether anything changed at the selected
+//! [`changes`] returns the differences for programs and people; [`json_patch`] and [`merge_patch`] write them as
+//! standard patches, [`unified`] compares texts line by line. [`Scope`] decides whether anything changed at the selected
 //! paths.
 
 mod change;
 mod level;
 mod list;
+mod patch;
 mod scope;
+mod unified;
 mod walk;
 
 pub use change::{Change, ChangeOp, ChangePath, PathStep};
+pub use patch::{json_patch, merge_patch};
 pub use scope::Scope;
+pub use unified::unified;
 
 use crate::object::FieldPath;
 

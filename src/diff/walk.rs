@@ -20,6 +20,13 @@ pub(super) fn walk<'a>(old: &'a str, new: &'a str, skip: &[FieldPath]) -> Vec<Ch
     walk.changes
 }
 
+/// Returns whether both states differ at a path that is not skipped.
+pub(super) fn differs(old: &str, new: &str, skip: &[PathCursor<'_>]) -> bool {
+    let mut walk = Walk { way: Vec::new(), changes: Vec::new() };
+    walk.value(old, new, skip);
+    !walk.changes.is_empty()
+}
+
 struct Walk<'a> {
     way: Vec<PairedStep<'a>>,
     changes: Vec<Change<'a>>,

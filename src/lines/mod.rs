@@ -18,7 +18,7 @@ pub use writer::{LineOptions, LineWriter};
 const FORMAT: u64 = 1;
 
 /// The fields of a line, in order.
-pub const FIELDS: [&str; 22] = [
+pub const FIELDS: [&str; 23] = [
     "v",
     "seq",
     "ts",
@@ -41,4 +41,5 @@ pub const FIELDS: [&str; 22] = [
     "finalStateUnknown",
     "old",
     "changes",
+    "manager",
 ];

@@ -89,6 +89,9 @@ pub struct Line<'a> {
     /// The differences between `old` and `object`, a JSON array.
     #[serde(skip_serializing_if = "Option::is_none", borrow)]
     pub changes: Option<&'a RawValue>,
+    /// The field manager that made a change, if it is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub manager: Option<String>,
 }
 
 /// The error of a line that can't be read.

@@ -112,6 +112,38 @@ fn old_state_and_changes_are_optional() {
     }
 }
 
+/// Returns an update whose managedFields name its manager.
+fn managed_update() -> Change {
+    let ingest = Ingest { record_manager: true, ..Ingest::of(deployments().type_meta()) };
+    let state = |time: &str| {
+        let fields = format!(
+            r#"[{{"manager":"kubectl \"x\"","time":"{time}"}},{{"manager":"helm","time":"{time}"}}]"#
+        );
+        let json = format!(r#"{{"metadata":{{"name":"web","managedFields":{fields}}}}}"#);
+        Arc::new(Object::from_json(json.as_bytes(), &ingest).expect("an object"))
+    };
+    let (old, new) = (state("2026-11-21T09:00:00Z"), state("2026-11-21T10:00:01Z"));
+    Change { object: new, old: Some(old), ..change(ChangeKind::Modified) }
+}
+
+#[test]
+fn manager_is_named_on_updates_that_it_made() {
+    let update = managed_update();
+    let text = line_of(LineOptions::default(), &update);
+    assert!(text.ends_with("}},\"manager\":\"helm\"}\n"), "{text}");
+    let fields = Some(vec!["manager".to_owned(), "type".to_owned()]);
+    let selected = LineOptions { fields, ..LineOptions::default() };
+    assert_eq!(line_of(selected, &update), "{\"type\":\"MODIFIED\",\"manager\":\"helm\"}\n");
+    for other in [
+        Change { old: Some(Arc::clone(&update.object)), ..update.clone() },
+        Change { old: None, ..update.clone() },
+        Change { kind: ChangeKind::Deleted, ..update.clone() },
+    ] {
+        let text = line_of(LineOptions::default(), &other);
+        assert!(!text.contains("\"manager\""), "{text}");
+    }
+}
+
 #[test]
 fn selected_fields_keep_fixed_order() {
     let fields = |names: &[&str]| Some(names.iter().map(|name| (*name).to_owned()).collect());
@@ -139,7 +171,8 @@ fn all_kinds() -> Vec<serde_json::Value> {
     let (mut out, version) = (Vec::new(), ResourceVersion::new("7"));
     let unknown = Change { final_state_unknown: true, ..change(ChangeKind::Deleted) };
     let sync = Change { origin: Origin::Resync, ..change(ChangeKind::Sync) };
-    for change in [change(ChangeKind::Added), update(), change(ChangeKind::Deleted), unknown, sync] {
+    let changes = [change(ChangeKind::Added), update(), managed_update(), change(ChangeKind::Deleted)];
+    for change in changes.into_iter().chain([unknown, sync]) {
         lines.change(&change, Some(&version), &mut out);
     }
     let gap = MarkKind::Gap { from: "20".into(), to: "31".into(), lasted: Duration::from_millis(2500) };

@@ -102,6 +102,9 @@ impl LineBuffer<'_> {
             if self.options.changes && self.has("changes") {
                 self.changes(old, object);
             }
+            if let Some(manager) = object.manager_since(old) {
+                self.value("manager", &*manager);
+            }
         }
     }
 

@@ -18,6 +18,7 @@ use super::body::{Body, Whitespace};
 use super::compression::checksum;
 use super::error::ObjectError;
 use super::json::{self, Entry, Members};
+use super::last_write::LastWrite;
 use super::{Object, ResourceVersion, TypeMeta, Uid, key};
 
 /// Properties that an object takes from the request that returned it.
@@ -28,13 +29,16 @@ pub struct Ingest {
     /// Whether `metadata.managedFields` stays in the body. It makes up more than half of many objects and is rarely
     /// needed.
     pub keep_managed_fields: bool,
+    /// Whether the manager of the last change is recorded, for [`Object::manager_since`]. It is read from managedFields,
+    /// also if those are removed, and takes no memory.
+    pub record_manager: bool,
 }
 
 impl Ingest {
-    /// Options for objects of this type, without managedFields.
+    /// Options for objects of this type, without managedFields and managers.
     #[must_use]
     pub fn of(type_meta: Arc<TypeMeta>) -> Self {
-        Self { type_meta, keep_managed_fields: false }
+        Self { type_meta, keep_managed_fields: false, record_manager: false }
     }
 }
 
@@ -317,6 +321,10 @@ fn built(json: &[u8], envelope: Envelope<'_>, ingest: &Ingest) -> Result<Object,
         Some(raw) if !ingest.keep_managed_fields => member_span(json, raw),
         _ => 0..0,
     };
+    let last_write = match metadata.managed_fields {
+        Some(raw) if ingest.record_manager => LastWrite::of(raw),
+        _ => LastWrite::default(),
+    };
     let default = &*ingest.type_meta;
     let missing = [
         ("kind", kind.is_none().then_some(&*default.kind)),
@@ -327,6 +335,7 @@ fn built(json: &[u8], envelope: Envelope<'_>, ingest: &Ingest) -> Result<Object,
         namespace_len: key::length_of(&namespace),
         uid: Uid::new(&metadata.uid.unwrap_or_default()),
         version: ResourceVersion::new(&metadata.resource_version.unwrap_or_default()),
+        last_write,
         workload,
         body: Body::text(assemble(json, missing, unwanted)?),
         type_meta: shared_type(api_version.as_deref(), kind.as_deref(), &ingest.type_meta),
@@ -548,6 +557,25 @@ mod tests {
             assert_eq!(text.replace("{ ", "{"), object_text(expected));
             let keep = Ingest { keep_managed_fields: true, ..pod() };
             assert_eq!(read_text(&object_text(given), &keep), object_text(given));
+        }
+    }
+
+    #[test]
+    fn manager_is_recorded_whether_managed_fields_stay_or_not() {
+        let json = r#"{"metadata":{"name":"a","managedFields":[{"manager":"helm","time":"2026-11-21T09:00:00Z","fieldsV1":{"f:a":{}}}]}}"#;
+        // The second form is not for the fast parser.
+        for json in [json.to_owned(), json.replace("\"name\"", "\"n\\u0061me\"")] {
+            for (keep_managed_fields, record_manager, expected) in [
+                (false, false, None),
+                (true, false, None),
+                (false, true, Some("helm")),
+                (true, true, Some("helm")),
+            ] {
+                let ingest = Ingest { keep_managed_fields, record_manager, ..pod() };
+                let object = Object::from_json(json.as_bytes(), &ingest).expect("an object");
+                let before = Object::named(Arc::clone(object.type_meta()), "", "a");
+                assert_eq!(object.manager_since(&before).as_deref(), expected, "{json}");
+            }
         }
     }
 

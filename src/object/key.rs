@@ -112,10 +112,18 @@ pub(super) fn join(namespace: &str, name: &str) -> Key {
     })
 }
 
-/// Returns the length of a namespace as an object stores it. The API's own limit is 63 bytes; an absurdly long one
-/// would have exceeded the size limit of a frame.
-pub(super) fn length_of(namespace: &str) -> u32 {
-    u32::try_from(namespace.len()).unwrap_or(u32::MAX)
+/// The stored length of namespaces that are too long for it.
+const TOO_LONG: u16 = u16::MAX;
+
+/// Returns the length of a namespace as an object stores it. The API's own limit is 63 bytes.
+pub(super) fn length_of(namespace: &str) -> u16 {
+    u16::try_from(namespace.len()).unwrap_or(TOO_LONG)
+}
+
+/// Returns the length of the namespace in a key, given the stored one. An absurdly long namespace ends at the first
+/// slash.
+pub(super) fn namespace_len(key: &str, stored: u16) -> usize {
+    if stored == TOO_LONG { key.find('/').unwrap_or_default() } else { stored.into() }
 }
 
 #[cfg(test)]
@@ -139,6 +147,14 @@ mod tests {
                     prop_assert_eq!(name.to_string(), key.strip_prefix('/').unwrap_or(&key));
                 }
             }
+        }
+    }
+
+    #[test]
+    fn namespace_of_any_length_is_found() {
+        for length in [0, 1, 63, 65_534, 65_535, 65_536, 100_000] {
+            let namespace = "n".repeat(length);
+            assert_eq!(namespace_len(&join(&namespace, "web"), length_of(&namespace)), length);
         }
     }
 

@@ -12,6 +12,7 @@ mod jsonpath;
 mod key;
 mod key_func;
 mod kind;
+mod last_write;
 mod names;
 mod origin;
 mod path;
@@ -48,6 +49,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use body::Body;
+use last_write::LastWrite;
 
 /// A Kubernetes object of a kind chosen at run time.
 ///
@@ -66,9 +68,11 @@ use body::Body;
 pub struct Object {
     type_meta: Arc<TypeMeta>,
     key: Key,
-    /// The length of the namespace part of `key`; 0 for a cluster-scoped object. Stored, so that a name with a slash
-    /// can't be misread.
-    namespace_len: u32,
+    /// The stored length of the namespace part of `key`; 0 for a cluster-scoped object. Stored, so that a name with a
+    /// slash can't be misread.
+    namespace_len: u16,
+    /// The last write, if it was recorded at ingest.
+    last_write: LastWrite,
     /// A hash that similar objects share; 0 for an object without any. Computed at ingest, so that compression need not
     /// parse the body again.
     workload: u32,
@@ -88,6 +92,7 @@ impl Object {
             type_meta,
             key: key::join(namespace, name),
             namespace_len: key::length_of(namespace),
+            last_write: LastWrite::default(),
             workload: 0,
             uid: Uid::default(),
             version: ResourceVersion::UNSET,
@@ -125,13 +130,13 @@ impl Object {
     /// Returns the namespace; empty for a cluster-scoped object.
     #[must_use]
     pub fn namespace(&self) -> &str {
-        &self.key[..self.namespace_len as usize]
+        &self.key[..key::namespace_len(&self.key, self.namespace_len)]
     }
 
     /// Returns the name.
     #[must_use]
     pub fn name(&self) -> &str {
-        match self.namespace_len as usize {
+        match key::namespace_len(&self.key, self.namespace_len) {
             0 => &self.key,
             n => &self.key[n + 1..],
         }
@@ -147,6 +152,32 @@ impl Object {
     #[must_use]
     pub fn resource_version(&self) -> &ResourceVersion {
         &self.version
+    }
+
+    /// Returns the field manager that made the last change to this state, if it was made after `before`, an earlier state
+    /// of the object. Both must have been [ingested](Ingest) with `record_manager`.
+    ///
+    /// The manager is that of the newest entry of `metadata.managedFields`. `None` if that entry is not newer than
+    /// before: some changes leave managedFields as they are, such as the start of a deletion or the binding of a pod to a
+    /// node, and a manager's second change in the same second can't be distinguished from those.
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use kdelta::object::{Ingest, Object, TypeMeta};
+    /// let type_meta = Arc::new(TypeMeta { api_version: "v1".into(), kind: "Pod".into() });
+    /// let ingest = Ingest { record_manager: true, ..Ingest::of(type_meta) };
+    /// let state = |manager: &str, time: &str| {
+    ///     let fields = format!(r#"[{{"manager":"{manager}","time":"{time}"}}]"#);
+    ///     Object::from_json(format!(r#"{{"metadata":{{"name":"x","managedFields":{fields}}}}}"#).as_bytes(), &ingest)
+    /// };
+    /// let (old, new) = (state("helm", "2026-11-21T09:00:00Z")?, state("kubelet", "2026-11-21T09:00:01Z")?);
+    /// assert_eq!(new.manager_since(&old).as_deref(), Some("kubelet"));
+    /// assert_eq!(new.manager_since(&new), None);
+    /// # Ok::<(), kdelta::object::ObjectError>(())
+    /// ```
+    #[must_use]
+    pub fn manager_since(&self, before: &Self) -> Option<Arc<str>> {
+        self.last_write.manager_since(before.last_write)
     }
 
     /// Returns whether both are the same state of the same object: equal UID and equal, set resourceVersion.
@@ -227,6 +258,7 @@ impl Object {
             type_meta: Arc::clone(&self.type_meta),
             key: Arc::clone(&self.key),
             namespace_len: self.namespace_len,
+            last_write: self.last_write,
             workload: self.workload,
             uid: self.uid.clone(),
             version: self.version.clone(),

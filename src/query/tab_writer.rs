@@ -39,6 +39,8 @@ pub struct TabWriter<W> {
     lines: Vec<usize>,
     /// The start of the current cell in `text`.
     start: usize,
+    /// The characters of the current cell that take no width.
+    invisible: usize,
     /// The greatest width of each column so far.
     widths: Vec<usize>,
     /// The widest cell that affects its column.
@@ -63,6 +65,7 @@ impl<W: Write> TabWriter<W> {
             cells: Vec::new(),
             lines: Vec::new(),
             start: 0,
+            invisible: 0,
             widths: Vec::new(),
             max_width: usize::MAX,
         }
@@ -121,6 +124,12 @@ impl<W: Write> TabWriter<W> {
         Ok(())
     }
 
+    /// Appends text that takes no width, such as the start of a colour on a terminal. It has no separators.
+    pub fn write_invisible(&mut self, text: &str) {
+        self.text.push_str(text);
+        self.invisible += text.chars().count();
+    }
+
     /// Prints everything, also a line that is not complete, and flushes the output.
     ///
     /// # Errors
@@ -133,7 +142,9 @@ impl<W: Write> TabWriter<W> {
 
     fn end_cell(&mut self) {
         let end = self.text.len();
-        self.cells.push(Cell { end, width: self.text[self.start..].chars().count() });
+        let invisible = std::mem::take(&mut self.invisible);
+        let width = self.text[self.start..].chars().count().saturating_sub(invisible);
+        self.cells.push(Cell { end, width });
         self.start = end;
     }
 
@@ -229,6 +240,21 @@ mod tests {
         let expected = "wide-wide-wide   x     1\nlong-8-c   y     2\n";
         assert_eq!(String::from_utf8_lossy(writer.get_ref()), expected);
         assert_eq!(writer.waiting(), 0);
+    }
+
+    #[test]
+    fn invisible_text_takes_no_width() {
+        let mut writer = TabWriter::new(Vec::new());
+        for (cell, tail) in [("a", "\t1\n"), ("bb-bb", "\t2\n")] {
+            writer.write_invisible("\x1b[31m");
+            writer.write(cell).expect("memory");
+            writer.write_invisible("\x1b[0m");
+            writer.write(tail).expect("memory");
+        }
+        writer.write("c\t3\n").expect("memory");
+        writer.flush().expect("memory");
+        let expected = "\x1b[31ma\x1b[0m       1\n\x1b[31mbb-bb\x1b[0m   2\nc       3\n";
+        assert_eq!(String::from_utf8_lossy(writer.get_ref()), expected);
     }
 
     #[test]

@@ -102,6 +102,14 @@ impl ResourceClient {
         self
     }
 
+    /// Sets whether the manager of the last change to each object is recorded, for
+    /// [`Object::manager_since`](crate::object::Object::manager_since).
+    #[must_use]
+    pub fn record_managers(mut self, record: bool) -> Self {
+        self.0.ingest.record_manager = record;
+        self
+    }
+
     /// Sets the time limit for a list, or one object, with its whole body. Watches are not limited.
     #[must_use]
     pub fn request_timeout(mut self, timeout: Option<Duration>) -> Self {

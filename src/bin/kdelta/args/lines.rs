@@ -7,11 +7,18 @@ use kdelta::lines::FIELDS;
 /// The flags for the contents of lines and for the updates that are printed.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Lines")]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct LineArgs {
-    /// Print the changes of each update: under its row as `path: old → new`, in JSON as `changes`
-    #[arg(long)]
-    pub(crate) changes: bool,
+    /// Print the changes of each update under its row, and the field manager that made them; in JSON lines as `changes`
+    /// and `manager`. Alone: inline
+    #[arg(
+        long,
+        value_name = "FORM",
+        value_enum,
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "inline"
+    )]
+    pub(crate) changes: Option<ChangesArg>,
 
     /// Print the state before an update in JSON lines, as `old`
     #[arg(long)]
@@ -44,6 +51,21 @@ pub(crate) struct LineArgs {
     /// Print the data of Secrets in the --changes lines under a row
     #[arg(long)]
     pub(crate) show_secrets: bool,
+}
+
+/// The form of changes under a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ChangesArg {
+    /// A line for each changed field: `path: old → new`
+    Inline,
+    /// A unified diff of the YAML before and after
+    Unified,
+    /// A JSON Patch (RFC 6902) on one line
+    JsonPatch,
+    /// A JSON Merge Patch (RFC 7386) on one line
+    MergePatch,
+    /// No changes, against a default of the configuration
+    None,
 }
 
 /// The flags for the start of a watch and the delivery of its events.

@@ -422,8 +422,8 @@ mod tests {
                 "error: invalid argument \"maybe\" for \"-A, --all-namespaces\" flag: strconv.ParseBool: parsing \"maybe\": invalid syntax\nSee 'kubectl delta get --help'",
             ),
             (
-                "watch pods --changes=",
-                "error: invalid argument \"\" for \"--changes\" flag: strconv.ParseBool: parsing \"\": invalid syntax\nSee",
+                "watch pods --old=",
+                "error: invalid argument \"\" for \"--old\" flag: strconv.ParseBool: parsing \"\": invalid syntax\nSee",
             ),
             ("wait pods", "error: unrecognized subcommand 'wait'\nSee"),
             (

@@ -2,19 +2,22 @@
 
 use std::sync::Arc;
 
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use kdelta::lines::LineOptions;
 use kdelta::object::ApiResource;
 use kdelta::query::CustomColumns;
 
 use crate::output::{
-    Engine, EventFormat, EventOptions, GetWatchOptions, GetWatchOutput, Listing, RowOptions, RowWidth,
-    TypedFormat, WatchOutput, terminal_columns,
+    ChangeForm, ChangeOptions, Engine, EventFormat, EventOptions, GetWatchOptions, GetWatchOutput, Listing,
+    RowOptions, RowWidth, TypedFormat, WatchOutput, terminal_columns,
 };
 use crate::session::PlannedPart;
 use crate::settings::{
-    self, EventOutput, Format, GetWatch, Lines, Namespaces, Print, Selection, Template, Watch,
+    self, ChangesArg, EventOutput, Format, GetWatch, Lines, Namespaces, Print, Selection, Template, TsArg,
+    Watch,
 };
-use crate::view::{Details, Layout, NamespaceColumn};
+use crate::view::{Details, Layout, NamespaceColumn, RowTimes, TimeForm};
 
 /// A template as its output needs it.
 enum ByTemplate {
@@ -105,23 +108,21 @@ impl Extent<'_> {
 
     /// Returns the output of `watch`.
     pub(super) fn stream(&self, watch: &Watch, stdout: settings::OutputStream) -> WatchOutput {
-        let Watch { print, lines, rows, .. } = watch;
+        let Watch { print, lines, .. } = watch;
         match print.format {
             Format::Table { .. } => {
-                let details = Details { noise: lines.show_all, secrets: lines.show_secrets };
-                let is_clipped = stdout.is_terminal && !rows.no_trunc;
                 let options = RowOptions {
                     // Names and ages show no change.
                     all: lines.show_all || print.name_age,
-                    details: lines.changes.then_some(details),
-                    width: if is_clipped { RowWidth::of(terminal_columns) } else { RowWidth::default() },
+                    changes: change_options(lines),
+                    ..row_form(watch, stdout)
                 };
                 let layout = Layout { shared: self.has_several_kinds(), ..self.layout(print, true) };
                 WatchOutput::table(layout, print.headers, stdout.colour, options)
             }
             Format::Json => {
                 let Lines { fields, old, changes, .. } = lines.clone();
-                let options = LineOptions::default().fields(fields).old(old).changes(changes);
+                let options = LineOptions::default().fields(fields).old(old).changes(changes.is_some());
                 WatchOutput::json_lines(options, stdout.is_terminal)
             }
             Format::Yaml => WatchOutput::yaml(stdout.is_terminal),
@@ -157,6 +158,7 @@ impl Extent<'_> {
             // The list of one part may be complete long before another's.
             waits_for_list: self.parts.len() == 1 && !self.several_contexts,
             for_terminal: stdout.is_terminal,
+            colour: stdout.colour,
         };
         match print.format {
             Format::Table { .. } => {
@@ -173,6 +175,36 @@ impl Extent<'_> {
                 ByTemplate::Columns(columns) => GetWatchOutput::custom_columns(columns, options),
             },
         }
+    }
+}
+
+/// Returns the options of the changes below rows; `None` prints none.
+fn change_options(lines: &Lines) -> Option<ChangeOptions> {
+    let form = match lines.changes? {
+        ChangesArg::Inline => ChangeForm::Inline,
+        ChangesArg::Unified => ChangeForm::Unified,
+        ChangesArg::JsonPatch => ChangeForm::JsonPatch,
+        ChangesArg::MergePatch => ChangeForm::MergePatch,
+        ChangesArg::None => return None,
+    };
+    Some(ChangeOptions { form, details: Details { noise: lines.show_all, secrets: lines.show_secrets } })
+}
+
+/// Returns the form of the rows of a watch. Only a terminal has clipped rows and marks between them.
+fn row_form(watch: &Watch, stdout: settings::OutputStream) -> RowOptions {
+    let rows = &watch.rows;
+    let form = |time| match time {
+        TsArg::Rfc3339 => TimeForm::Rfc3339,
+        TsArg::Time => TimeForm::Clock,
+        TsArg::Relative => TimeForm::Relative,
+        TsArg::Delta => TimeForm::Delta,
+    };
+    let is_clipped = stdout.is_terminal && !rows.no_trunc;
+    RowOptions {
+        width: if is_clipped { RowWidth::of(terminal_columns) } else { RowWidth::default() },
+        times: rows.time.map(|time| RowTimes::new(form(time), TimeZone::system(), Timestamp::now())),
+        marks_sync: stdout.is_terminal && watch.initial && watch.flow.from.is_none(),
+        ..RowOptions::default()
     }
 }
 

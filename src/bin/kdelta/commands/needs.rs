@@ -27,7 +27,7 @@ pub(super) fn of_lines<'a>(
     indices: impl IntoIterator<Item = &'a IndexName>,
     lines: &Lines,
 ) -> Representation {
-    let compared = lines.changes || lines.old || !lines.only.is_empty() || !lines.ignore.is_empty();
+    let compared = lines.changes.is_some() || lines.old || !lines.only.is_empty() || !lines.ignore.is_empty();
     let body = compared || indices.into_iter().any(needs_body);
     let shows_object = |fields: &Vec<String>| fields.iter().any(|field| field == "object");
     match (print.format, &lines.fields) {
@@ -59,6 +59,7 @@ pub(super) fn keys_and(body: bool) -> Representation {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::settings::ChangesArg;
 
     #[test]
     fn whole_objects_are_requested_only_when_read() {
@@ -102,7 +103,7 @@ mod tests {
         let whole = Lines { fields: fields(&["name", "object"]), ..Lines::default() };
         assert_eq!(of_lines(&json, &none, &whole), Representation::Objects);
         let table = Print::default();
-        let changes = Lines { changes: true, ..Lines::default() };
+        let changes = Lines { changes: Some(ChangesArg::Inline), ..Lines::default() };
         assert_eq!(of_lines(&table, &none, &changes), Representation::Table(IncludeObject::Object));
         let name_age = Print { name_age: true, ..Print::default() };
         assert_eq!(of_lines(&name_age, &none, &Lines::default()), Representation::Metadata);

@@ -1,6 +1,7 @@
 //! Output formats and standard streams. Formats write to any `Write`, so that tests compare text; only `stdout` and
 //! `messages` use the standard streams.
 
+mod changes;
 mod columns;
 mod get_watch;
 mod json;
@@ -18,6 +19,7 @@ mod terminal;
 mod typed;
 mod yaml;
 
+pub(crate) use changes::{ChangeForm, ChangeOptions};
 pub(crate) use columns::{Column, columns};
 pub(crate) use get_watch::{GetWatchOptions, GetWatchOutput};
 pub(crate) use listing::Listing;

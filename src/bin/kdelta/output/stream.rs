@@ -6,6 +6,7 @@ use kdelta::lines::{Change, ChangeKind, LineOptions, Mark};
 use kdelta::object::ResourceVersion;
 use kdelta::query::CustomColumns;
 
+use super::changes::{ChangeLine, ChangeOptions};
 use super::get_watch::GetWatchOutput;
 use super::json_lines::JsonLines;
 use super::name::Names;
@@ -13,7 +14,7 @@ use super::table::{Extent, RowWidth, Table};
 use super::template::{ColumnRows, Engine, PrintError, TemplateChanges};
 use super::typed::EventStream;
 use super::yaml::{YamlDocuments, kyaml};
-use crate::view::{Age, Cells, Details, Layout};
+use crate::view::{Age, Cells, Layout, RowTimes};
 
 /// A stream of changes in one of the formats.
 pub(crate) enum WatchOutput {
@@ -45,21 +46,27 @@ pub(crate) struct Rows {
     compared: [Cells; 2],
 }
 
-/// The rows to print and the details below them.
-#[derive(Debug, Clone, Copy, Default)]
+/// The rows to print, their form, and the details below them.
+#[derive(Debug, Clone, Default)]
 pub(crate) struct RowOptions {
     /// Whether to print rows of updates that are not visible in the table.
     pub(crate) all: bool,
-    /// The options of the changed fields below each row; `None` prints none.
-    pub(crate) details: Option<Details>,
+    /// The options of the changes below each row; `None` prints none.
+    pub(crate) changes: Option<ChangeOptions>,
     /// The width to which rows and changes are clipped.
     pub(crate) width: RowWidth,
+    /// The times in front of rows.
+    pub(crate) times: Option<RowTimes>,
+    /// Whether a line marks the end of the initial state.
+    pub(crate) marks_sync: bool,
 }
 
 impl WatchOutput {
     /// Creates a table, with a header if `headers`, marks of changes dim and abnormal cells coloured if `colour`.
     pub(crate) fn table(layout: Layout, headers: bool, colour: bool, options: RowOptions) -> Self {
-        let table = Table::new(layout, headers, Extent::Endless, colour).clipped(options.width);
+        let table = Table::new(layout, headers, Extent::Endless, colour)
+            .clipped(options.width)
+            .with_front(options.times.as_ref().map(RowTimes::heading));
         Self::Table(Box::new(Rows { table, options, compared: Default::default() }))
     }
 
@@ -178,6 +185,19 @@ impl WatchOutput {
         }
     }
 
+    /// Marks the end of an initial state of that many objects, in a table that has such a mark. `ends` is whether
+    /// nothing follows; then only an empty state is marked.
+    pub(crate) fn mark_initial_state(&mut self, objects: u64, ends: bool) {
+        if let Self::Table(rows) = self
+            && rows.options.marks_sync
+            && (objects == 0 || !ends)
+        {
+            let noun = if objects == 1 { "object" } else { "objects" };
+            let line = format!("synced, {objects} {noun}");
+            rows.table.note(&if objects == 0 { line } else { format!("── {line} ──") });
+        }
+    }
+
     /// Writes buffered lines; to be called when no further change is available.
     ///
     /// # Errors
@@ -201,13 +221,13 @@ impl Rows {
     fn change(&mut self, change: &Change, out: &mut impl Write) -> io::Result<bool> {
         let Change { object, resource, received: now, .. } = change;
         let layout = self.table.layout();
-        let mut details = Vec::new();
+        let mut below = Vec::new();
         if let Some(old) = change.old.as_ref().filter(|_| change.kind == ChangeKind::Modified) {
-            if let Some(options) = self.options.details {
-                details = options.lines(old, object, resource);
+            if let Some(options) = self.options.changes {
+                below = options.lines(old, object, resource);
             }
             if !self.options.all
-                && details.is_empty()
+                && below.is_empty()
                 && layout.looks_same(old, object, resource, *now, &mut self.compared)
             {
                 return Ok(false);
@@ -218,10 +238,14 @@ impl Rows {
         let age = if is_old { Age::Fresh { now: *now } } else { Age::AsSent { now: *now } };
         let of = (resource, &*change.context);
         let cells = self.table.spare_cells();
+        if let Some(times) = &mut self.options.times {
+            let time = times.cell(*now);
+            self.table.set_front(time);
+        }
         let line = self.table.layout().line(object, of, Some(change.kind), age, cells);
         self.table.line(line, out)?;
-        for detail in &details {
-            self.table.remark(detail);
+        for ChangeLine { text, colour, is_whole } in &below {
+            self.table.remark(text, *colour, *is_whole);
         }
         Ok(true)
     }
@@ -231,9 +255,12 @@ impl Rows {
 mod tests {
     use std::sync::Arc;
 
+    use jiff::tz::TimeZone;
     use kdelta::object::{ApiResource, Column, Ingest, Object, Origin, Row};
 
     use super::*;
+    use crate::output::ChangeForm;
+    use crate::view::{Details, TimeForm};
 
     fn change(kind: ChangeKind, plural: &str, cells: &[&str]) -> Change {
         let resource = Arc::new(ApiResource {
@@ -330,12 +357,54 @@ mod tests {
         let shown = update(&["a", "Ready", "1s"], &["a", "Ready", "1s"]);
         let row = shown.object.row().expect("a row").clone();
         let shown = Change { object: Arc::new(object.with_row(row)), ..shown };
-        let details = Some(Details { noise: false, secrets: false });
-        let details = RowOptions { details, ..RowOptions::default() };
-        let (printed, text) = rows(details, &shown);
+        let details = Details { noise: false, secrets: false };
+        let changes = Some(ChangeOptions { form: ChangeForm::Inline, details });
+        let (printed, text) = rows(RowOptions { changes, ..RowOptions::default() }, &shown);
         assert!(printed);
         assert!(text.starts_with("a     Ready   1s\n  - metadata.namespace: shop\n"), "{text}");
         assert!(text.ends_with("\n  + spec: {\"x\":\"a\\tb\"}\n"), "{text}");
+    }
+
+    #[test]
+    fn times_of_printed_rows_are_in_front() {
+        let started = "2026-11-21T10:29:59Z".parse().expect("a time");
+        let times = RowTimes::new(TimeForm::Delta, TimeZone::UTC, started);
+        let options = RowOptions { times: Some(times), ..RowOptions::default() };
+        let mut stream = WatchOutput::table(Layout::default(), true, false, options);
+        let mut out = Vec::new();
+        let beat = update(&["a", "Ready", "1s"], &["a", "Ready", "9s"]);
+        let later = beat.received + jiff::SignedDuration::from_secs(2);
+        for change in [
+            change(ChangeKind::Added, "pods", &["a", "Ready", "1s"]),
+            Change { received: later, ..beat },
+            Change { received: later, ..change(ChangeKind::Deleted, "pods", &["a", "Ready", "9s"]) },
+        ] {
+            stream.change(&change, None, &mut out).expect("fine");
+        }
+        stream.flush(&mut out).expect("fine");
+        assert_eq!(
+            String::from_utf8(out).expect("text"),
+            "DELTA     NAME   STATUS   AGE\n+1.000s   a      Ready    1s\n+2.000s   a      Ready    9s\n"
+        );
+    }
+
+    #[test]
+    fn end_of_initial_state_is_marked_once_there_is_more_or_nothing() {
+        for (marks_sync, objects, ends, expected) in [
+            (true, 3, false, "── synced, 3 objects ──\n"),
+            (true, 1, false, "── synced, 1 object ──\n"),
+            (true, 0, false, "synced, 0 objects\n"),
+            (true, 0, true, "synced, 0 objects\n"),
+            (true, 3, true, ""),
+            (false, 0, false, ""),
+        ] {
+            let options = RowOptions { marks_sync, ..RowOptions::default() };
+            let mut stream = WatchOutput::table(Layout::default(), true, false, options);
+            let mut out = Vec::new();
+            stream.mark_initial_state(objects, ends);
+            stream.flush(&mut out).expect("fine");
+            assert_eq!(String::from_utf8(out).expect("text"), expected, "{marks_sync} {objects} {ends}");
+        }
     }
 
     // kubectl get -w --output-watch-events -o yaml

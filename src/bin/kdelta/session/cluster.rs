@@ -230,6 +230,7 @@ impl Cluster {
                 .field_selector(fields.unwrap_or_default())
                 .representation(representation)
                 .keep_managed_fields(print.managed_fields)
+                .record_managers(print.record_managers)
                 .request_timeout(self.request_timeout)
         };
         let selected_client = client(selectors.fields, representation);

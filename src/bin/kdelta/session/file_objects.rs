@@ -202,6 +202,6 @@ fn unnamed(body: &str, type_meta: Arc<TypeMeta>, namespace: &str) -> anyhow::Res
         (None, None) => {}
         (None, Some(namespace)) => body["metadata"] = serde_json::json!({ "namespace": namespace }),
     }
-    let ingest = Ingest { type_meta, keep_managed_fields: true };
+    let ingest = Ingest { keep_managed_fields: true, ..Ingest::of(type_meta) };
     Ok(Object::unnamed_from_json(body.to_string().as_bytes(), &ingest)?)
 }

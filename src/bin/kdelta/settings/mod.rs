@@ -11,7 +11,6 @@ mod kubectl;
 mod lines;
 mod pattern;
 mod print;
-mod rows;
 mod selection;
 mod targets;
 mod tasks;
@@ -40,7 +39,7 @@ pub(crate) use targets::Types;
 pub(crate) use tasks::{Explain, ExplainFormat, Get, Index, Task, Watch};
 pub(crate) use usage::UsageError;
 
-pub(crate) use crate::args::Shell;
+pub(crate) use crate::args::{ChangesArg, Shell, TsArg};
 use crate::args::{Cli, ColorWhen, Command};
 
 /// The validated request of the user.

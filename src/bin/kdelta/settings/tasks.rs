@@ -6,14 +6,13 @@ use super::environment::Environment;
 use super::kubectl::{
     ApiResources, Events, Files, RawPath, Version, WatchForm, no_arguments, read_api_resources,
 };
-use super::lines::{Flow, Lines};
+use super::lines::{Flow, Lines, Rows};
 use super::print::Print;
-use super::rows::Rows;
 use super::selection::Selection;
 use super::targets;
 use super::until::Until;
 use crate::args::{
-    ByArgs, Command, ExplainArgs, GetArgs, IndexArgs, ObjectArgs, OutcomeArgs, SelectArgs, Shell,
+    ByArgs, Command, ExplainArgs, GetArgs, IndexArgs, ObjectArgs, OutcomeArgs, RowArgs, SelectArgs, Shell,
 };
 
 /// The task to perform; `get -w` is a watch.
@@ -144,7 +143,7 @@ impl Task {
         match command {
             Command::Watch(args) => {
                 let (selection, files) = objects(&args.objects, |_| Ok(()))?;
-                watch(&args.objects, Rows::read(&args.rows), selection, files, WatchForm::Deltas)
+                watch(&args.objects, Some(&args.rows), selection, files, WatchForm::Deltas)
             }
             Command::Get(args) => match args.raw.as_deref().unwrap_or_default() {
                 "" => {
@@ -199,7 +198,7 @@ fn raw(path: &str, args: &GetArgs) -> Result<Task, UsageError> {
 
 fn watch(
     args: &ObjectArgs,
-    rows: Rows,
+    rows: Option<&RowArgs>,
     selection: Selection,
     files: Option<Files>,
     form: WatchForm,
@@ -210,14 +209,16 @@ fn watch(
     let print = Print { managed_fields: print.managed_fields || is_event, ..print };
     // An object of a file that a selector does not match, or not yet, is not missing.
     let is_filter = files.is_some() && selection.label_selector.is_some();
+    let lines = Lines::read(&args.lines, print.format)?;
+    let print = Print { record_managers: lines.names_managers(print.format), ..print };
     let watch = Watch {
         flow: Flow::read(&args.flow, &selection, &by, until)?,
         selection,
         files,
         by,
         initial: !args.flow.watch_only,
-        lines: Lines::read(&args.lines, print.format)?,
-        rows,
+        lines,
+        rows: rows.map(|rows| Rows::read(rows, print.format)).transpose()?.unwrap_or_default(),
         print,
         until,
         ignore_not_found: args.ignore_not_found || is_filter,
@@ -234,7 +235,7 @@ fn get(args: &GetArgs, selection: Selection, files: Option<Files>) -> Result<Tas
         return match () {
             () if *fail_if_empty => Err(UsageError::WatchIsNeverEmpty),
             () if *stats => Err(UsageError::StatsOfAWatch),
-            () => watch(objects, Rows::default(), selection, files, WatchForm::of_get(args)),
+            () => watch(objects, None, selection, files, WatchForm::of_get(args)),
         };
     }
     if flow.output_watch_events {
@@ -412,7 +413,8 @@ mod tests {
         );
         let Ok(Task::Watch(watch)) = read("get -f - -w -l x=y") else { panic!("a watch") };
         assert!(watch.files.is_some() && watch.ignore_not_found);
-        assert_eq!(Ok(Task::Watch(watch.clone())), read("watch -f - -l x=y"));
+        let deltas = Watch { form: WatchForm::Deltas, ..watch.clone() };
+        assert_eq!(Ok(Task::Watch(deltas)), read("watch -f - -l x=y"));
         assert!(Task::Watch(watch).reads_standard_input());
         assert!(!read("get -f a").expect("a get").reads_standard_input());
         assert_eq!(read("get -R"), Err(UsageError::NoResource));

@@ -118,6 +118,10 @@ pub(crate) enum UsageError {
     ResyncTooShort,
     #[error("--{0} is about JSON lines: it needs -o json")]
     NeedsJson(&'static str),
+    #[error("--ts needs a table: a JSON line has the field ts")]
+    TimeFormat,
+    #[error("--changes has one form in JSON lines, the field `changes`: other forms need a table")]
+    ChangesForm,
     #[error("--changes needs a table or -o json")]
     ChangesFormat,
     #[error(

@@ -4,16 +4,8 @@ use kdelta::diff::{Change, ChangeOp, changes};
 use kdelta::object::{ApiResource, FieldPath, Object};
 
 use super::escape::escape_line;
+use super::noise;
 use super::secret::{MASK, is_secret_change};
-
-/// Fields that change with most updates and carry no information.
-const NOISE: [&[&str]; 5] = [
-    &["metadata", "managedFields"],
-    &["metadata", "resourceVersion"],
-    &["metadata", "annotations", "control-plane.alpha.kubernetes.io/leader"],
-    &["status", "conditions", "lastHeartbeatTime"],
-    &["spec", "renewTime"],
-];
 
 /// The maximum length of a printed value, in characters.
 const MAX_VALUE: usize = 100;
@@ -34,14 +26,17 @@ pub(crate) struct Details {
 }
 
 impl Details {
+    /// Returns the paths of fields whose changes are not printed.
+    pub(crate) fn skipped(self) -> Vec<FieldPath> {
+        if self.noise { Vec::new() } else { noise::paths() }
+    }
+
     /// Returns an escaped line for each change: `status.phase: Pending → Running`, `+ metadata.labels.a: 1`, `-
     /// spec.paused: true`.
     pub(crate) fn lines(self, old: &Object, new: &Object, resource: &ApiResource) -> Vec<String> {
-        let skip: Vec<FieldPath> =
-            NOISE.iter().map(|names| FieldPath::of_names(names.iter().copied())).collect();
         let (old, new) = (old.json(), new.json());
         let text = |json| std::str::from_utf8(json).unwrap_or_default();
-        let changes = changes(text(&old), text(&new), if self.noise { &[] } else { &skip });
+        let changes = changes(text(&old), text(&new), &self.skipped());
         let line = |change| line(change, !self.secrets && is_secret_change(resource, &change.path));
         let mut lines: Vec<String> = changes.iter().take(MAX_LINES).map(line).collect();
         if changes.len() > MAX_LINES {

@@ -9,12 +9,12 @@ use kdelta::object::{ApiResource, Column, Object, human_duration};
 use super::age::Age;
 use super::escape::escape_cell;
 use super::meta;
-use super::shared_columns::{DETAILS_HEADING, SHARED_HEADINGS, SharedCells};
+use super::rows::{DETAILS_HEADING, SHARED_HEADINGS, SharedCells};
 
 /// The columns of a table in addition to the server's.
 ///
 /// In order: CONTEXT, EVENT, NAMESPACE, the server's columns, one per requested label, LABELS. With `shared`, the
-/// [shared columns](super::shared_columns) replace the server's.
+/// [shared columns](SharedCells) replace the server's.
 #[derive(Debug, Clone, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a column of its own")]
 pub(crate) struct Layout {

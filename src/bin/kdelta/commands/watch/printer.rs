@@ -39,6 +39,8 @@ pub(super) struct DeltaPrinter<W> {
     selects_locally: HashMap<usize, Arc<AtomicBool>>,
     collections: Collections,
     selected: DeltaSelection,
+    /// The number of objects of the initial state.
+    listed: u64,
     reporter: Reporter,
     out: W,
 }
@@ -56,7 +58,8 @@ impl<W: Write> DeltaPrinter<W> {
     pub(super) fn new(stream: WatchOutput, selected: DeltaSelection, reporter: &Reporter, out: W) -> Self {
         let collections = Collections::default();
         let (parts, selects_locally) = (HashMap::new(), HashMap::new());
-        Self { stream, parts, selects_locally, collections, selected, reporter: reporter.clone(), out }
+        let reporter = reporter.clone();
+        Self { stream, parts, selects_locally, collections, selected, listed: 0, reporter, out }
     }
 
     /// Adds a part before its first event. `initial` is whether its initial state is printed.
@@ -121,6 +124,7 @@ impl<W: Write> DeltaPrinter<W> {
         if change.origin == Origin::List && !initial {
             return Ok(());
         }
+        self.listed += u64::from(change.origin == Origin::List);
         self.reporter.count_received();
         if !self.is_in_scope(change) {
             self.reporter.count_shown(false);
@@ -191,6 +195,11 @@ impl<W: Write> DeltaPrinter<W> {
     /// Ends the initial state, which the output may hold back until it is complete.
     pub(super) fn end_initial(&mut self) -> Result<(), PrintError> {
         self.stream.end_initial(&mut self.out)
+    }
+
+    /// Marks the end of the initial state of all parts; `ends` is whether nothing follows.
+    pub(super) fn mark_initial_state(&mut self, ends: bool) {
+        self.stream.mark_initial_state(self.listed, ends);
     }
 
     /// Writes buffered output at the end of a batch.

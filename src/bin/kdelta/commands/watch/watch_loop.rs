@@ -345,6 +345,9 @@ impl<'a, W: Write> WatchLoop<'a, W> {
             if !std::mem::replace(&mut self.initial_done, true) {
                 self.report_missing();
                 self.printer.end_initial()?;
+                if !self.parts.is_empty() {
+                    self.printer.mark_initial_state(self.watch.until.synced);
+                }
             }
             self.failures.report_access();
         }

@@ -24,6 +24,7 @@ use crate::view::{Layout, escape, escape_json};
 
 /// The options of every format.
 #[derive(Debug, Clone, Copy)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
 pub(crate) struct GetWatchOptions {
     /// Whether each object is printed with the type of its event.
     pub(crate) events: bool,
@@ -31,6 +32,8 @@ pub(crate) struct GetWatchOptions {
     pub(crate) waits_for_list: bool,
     /// Whether a terminal displays the output.
     pub(crate) for_terminal: bool,
+    /// Whether abnormal cells of a table are coloured.
+    pub(crate) colour: bool,
 }
 
 /// The output of `get -w` in one of the formats.
@@ -70,7 +73,8 @@ impl GetWatchOutput {
         options: GetWatchOptions,
     ) -> Self {
         let sort_by = sort_by.filter(|_| !options.events);
-        let output = Self::new(Format::Rows(Box::new(Rows::new(layout, headers, sort_by))), options);
+        let output =
+            Self::new(Format::Rows(Box::new(Rows::new(layout, headers, options.colour, sort_by))), options);
         Self { text: output.text.max_width(MAX_WIDTH), ..output }
     }
 

@@ -7,14 +7,18 @@ use kdelta::lines::Change;
 use kdelta::object::{Column, JsonValue};
 use kdelta::query::{SortBy, SortError, SortKey, SortedItems, TabWriter};
 
-use crate::view::{Age, Cells, Layout};
+use crate::view::{Age, Cells, Colour, Layout, PLAIN, RowMeaning};
 
 /// The rows of a table without an end.
 pub(super) struct Rows {
     layout: Layout,
     headers: bool,
+    /// Whether abnormal cells are coloured.
+    colour: bool,
     /// The columns of the last row.
     columns: Option<Arc<[Column]>>,
+    /// The meanings of those columns; none without colour.
+    meaning: RowMeaning,
     /// The cells of the last row, kept for their capacity.
     spare: Cells,
     /// The initial rows, while they wait to be sorted.
@@ -28,10 +32,12 @@ struct Unsorted {
 }
 
 impl Rows {
-    /// Creates a table, with a header if `headers`, whose initial rows are sorted by an expression, if there is one.
-    pub(super) fn new(layout: Layout, headers: bool, sort_by: Option<&str>) -> Self {
+    /// Creates a table, with a header if `headers`, and abnormal cells coloured if `colour`. Its initial rows are sorted
+    /// by an expression, if there is one.
+    pub(super) fn new(layout: Layout, headers: bool, colour: bool, sort_by: Option<&str>) -> Self {
         let unsorted = sort_by.map(|text| Unsorted { sort_by: text.to_owned(), rows: Vec::new() });
-        Self { layout, headers, columns: None, spare: Cells::default(), unsorted }
+        let (spare, meaning) = (Cells::default(), RowMeaning::default());
+        Self { layout, headers, colour, columns: None, meaning, spare, unsorted }
     }
 
     /// Adds the row of a change to `text`, or keeps it until the rows are sorted.
@@ -72,24 +78,46 @@ impl Rows {
         let line = self.layout.line(object, (resource, &change.context), kind, age, cells);
         let is_known = |last: &Arc<[Column]>| Arc::ptr_eq(last, &line.columns) || *last == line.columns;
         if !self.columns.as_ref().is_some_and(is_known) {
+            let headings = self.layout.headings(&line.columns, resource);
             if self.headers {
-                write_row(self.layout.headings(&line.columns, resource).iter().map(String::as_str), text)?;
+                write_row(headings.iter().map(String::as_str), [], text)?;
+            }
+            if self.colour {
+                self.meaning = RowMeaning::of(&headings);
             }
             self.columns = Some(line.columns);
         }
-        write_row(line.cells.iter(), text)?;
+        if self.colour {
+            let cells: Vec<&str> = line.cells.iter().collect();
+            write_row(cells.iter().copied(), self.meaning.colours(&cells), text)?;
+        } else {
+            write_row(line.cells.iter(), [], text)?;
+        }
         self.spare = line.cells;
         Ok(())
     }
 }
 
-/// Writes cells with a tab between them, and the end of the line.
-fn write_row<'a>(cells: impl Iterator<Item = &'a str>, text: &mut TabWriter<Vec<u8>>) -> io::Result<()> {
+/// Writes cells with a tab between them, and the end of the line. `colours` are the indices and colours of the coloured
+/// cells, in order.
+fn write_row<'a>(
+    cells: impl Iterator<Item = &'a str>,
+    colours: impl IntoIterator<Item = (usize, Colour)>,
+    text: &mut TabWriter<Vec<u8>>,
+) -> io::Result<()> {
+    let mut colours = colours.into_iter().peekable();
     for (column, cell) in cells.enumerate() {
         if column > 0 {
             text.write("\t")?;
         }
-        text.write(cell)?;
+        match colours.next_if(|(of, _)| *of == column) {
+            Some((_, colour)) if !cell.is_empty() => {
+                text.write_invisible(colour.start());
+                text.write(cell)?;
+                text.write_invisible(PLAIN);
+            }
+            _ => text.write(cell)?,
+        }
     }
     text.write("\n")
 }

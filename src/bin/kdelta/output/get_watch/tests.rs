@@ -9,7 +9,7 @@ use super::*;
 use crate::view::NamespaceColumn;
 
 const ON_A_PIPE: GetWatchOptions =
-    GetWatchOptions { events: false, waits_for_list: true, for_terminal: false };
+    GetWatchOptions { events: false, waits_for_list: true, for_terminal: false, colour: false };
 const EVENTS: GetWatchOptions = GetWatchOptions { events: true, ..ON_A_PIPE };
 
 /// Returns a change of a pod, whose row has these columns and cells.
@@ -45,6 +45,25 @@ fn print(output: &mut GetWatchOutput, change: &Change, out: &mut Vec<u8>) {
     output.change(change, out).expect("a pod that can be printed");
     // The watch loop flushes after each batch.
     output.flush(out).expect("a Vec takes all");
+}
+
+#[test]
+fn colours_do_not_change_widths() {
+    let table = |colour| {
+        let options = GetWatchOptions { colour, ..EVENTS };
+        let layout = Layout { event: true, ..Layout::default() };
+        printed(GetWatchOutput::table(layout, true, None, options))
+    };
+    let coloured = table(true);
+    assert!(
+        coloured.contains("\x1b[2mMODIFIED\x1b[0m   a      \x1b[31mCrashLoopBackOff\x1b[0m   1s\n"),
+        "{coloured}"
+    );
+    assert_eq!(coloured.matches('\x1b').count(), 2 * (4 + 3), "marks and abnormal cells: {coloured}");
+    let plain = ["\x1b[2m", "\x1b[31m", "\x1b[33m", "\x1b[0m"]
+        .iter()
+        .fold(coloured, |text, own| text.replace(own, ""));
+    assert_eq!(plain, table(false));
 }
 
 /// Prints two listed pods, a change and a deletion.

@@ -37,7 +37,9 @@ pub(super) enum LineForm {
     /// Cells below each other.
     Row,
     /// A text that does not affect the columns.
-    Remark,
+    Note,
+    /// The same, printed in full on any terminal.
+    WholeNote,
 }
 
 impl Block {
@@ -60,12 +62,12 @@ impl Block {
         self.lines.push(WaitingLine { end: self.cells.len(), form: LineForm::Row });
     }
 
-    /// Adds a text, indented.
-    pub(super) fn remark(&mut self, text: &str) {
-        self.text.push_str("  ");
+    /// Adds a text in one of the forms of notes.
+    pub(super) fn note(&mut self, text: &str, colour: Option<Colour>, form: LineForm) {
+        self.colours.extend(colour.map(|colour| (self.cells.len(), colour)));
         self.text.push_str(text);
         self.cells.push(Cell { end: self.text.len(), width: 0 });
-        self.lines.push(WaitingLine { end: self.cells.len(), form: LineForm::Remark });
+        self.lines.push(WaitingLine { end: self.cells.len(), form });
     }
 
     /// Removes all lines but keeps the capacity of a few.

@@ -27,7 +27,7 @@ impl<'a, W: Write> FittedWriter<'a, W> {
         columns: usize,
         out: Pieces<'a, W>,
     ) -> io::Result<()> {
-        for line in (0..block.len()).filter(|line| block.form(*line) != LineForm::Remark) {
+        for line in (0..block.len()).filter(|line| block.form(*line) == LineForm::Row) {
             for (column, cell) in block.cells(line).enumerate() {
                 let width = display_width(cell).max(NARROWEST);
                 match natural.get_mut(column) {
@@ -40,7 +40,12 @@ impl<'a, W: Write> FittedWriter<'a, W> {
         for line in 0..block.len() {
             match block.form(line) {
                 LineForm::Row => writer.push_row(block, line),
-                LineForm::Remark => block.cells(line).for_each(|text| writer.out.push(&clip(text, columns))),
+                form => {
+                    let width = if form == LineForm::WholeNote { usize::MAX } else { columns };
+                    for (at, text) in block.cells(line).enumerate() {
+                        writer.out.push_coloured(&clip(text, width), block.colour(line, at));
+                    }
+                }
             }
             writer.out.end_line()?;
         }
@@ -118,7 +123,7 @@ mod tests {
             block.push(row.iter().copied(), []);
         }
         for remark in remarks {
-            block.remark(remark);
+            block.note(&format!("  {remark}"), None, LineForm::Note);
         }
         let (mut text, mut out) = (String::new(), Vec::new());
         FittedWriter::write(&block, natural, columns, Pieces::new(&mut text, &mut out))
@@ -138,7 +143,7 @@ mod tests {
             "EVENT     NAME           STATUS         AGE\n\
              ADDED     a-rather-lo…   ContainerCr…   5m\n\
              DELETED   b                             5m10s\n  \
-             a remark that is too long for this narrow…\n"
+             a remark that is too long for this narrow …\n"
         );
         assert_eq!(
             written(100, &mut Vec::new(), &rows[1..], &[]),
@@ -149,13 +154,9 @@ mod tests {
 
     #[test]
     fn line_beyond_the_edge_ends_in_an_ellipsis() {
-        let rows: &[&[&str]] = &[&["modified", "abcdefghij", "cell", "last"], &["modified", "ab", "", ""]];
-        assert_eq!(
-            written(20, &mut Vec::new(), rows, &[]),
-            "modified   abcdefg…  …\nmodified   ab\n"
-                .replace("  …\n", "\u{2026}\n")
-                .replace("abcdefg……", "abcdefg… …")
-        );
+        let rows: &[&[&str]] = &[&["modified", "abc", "defghijk", "last"], &["modified", "ab", "", ""]];
+        assert_eq!(written(22, &mut Vec::new(), rows, &[]), "modified   abc   defg…\nmodified   ab\n");
+        assert_eq!(written(16, &mut Vec::new(), rows, &[]), "modified   abc …\nmodified   ab\n");
     }
 
     #[test]

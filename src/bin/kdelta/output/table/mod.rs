@@ -23,8 +23,8 @@ use std::sync::Arc;
 
 use kdelta::object::{ApiResource, Column};
 
-use crate::view::{Cells, Layout, Line, NamespaceColumn, RowMeaning};
-use block::Block;
+use crate::view::{Cells, Colour, Layout, Line, NamespaceColumn, RowMeaning};
+use block::{Block, LineForm};
 use elastic::ElasticWriter;
 use fitted::FittedWriter;
 use pieces::Pieces;
@@ -51,6 +51,8 @@ pub(crate) struct Table {
     layout: Layout,
     headers: bool,
     extent: Extent,
+    /// The heading and the current cell of a column in front of the layout's.
+    front: Option<(&'static str, String)>,
     /// Whether abnormal cells are coloured.
     colour: bool,
     row_width: RowWidth,
@@ -90,6 +92,7 @@ impl Table {
             layout,
             headers,
             extent,
+            front: None,
             colour,
             row_width: RowWidth::default(),
             current: None,
@@ -104,6 +107,19 @@ impl Table {
     pub(crate) fn clipped(mut self, row_width: RowWidth) -> Self {
         self.row_width = row_width;
         self
+    }
+
+    /// Adds a column in front of all others.
+    pub(crate) fn with_front(mut self, heading: Option<&'static str>) -> Self {
+        self.front = heading.map(|heading| (heading, String::new()));
+        self
+    }
+
+    /// Sets the cell in the front column of the next lines, if there is one.
+    pub(crate) fn set_front(&mut self, text: String) {
+        if let Some((_, cell)) = &mut self.front {
+            *cell = text;
+        }
     }
 
     /// Returns cells for the next line, to be overwritten.
@@ -139,21 +155,28 @@ impl Table {
         if !same {
             self.change_columns(&line, out)?;
         }
+        let cells = self.front.iter().map(|(_, cell)| &**cell).chain(line.cells.iter());
         match &self.current {
             Some(current) if self.colour => {
-                let cells: Vec<&str> = line.cells.iter().collect();
+                let cells: Vec<&str> = cells.collect();
                 self.block.push(cells.iter().copied(), current.meaning.colours(&cells));
             }
-            _ => self.block.push(line.cells.iter(), []),
+            _ => self.block.push(cells, []),
         }
         self.spare = line.cells;
         let is_full = self.block.len() >= MAX_WAITING_LINES || self.block.text_len() >= MAX_WAITING_BYTES;
         if is_full { self.flush(out) } else { Ok(()) }
     }
 
-    /// Adds a text below the last line, which does not affect the columns.
-    pub(crate) fn remark(&mut self, text: &str) {
-        self.block.remark(text);
+    /// Adds a text below the last line, which does not affect the columns. One that `is_whole` is never clipped.
+    pub(crate) fn remark(&mut self, text: &str, colour: Option<Colour>, is_whole: bool) {
+        let form = if is_whole { LineForm::WholeNote } else { LineForm::Note };
+        self.block.note(&format!("  {text}"), colour.filter(|_| self.colour), form);
+    }
+
+    /// Adds a text between two lines, which does not affect the columns.
+    pub(crate) fn note(&mut self, text: &str) {
+        self.block.note(text, self.colour.then_some(Colour::Dim), LineForm::Note);
     }
 
     /// Writes the waiting lines.
@@ -161,11 +184,13 @@ impl Table {
     /// # Errors
     /// `out` failed.
     pub(crate) fn flush(&mut self, out: &mut impl Write) -> io::Result<()> {
-        let Self { current: Some(current), block, text, row_width, .. } = self else { return Ok(()) };
+        let Self { current, block, text, row_width, .. } = self;
         if block.is_empty() {
             return Ok(());
         }
-        let Widths { elastic, natural } = &mut current.widths;
+        // Without columns there are only notes.
+        let mut none = Widths::default();
+        let Widths { elastic, natural } = current.as_mut().map_or(&mut none, |current| &mut current.widths);
         let pieces = Pieces::new(text, out);
         let written = match row_width.columns() {
             Some(columns) => FittedWriter::write(block, natural, columns, pieces),
@@ -177,29 +202,36 @@ impl Table {
     }
 
     fn change_columns(&mut self, line: &Line, out: &mut impl Write) -> io::Result<()> {
+        let front = self.front.iter().map(|(heading, _)| (*heading).to_owned());
+        let headings: Vec<String> =
+            front.chain(self.layout.headings(&line.columns, &line.resource)).collect();
+        let (resource, columns) = (Arc::clone(&line.resource), Arc::clone(&line.columns));
+        if let (Extent::Endless, Some(current)) = (self.extent, &mut self.current)
+            && current.headings == headings
+        {
+            (current.resource, current.columns) = (resource, columns);
+            return Ok(());
+        }
         self.flush(out)?;
-        let headings = self.layout.headings(&line.columns, &line.resource);
         let last = self.current.take();
-        let (header, widths) = match (self.extent, last) {
-            (_, None) => (true, Widths::default()),
-            (Extent::Finite, Some(last)) if last.resource == line.resource => (true, last.widths),
+        let widths = match (self.extent, last) {
+            (_, None) => Widths::default(),
+            (Extent::Finite, Some(last)) if last.resource == line.resource => last.widths,
             (Extent::Finite, Some(_)) => {
                 if self.headers {
                     out.write_all(b"\n")?;
                 }
-                (true, Widths::default())
+                Widths::default()
             }
-            (Extent::Endless, Some(last)) if last.headings == headings => (false, last.widths),
             (Extent::Endless, Some(last)) => {
                 let widths = self.widths.remove(&headings).unwrap_or_default();
                 self.widths.insert(last.headings, last.widths);
-                (true, widths)
+                widths
             }
         };
-        if header && self.headers {
+        if self.headers {
             self.block.push(headings.iter().map(String::as_str), []);
         }
-        let (resource, columns) = (Arc::clone(&line.resource), Arc::clone(&line.columns));
         let meaning = if self.colour { RowMeaning::of(&headings) } else { RowMeaning::default() };
         self.current = Some(Current { resource, columns, headings, meaning, widths });
         Ok(())
@@ -374,6 +406,19 @@ mod tests {
     }
 
     #[test]
+    fn kinds_with_one_header_share_widths_in_a_block() {
+        let (pods, nodes) = (resource("", "pods", "Pod"), resource("", "nodes", "Node"));
+        let mut printed = Printed::new(Extent::Endless);
+        printed.lines(&pods, &["Name", "Age"], &[&["a", "1s"]]);
+        printed.lines(&nodes, &["Name", "Age"], &[&["a-longer-name", "1s"]]);
+        printed.lines(&pods, &["Name", "Age"], &[&["b", "1s"]]);
+        assert_eq!(
+            printed.text(),
+            "NAME            AGE\na               1s\na-longer-name   1s\nb               1s\n"
+        );
+    }
+
+    #[test]
     fn empty_table_writes_nothing() {
         let mut printed = Printed::new(Extent::Finite);
         assert_eq!(printed.text(), "");
@@ -410,7 +455,7 @@ mod tests {
                 .line(line(&pods, &["Name", "Status", "Age"], &[name, status, "1s"]), &mut out)
                 .expect("fine");
             if status == "Pending" {
-                table.remark("+ x: 1");
+                table.remark("+ x: 1", None, false);
             }
             assert_eq!(out, b"", "it waits for the flush");
             table.flush(&mut out).expect("a Vec takes all");
@@ -424,6 +469,38 @@ mod tests {
                 "b               \x1b[31mCrashLoopBackOff\x1b[0m   1s\n",
                 "c               Running            1s\n",
             ]
+        );
+    }
+
+    #[test]
+    fn front_column_is_before_all_others() {
+        let pods = resource("", "pods", "Pod");
+        let table = Table::new(Layout::default(), true, Extent::Endless, true).with_front(Some("TIME"));
+        let (mut table, mut out) = (table, Vec::new());
+        for (time, status) in [("10:00", "Running"), ("10:01", "Pending")] {
+            table.set_front(time.to_owned());
+            table.line(line(&pods, &["Name", "Status"], &["a", status]), &mut out).expect("a Vec takes all");
+        }
+        table.flush(&mut out).expect("a Vec takes all");
+        assert_eq!(
+            String::from_utf8(out).expect("text"),
+            "TIME    NAME   STATUS\n10:00   a      Running\n10:01   a      \x1b[33mPending\x1b[0m\n"
+        );
+    }
+
+    #[test]
+    fn note_stands_between_lines_and_needs_no_header() {
+        let pods = resource("", "pods", "Pod");
+        let (mut table, mut out) = (Table::new(Layout::default(), true, Extent::Endless, true), Vec::new());
+        table.note("none");
+        table.flush(&mut out).expect("a Vec takes all");
+        table.line(line(&pods, &["Name", "Age"], &["a", "1s"]), &mut out).expect("a Vec takes all");
+        table.note("then");
+        table.line(line(&pods, &["Name", "Age"], &["abcd", "1s"]), &mut out).expect("a Vec takes all");
+        table.flush(&mut out).expect("a Vec takes all");
+        assert_eq!(
+            String::from_utf8(out).expect("text"),
+            "\x1b[2mnone\x1b[0m\nNAME   AGE\na      1s\n\x1b[2mthen\x1b[0m\nabcd   1s\n"
         );
     }
 

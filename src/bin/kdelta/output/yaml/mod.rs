@@ -70,6 +70,13 @@ impl YamlDocuments {
     }
 }
 
+/// Returns the document of a value with its unsafe characters escaped.
+pub(super) fn escaped_document(tree: &JsonValue<'_>) -> String {
+    let mut text = String::new();
+    Emitter::new(&mut text, true).document(tree);
+    text
+}
+
 /// A `List` whose items are written as they arrive; at most one is held in memory.
 #[derive(Default)]
 pub(crate) struct YamlList {

@@ -212,14 +212,14 @@ mod tests {
 
     #[test]
     fn keys_and_tables_become_defaults_with_their_lines() {
-        let text = "# mine\noutput = 'wide'\nrequest-timeout = 30\n\n[watch]\nignore = [\n  'a', # x\n  'b.c']\nchanges = true\n[get]\nsort-by = '.metadata.name'\n";
+        let text = "# mine\noutput = 'wide'\nrequest-timeout = 30\n\n[watch]\nignore = [\n  'a', # x\n  'b.c']\nold = true\n[get]\nsort-by = '.metadata.name'\n";
         assert_eq!(
             parsed(text).expect("fine"),
             [
                 "output=wide c.toml:2",
                 "request-timeout=30 c.toml:3",
                 "[watch] ignore=a|b.c c.toml:6",
-                "[watch] changes=true c.toml:9",
+                "[watch] old=true c.toml:9",
                 "[get] sort-by=.metadata.name c.toml:11",
             ]
         );
@@ -247,7 +247,7 @@ mod tests {
             ("get = 'json'", "c.toml:1: unknown key \"get\""),
             ("[get]\nchunk-size = '5'", "c.toml:2: chunk-size must be a number"),
             ("only = 5", "c.toml:1: only must be a string or an array of strings"),
-            ("[index]\nchanges = true", "c.toml:2: index has no flag --changes, only: watch, get"),
+            ("[index]\nold = true", "c.toml:2: index has no flag --old, only: watch, get"),
             (
                 "token = 's3cr3t'",
                 "c.toml:1: token can't have a default: each context would send these credentials to its server: use a user of the kubeconfig",

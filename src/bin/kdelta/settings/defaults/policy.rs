@@ -79,6 +79,7 @@ const POLICIES: &[(Policy, &[&str])] = &[
             "only",
             "resync",
             "show-all",
+            "ts",
         ],
     ),
     (Policy::Tables(PORT), &["port"]),

@@ -17,7 +17,7 @@ pub(crate) const CONFIG_EXAMPLE: &str = r#"  output = "wide"
   request-timeout = "30s"
 
   [watch]
-  changes = true
+  changes = 'inline'
   ignore = ["metadata.managedFields", "status.conditions[*].lastHeartbeatTime"]
 
   [get]

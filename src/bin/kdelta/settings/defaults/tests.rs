@@ -108,10 +108,10 @@ fn namespace_and_context_yield_to_the_flags_that_exclude_them() {
 
 #[test]
 fn default_is_ignored_where_the_arguments_rule_it_out() {
-    let lines = "changes = true\nignore = ['a']\nresync = '1m'\nold = true";
+    let lines = "changes = 'inline'\nignore = ['a']\nresync = '1m'\nold = true";
     assert!(matches!(task("get po", lines), Task::Get(_)));
     let Task::Watch(watch) = task("get po -w", lines) else { panic!("a watch") };
-    assert!(watch.lines.changes && watch.flow.resync.is_some() && !watch.lines.old);
+    assert!(watch.lines.changes.is_some() && watch.flow.resync.is_some() && !watch.lines.old);
     let Task::Watch(watch) = task("watch po -o json", lines) else { panic!("a watch") };
     assert!(watch.lines.old);
     let format = |line: &str, file: &str| match task(line, file) {
@@ -126,7 +126,10 @@ fn default_is_ignored_where_the_arguments_rule_it_out() {
         Format::Template(Template::Go(_))
     ));
     // The table of the command takes precedence.
-    assert_eq!(format("watch po", "output = 'name'\n[watch]\nchanges = true"), Format::Table { wide: false });
+    assert_eq!(
+        format("watch po", "output = 'name'\n[watch]\nchanges = 'inline'"),
+        Format::Table { wide: false }
+    );
     assert!(resolved("get po --demo", "context = 'a'").settings.demo.is_some());
     assert!(resolved("get po --context a", "demo = true").settings.demo.is_none());
     assert!(resolved("demo", "context = 'a'").settings.demo.is_some());
@@ -168,7 +171,7 @@ fn mistakes_of_the_user_are_reported_as_without_defaults() {
     for line in ["get pods a -l b=c", "get po --count 1", "watch po --duration x"] {
         let plain = resolve_in(line, &Environment::default()).err();
         assert!(plain.is_some(), "{line}");
-        let file = "output = 'yaml'\nchanges = true\nnamespace = 'shop'";
+        let file = "output = 'yaml'\nchanges = 'inline'\nnamespace = 'shop'";
         assert_eq!(resolve_with(line, file, &[]).err(), plain, "{line}");
     }
 }
@@ -207,7 +210,7 @@ fn example_of_the_help_is_valid() {
         let Resolved { settings, warnings, .. } = resolved(line, CONFIG_EXAMPLE);
         assert_eq!(warnings, [""; 0]);
         if let Task::Watch(watch) = settings.task {
-            assert!(watch.lines.changes && watch.lines.ignore.len() == 2);
+            assert!(watch.lines.changes.is_some() && watch.lines.ignore.len() == 2);
         }
     }
 }

@@ -29,7 +29,7 @@ impl WatchForm {
     /// Returns the form of `get -w`. It is kubectl's, unless a flag requests what only kdelta's lines have.
     pub(in crate::settings) fn of_get(args: &GetArgs) -> Self {
         let (lines, flow) = (&args.objects.lines, &args.objects.flow);
-        let needs_deltas = lines.changes
+        let needs_deltas = lines.changes.is_some()
             || lines.old
             || !lines.fields.is_empty()
             || lines.show_secrets

@@ -16,6 +16,8 @@ use crate::args::PrintArgs;
 pub(crate) struct Print {
     pub(crate) format: Format,
     pub(crate) managed_fields: bool,
+    /// Whether the managers of changes are printed.
+    pub(crate) record_managers: bool,
     pub(crate) headers: bool,
     pub(crate) show_labels: bool,
     pub(crate) label_columns: Vec<String>,
@@ -36,6 +38,8 @@ impl Print {
             },
             // Templates see whole objects, as in kubectl.
             managed_fields: args.show_managed_fields || template.is_some(),
+            // Set by a watch.
+            record_managers: false,
             headers: !args.no_headers,
             show_labels: args.show_labels,
             label_columns: words(&args.label_columns),

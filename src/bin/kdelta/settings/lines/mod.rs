@@ -1,20 +1,23 @@
 //! The settings of watch output: the printed lines, their contents, and how they are delivered.
 
+mod rows;
+
+pub(crate) use rows::Rows;
+
 use std::time::Duration;
 
-use super::print::Format;
-use super::selection::Selection;
-use super::until::Until;
-use super::usage::first_given;
-use super::{By, UsageError, duration};
-use crate::args::{FlowArgs, LineArgs, OnSlowArg};
+use crate::args::{ChangesArg, FlowArgs, LineArgs, OnSlowArg};
+use crate::settings::print::Format;
+use crate::settings::selection::Selection;
+use crate::settings::until::Until;
+use crate::settings::usage::first_given;
+use crate::settings::{By, UsageError, duration};
 
 /// The contents of watch lines, and the updates that are printed.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct Lines {
-    /// Print the changes of each update.
-    pub(crate) changes: bool,
+    /// Print the changes of each update, in this form under a row.
+    pub(crate) changes: Option<ChangesArg>,
     /// Print the state before an update; JSON only.
     pub(crate) old: bool,
     /// The fields of JSON lines; `None` selects all. Each is a known field.
@@ -41,10 +44,13 @@ pub(crate) struct Flow {
 }
 
 impl Lines {
-    pub(super) fn read(args: &LineArgs, format: Format) -> Result<Self, UsageError> {
+    pub(in crate::settings) fn read(args: &LineArgs, format: Format) -> Result<Self, UsageError> {
         let selects = |field: &str| args.fields.iter().any(|selected| selected == field);
         let lines = Self {
-            changes: args.changes || selects("changes"),
+            changes: args
+                .changes
+                .filter(|form| *form != ChangesArg::None)
+                .or(selects("changes").then_some(ChangesArg::Inline)),
             old: args.old || selects("old"),
             fields: (!args.fields.is_empty()).then(|| args.fields.clone()),
             ignore: args.ignore.clone(),
@@ -53,10 +59,13 @@ impl Lines {
             show_secrets: args.show_secrets,
         };
         match format {
+            Format::Json if lines.changes.is_some_and(|form| form != ChangesArg::Inline) => {
+                return Err(UsageError::ChangesForm);
+            }
             Format::Json => {}
             _ if lines.fields.is_some() => return Err(UsageError::NeedsJson("fields")),
             _ if lines.old => return Err(UsageError::NeedsJson("old")),
-            Format::Yaml | Format::Kyaml | Format::Name | Format::Template(_) if lines.changes => {
+            Format::Yaml | Format::Kyaml | Format::Name | Format::Template(_) if lines.changes.is_some() => {
                 return Err(UsageError::ChangesFormat);
             }
             Format::Table { .. } | Format::Yaml | Format::Kyaml | Format::Name | Format::Template(_) => {}
@@ -64,11 +73,22 @@ impl Lines {
         Ok(lines)
     }
 
+    /// Whether the lines of this format name the managers of changes.
+    pub(in crate::settings) fn names_managers(&self, format: Format) -> bool {
+        match format {
+            Format::Table { .. } => self.changes.is_some(),
+            Format::Json => {
+                self.fields.as_ref().is_none_or(|fields| fields.iter().any(|field| field == "manager"))
+            }
+            Format::Yaml | Format::Kyaml | Format::Name | Format::Template(_) => false,
+        }
+    }
+
     /// Returns the first given flag, which needs a watch.
-    pub(super) fn given(args: &LineArgs) -> Option<&'static str> {
+    pub(in crate::settings) fn given(args: &LineArgs) -> Option<&'static str> {
         let LineArgs { changes, old, fields, ignore, only, show_all, show_secrets } = args;
         first_given([
-            (*changes, "changes"),
+            (changes.is_some(), "changes"),
             (*old, "old"),
             (!fields.is_empty(), "fields"),
             (!ignore.is_empty(), "ignore"),
@@ -80,7 +100,7 @@ impl Lines {
 }
 
 impl Flow {
-    pub(super) fn read(
+    pub(in crate::settings) fn read(
         args: &FlowArgs,
         selection: &Selection,
         by: &[By],
@@ -110,7 +130,7 @@ impl Flow {
     }
 
     /// As [`Lines::given`].
-    pub(super) fn given(args: &FlowArgs) -> Option<&'static str> {
+    pub(in crate::settings) fn given(args: &FlowArgs) -> Option<&'static str> {
         let FlowArgs { resource_version, resync, on_slow, watch_only: _, output_watch_events: _ } = args;
         first_given([
             (resource_version.is_some(), "resource-version"),
@@ -153,7 +173,7 @@ mod tests {
     #[test]
     fn named_field_enables_its_option() {
         let lines = watch("watch po -o json --fields name,changes --fields old").lines;
-        assert!(lines.changes && lines.old);
+        assert!(lines.changes == Some(ChangesArg::Inline) && lines.old);
         assert_eq!(lines.fields.expect("fields"), ["name", "changes", "old"]);
         assert_eq!(watch("get po -w -o json --old").lines, Lines { old: true, ..Lines::default() });
     }
@@ -163,7 +183,38 @@ mod tests {
         assert_eq!(read("watch po --fields name"), Err(UsageError::NeedsJson("fields")));
         assert_eq!(read("watch po -o yaml --old"), Err(UsageError::NeedsJson("old")));
         assert_eq!(read("watch po -o name --changes"), Err(UsageError::ChangesFormat));
-        assert!(watch("watch po -o wide --changes").lines.changes);
+        assert_eq!(watch("watch po -o wide --changes").lines.changes, Some(ChangesArg::Inline));
+    }
+
+    #[test]
+    fn changes_have_forms_under_rows_only() {
+        for (line, expected) in [
+            ("watch po", None),
+            ("watch po --changes", Some(ChangesArg::Inline)),
+            ("watch po --changes=unified", Some(ChangesArg::Unified)),
+            ("watch po --changes=json-patch --no-headers", Some(ChangesArg::JsonPatch)),
+            ("watch --changes po", Some(ChangesArg::Inline)),
+            ("watch po -o json --changes=inline", Some(ChangesArg::Inline)),
+            ("watch po -o yaml --changes=none", None),
+        ] {
+            assert_eq!(watch(line).lines.changes, expected, "{line}");
+        }
+        assert_eq!(read("watch po -o json --changes=merge-patch"), Err(UsageError::ChangesForm));
+        assert_eq!(read("watch po -o yaml --changes=unified"), Err(UsageError::ChangesFormat));
+    }
+
+    #[test]
+    fn managers_are_recorded_where_they_are_printed() {
+        for (line, expected) in [
+            ("watch po", false),
+            ("watch po --changes", true),
+            ("watch po -o json", true),
+            ("watch po -o json --fields name,object", false),
+            ("watch po -o json --fields name,manager", true),
+            ("watch po -o name", false),
+        ] {
+            assert_eq!(watch(line).print.record_managers, expected, "{line}");
+        }
     }
 
     #[test]

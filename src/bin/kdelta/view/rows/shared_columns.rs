@@ -5,16 +5,16 @@ use std::fmt::Write;
 
 use kdelta::object::{ApiResource, Column};
 
-use super::escape::escape_cell;
+use crate::view::escape::escape_cell;
 
 /// The headings before the labels, in the order of [`SharedCells::before_labels`].
-pub(super) const SHARED_HEADINGS: [&str; 5] = ["KIND", "NAME", "READY", "STATUS", "AGE"];
+pub(in crate::view) const SHARED_HEADINGS: [&str; 5] = ["KIND", "NAME", "READY", "STATUS", "AGE"];
 /// The last heading.
-pub(super) const DETAILS_HEADING: &str = "DETAILS";
+pub(in crate::view) const DETAILS_HEADING: &str = "DETAILS";
 
 /// The cells of one row, escaped.
 #[derive(Default)]
-pub(super) struct SharedCells {
+pub(in crate::view) struct SharedCells {
     kind: String,
     name: String,
     ready: Option<String>,
@@ -27,24 +27,24 @@ pub(super) struct SharedCells {
 
 impl SharedCells {
     /// Creates the cells of an object of that name, without those of the server.
-    pub(super) fn new(resource: &ApiResource, name: &str) -> Self {
+    pub(in crate::view) fn new(resource: &ApiResource, name: &str) -> Self {
         let [kind, name] = [&*kind_name(resource), name].map(|text| escape_cell(text).into_owned());
         Self { kind, name, ..Self::default() }
     }
 
     /// Returns the cells below [`SHARED_HEADINGS`].
-    pub(super) fn before_labels(&self) -> impl Iterator<Item = &str> {
+    pub(in crate::view) fn before_labels(&self) -> impl Iterator<Item = &str> {
         let optional = [&self.ready, &self.status, &self.age];
         [&*self.kind, &*self.name].into_iter().chain(optional.map(|cell| cell.as_deref().unwrap_or_default()))
     }
 
     /// Returns the cell below [`DETAILS_HEADING`].
-    pub(super) fn details(&self) -> &str {
+    pub(in crate::view) fn details(&self) -> &str {
         &self.details
     }
 
     /// Adds a cell of the server, which is escaped.
-    pub(super) fn add(&mut self, column: &Column, is_name: bool, cell: &str) {
+    pub(in crate::view) fn add(&mut self, column: &Column, is_name: bool, cell: &str) {
         if is_name {
             cell.clone_into(&mut self.name);
             return;
@@ -73,7 +73,7 @@ impl SharedCells {
     }
 
     /// Returns the cells with READY as `2/3` where the server has the second number in DESIRED.
-    pub(super) fn with_desired(mut self) -> Self {
+    pub(in crate::view) fn with_desired(mut self) -> Self {
         let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
         match (&mut self.ready, self.desired.take()) {
             (Some(ready), Some(desired)) if is_number(ready) && is_number(&desired) => {

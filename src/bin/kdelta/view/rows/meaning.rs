@@ -1,7 +1,7 @@
 //! The meaning of cells: which are abnormal, by the headings and texts of a row. Works for the columns of Kubernetes and
 //! for those of custom resources that have the same names.
 
-use super::colour::Colour;
+use crate::view::colour::Colour;
 
 /// How much attention a cell needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,0 +1,226 @@
+//! The last write to an object, as its `metadata.managedFields` record it.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock, PoisonError, RwLock};
+
+use super::compression::checksum;
+use super::json::{self, Entry, Members};
+
+/// The manager and time of the newest entry of managedFields, in two bytes: stores hold one for each object.
+///
+/// The upper bits are the number of the manager's name, the lower ones the seconds of its time modulo 64: enough to see
+/// that another write followed, except for one in 64 of those by the same manager.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct LastWrite(u16);
+
+const TIME_BITS: u32 = 6;
+
+/// The number of names that are told apart; later ones are unknown.
+const MAX_NAMES: u16 = u16::MAX >> TIME_BITS;
+
+/// The longest name that the API allows, in bytes.
+const MAX_LENGTH: usize = 128;
+
+/// The names of managers of this process, by number. A server may send any number of names, so they are bounded. A
+/// read-write lock: written once for each name, read for each object and held for a look-up.
+static NAMES: LazyLock<RwLock<Names>> = LazyLock::new(RwLock::default);
+
+#[derive(Default)]
+struct Names {
+    /// The name of number n is at n - 1; 0 is no name.
+    names: Vec<Arc<str>>,
+    numbers: HashMap<Arc<str>, u16>,
+}
+
+impl LastWrite {
+    /// Reads the array of managedFields. Its text may be invalid except for its brackets: the write is then unknown.
+    pub(super) fn of(managed_fields: &[u8]) -> Self {
+        newest(managed_fields).map(|entry| Self::new(&entry.manager, &entry.time)).unwrap_or_default()
+    }
+
+    fn new(manager: &str, time: &str) -> Self {
+        match number(manager) {
+            0 => Self::default(),
+            number => Self(number << TIME_BITS | time_bits(time)),
+        }
+    }
+
+    /// Returns the name of the manager, if the write is another one than `before`.
+    pub(super) fn manager_since(self, before: Self) -> Option<Arc<str>> {
+        let at = usize::from(self.0 >> TIME_BITS).checked_sub(1).filter(|_| self != before)?;
+        NAMES.read().unwrap_or_else(PoisonError::into_inner).names.get(at).map(Arc::clone)
+    }
+}
+
+/// An entry of managedFields. A member that is absent or no string is empty.
+#[derive(Default)]
+struct ManagedFields<'a> {
+    manager: Cow<'a, str>,
+    time: Cow<'a, str>,
+}
+
+/// Returns the newest entry, the last of several with the same time.
+fn newest(managed_fields: &[u8]) -> Option<ManagedFields<'_>> {
+    let mut newest: Option<ManagedFields<'_>> = None;
+    let mut at = 1;
+    loop {
+        at += blanks(managed_fields, at);
+        match managed_fields.get(at)? {
+            b'{' => {
+                let (entry, end) = entry(managed_fields, at)?;
+                // Times of one format and zone, which are in order as texts.
+                if newest.as_ref().is_none_or(|newest| newest.time <= entry.time) {
+                    newest = Some(entry);
+                }
+                at = end;
+            }
+            b',' => at += 1,
+            _ => return newest,
+        }
+    }
+}
+
+/// Returns the entry at this position, and its end.
+fn entry(text: &[u8], at: usize) -> Option<(ManagedFields<'_>, usize)> {
+    let mut entry = ManagedFields::default();
+    let mut members = Members::of(text, at);
+    loop {
+        match members.next()? {
+            Entry::End(end) => return Some((entry, end)),
+            Entry::Member(name, value) => {
+                let end = json::skip_brackets(text, value)?;
+                match name {
+                    b"manager" => entry.manager = string(&text[value..end]),
+                    b"time" => entry.time = string(&text[value..end]),
+                    _ => {}
+                }
+                members.step_over(end);
+            }
+        }
+    }
+}
+
+/// Returns the content of a JSON string; nothing for other values.
+fn string(json: &[u8]) -> Cow<'_, str> {
+    let inside = json.strip_prefix(b"\"").and_then(|json| json.strip_suffix(b"\""));
+    match inside.map(str::from_utf8) {
+        Some(Ok(text)) if !text.contains('\\') => Cow::Borrowed(text),
+        Some(_) => serde_json::from_slice::<String>(json).map(Cow::Owned).unwrap_or_default(),
+        None => Cow::default(),
+    }
+}
+
+fn blanks(text: &[u8], at: usize) -> usize {
+    text[at.min(text.len())..].iter().take_while(|byte| byte.is_ascii_whitespace()).count()
+}
+
+/// Returns the seconds of a time modulo 64. A day has a multiple of 64 seconds.
+fn time_bits(time: &str) -> u16 {
+    let field = |from: usize| time.get(from..from + 2).and_then(|digits| digits.parse::<u32>().ok());
+    let seconds = match (field(11), field(14), field(17)) {
+        (Some(hours), Some(minutes), Some(seconds)) => hours * 3600 + minutes * 60 + seconds,
+        _ => checksum(time.as_bytes()),
+    };
+    u16::try_from(seconds % (1 << TIME_BITS)).unwrap_or_default()
+}
+
+/// Returns the number of a name, a new one for a new name; 0 if it is none, or one too many.
+fn number(name: &str) -> u16 {
+    if name.is_empty() || name.len() > MAX_LENGTH {
+        return 0;
+    }
+    if let Some(number) = NAMES.read().unwrap_or_else(PoisonError::into_inner).numbers.get(name) {
+        return *number;
+    }
+    let mut names = NAMES.write().unwrap_or_else(PoisonError::into_inner);
+    if let Some(number) = names.numbers.get(name) {
+        return *number;
+    }
+    names.add(name)
+}
+
+impl Names {
+    /// Returns the number of a name that has none yet.
+    fn add(&mut self, name: &str) -> u16 {
+        match u16::try_from(self.names.len() + 1) {
+            Ok(number) if number <= MAX_NAMES => {
+                let name: Arc<str> = name.into();
+                self.names.push(Arc::clone(&name));
+                self.numbers.insert(name, number);
+                number
+            }
+            _ => 0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn write(entries: &[(&str, &str)]) -> LastWrite {
+        let entries: Vec<String> = entries
+            .iter()
+            .map(|(manager, time)| {
+                format!(
+                    r#"{{"manager":"{manager}","operation":"Update","apiVersion":"v1","time":"{time}","fieldsType":"FieldsV1","fieldsV1":{{"f:time":{{}},"k:{{\"manager\":\"x\"}}":{{"f:manager":{{}}}}}}}}"#
+                )
+            })
+            .collect();
+        LastWrite::of(format!("[{}]", entries.join(",")).as_bytes())
+    }
+
+    fn since(new: LastWrite, old: LastWrite) -> Option<String> {
+        new.manager_since(old).map(|name| name.to_string())
+    }
+
+    const NOON: &str = "2026-11-21T12:00:00Z";
+    const LATER: &str = "2026-11-21T12:00:01Z";
+
+    #[test]
+    fn newest_entry_names_the_manager() {
+        let old = write(&[("kubelet", NOON), ("scheduler", NOON)]);
+        assert_eq!(since(old, LastWrite::default()).as_deref(), Some("scheduler"));
+        let new = write(&[("kubelet", LATER), ("scheduler", NOON)]);
+        assert_eq!(since(new, old).as_deref(), Some("kubelet"));
+        assert_eq!(since(new, new), None, "no entry has changed");
+        assert_eq!(since(write(&[("kubelet", "2027-01-01T12:00:02Z")]), new).as_deref(), Some("kubelet"));
+    }
+
+    #[test]
+    fn unusual_managed_fields_have_no_manager() {
+        for text in [
+            "[]",
+            "null",
+            "[",
+            "",
+            "{}",
+            "[1]",
+            r#"[{"time":"2026-11-21T12:00:00Z"}]"#,
+            r#"[{"manager":7,"time":"x"}]"#,
+            r#"[{"manager":"\ud800","time":"x"}]"#,
+            r#"[{"manager":"","time":"x"}]"#,
+        ] {
+            assert_eq!(LastWrite::of(text.as_bytes()), LastWrite::default(), "{text}");
+        }
+        assert_eq!(write(&[(&"x".repeat(129), NOON)]), LastWrite::default());
+    }
+
+    #[test]
+    fn unusual_spelling_is_accepted() {
+        let odd = write(&[("a\\n\\\"b", LATER), ("kubelet", NOON)]);
+        assert_eq!(since(odd, LastWrite::default()).as_deref(), Some("a\n\"b"));
+        let spaced = b"[ { \"manager\" : \"helm\" } ,\n { \"time\" : \"2026-11-21T12:00:00Z\", \"manager\" : \"argo\" } ]";
+        assert_eq!(since(LastWrite::of(spaced), LastWrite::default()).as_deref(), Some("argo"));
+    }
+
+    #[test]
+    fn names_are_bounded() {
+        let mut names = Names::default();
+        let numbers: Vec<u16> = (0..MAX_NAMES + 2).map(|at| names.add(&format!("manager-{at}"))).collect();
+        assert_eq!((numbers[0], numbers[usize::from(MAX_NAMES) - 1]), (1, MAX_NAMES));
+        assert_eq!(numbers[usize::from(MAX_NAMES)..], [0, 0]);
+        assert_eq!((names.names.len(), names.numbers.len()), (MAX_NAMES.into(), MAX_NAMES.into()));
+    }
+}

@@ -1,0 +1,5 @@
+//! The rows that `watch` prints.
+
+mod changes;
+mod lines;
+mod rows;
