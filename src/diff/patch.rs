@@ -109,12 +109,11 @@ fn merge_members(
     let mut member = String::new();
     for (name, value) in new.iter().filter(|(name, _)| !is_skipped(name)) {
         member.clear();
-        let differs = match old.get(name) {
-            Some(before) => merge(before, value, &below(name), &mut member)?,
-            None => {
-                member.push_str(value);
-                true
-            }
+        let differs = if let Some(before) = old.get(name) {
+            merge(before, value, &below(name), &mut member)?
+        } else {
+            member.push_str(value);
+            true
         };
         if differs {
             begin(name, patch);

@@ -17,7 +17,9 @@ pub(super) fn paths() -> Vec<FieldPath> {
 
 /// Removes these fields from an object.
 pub(crate) fn remove_noise(object: &mut JsonValue<'_>) {
-    NOISE.iter().for_each(|path| remove(object, path));
+    for path in NOISE {
+        remove(object, path);
+    }
 }
 
 /// Removes the member at the end of a path, in each element of the lists on the way.

@@ -15,14 +15,8 @@ pub(crate) struct Rows {
 
 impl Rows {
     pub(in crate::settings) fn read(args: &RowArgs, format: Format) -> Result<Self, UsageError> {
-        match format {
-            Format::Table { .. } => {}
-            Format::Json | Format::Yaml | Format::Kyaml | Format::Name | Format::Template(_)
-                if args.ts.is_some() =>
-            {
-                return Err(UsageError::TimeFormat);
-            }
-            Format::Json | Format::Yaml | Format::Kyaml | Format::Name | Format::Template(_) => {}
+        if args.ts.is_some() && !matches!(format, Format::Table { .. }) {
+            return Err(UsageError::TimeFormat);
         }
         Ok(Self { no_trunc: args.no_trunc, time: args.ts })
     }
