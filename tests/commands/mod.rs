@@ -1,7 +1,7 @@
 //! The program without a real cluster: on the demo, and without any server.
 
 mod complete;
-mod config;
+mod defaults;
 mod demo;
 mod errors;
 mod explain;
@@ -11,7 +11,6 @@ mod hints;
 mod kubectl_commands;
 mod many;
 mod plugin;
-mod preferences;
 mod raw;
 mod shells;
 mod stats;

@@ -1,0 +1,4 @@
+//! Defaults for flags: kdelta's own, and kubectl's preferences.
+
+mod config;
+mod preferences;
