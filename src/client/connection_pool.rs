@@ -10,6 +10,8 @@ use tokio_util::sync::CancellationToken;
 use super::connection::tls;
 use super::connection::{Liveness, Transport};
 use super::connector::Connector;
+use super::redaction::Redaction;
+use super::request_log::RequestLog;
 use crate::kubeconfig::Error;
 use crate::kubeconfig::{Config, ConnectionOptions, Protocol};
 
@@ -28,6 +30,7 @@ pub(crate) struct ConnectionPool {
     config: Config,
     /// Opens the connections, instead of TCP.
     connector: Option<Connector>,
+    log: RequestLog,
     /// A std lock: held to count and to push, never across an await.
     transports: Mutex<Transports>,
     pub(crate) liveness: Arc<Liveness>,
@@ -62,11 +65,15 @@ impl PooledTransport {
 }
 
 impl ConnectionPool {
-    /// Prepares TLS; no connection is made.
+    /// Prepares TLS; no connection is made. The log of the requests masks `redaction`.
     ///
     /// # Errors
     /// [`Error::Invalid`] for unusable settings of the configuration.
-    pub(crate) fn open(config: &Config, connector: Option<Connector>) -> Result<Self, Error> {
+    pub(crate) fn open(
+        config: &Config,
+        connector: Option<Connector>,
+        redaction: Redaction,
+    ) -> Result<Self, Error> {
         let speaks_tls = config.url().scheme() == "https"
             || config
                 .connection_options()
@@ -81,6 +88,7 @@ impl ConnectionPool {
             retired: CancellationToken::new(),
             config: config.clone(),
             connector,
+            log: RequestLog::new(redaction),
             transports: Mutex::default(),
             liveness: Arc::default(),
         })
@@ -122,6 +130,7 @@ impl ConnectionPool {
             retired: CancellationToken::new(),
             config: self.config.clone(),
             connector: self.connector.clone(),
+            log: self.log.clone(),
             transports: Mutex::new(Transports {
                 dedicated_disabled: self.transports().dedicated_disabled,
                 ..Transports::default()
@@ -167,10 +176,10 @@ impl ConnectionPool {
     }
 
     fn open_transport(&self, options: &ConnectionOptions) -> PooledTransport {
-        let gzip = !self.config.disables_compression();
+        let (gzip, log) = (!self.config.disables_compression(), self.log.clone());
         let http = match &self.connector {
-            Some(connector) => Transport::over(connector, options, self.tls.clone(), gzip),
-            None => Transport::new(options, self.tls.clone(), gzip),
+            Some(connector) => Transport::over(connector, options, self.tls.clone(), gzip, log),
+            None => Transport::new(options, self.tls.clone(), gzip, log),
         };
         PooledTransport { http, permit: Arc::new(()) }
     }

@@ -88,6 +88,15 @@ impl Redaction {
         masked(text, known.iter().flat_map(|credential| &credential.0).map(String::as_str))
     }
 
+    /// Returns the size of the start of a credential with which a text ends, because it is cut there. `apply` masks whole
+    /// credentials only.
+    pub(crate) fn cut_credential(&self, text: &str) -> usize {
+        let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let forms = known.iter().flat_map(|credential| &credential.0);
+        let starts = forms.flat_map(|form| form.char_indices().skip(1).map(|(end, _)| &form[..end]));
+        starts.filter(|start| text.ends_with(start)).map(str::len).max().unwrap_or_default()
+    }
+
     /// Returns the error with every text in it masked.
     pub(crate) fn error(&self, error: Error) -> Error {
         let text = |text: String| self.owned(text);
@@ -275,6 +284,15 @@ mod tests {
         let echoed = r#"{"k":["t\u0030k3n-json"],"t0k3n-json":7}"#;
         assert_eq!(redaction.json(echoed.to_owned()), r#"{"***":7,"k":["***"]}"#);
         assert_eq!(redaction.json("no t0k3n-json".to_owned()), "no ***");
+    }
+
+    #[test]
+    fn start_of_a_credential_is_found_at_a_cut() {
+        let redaction = redaction(&["s3cr3t-tökén"]);
+        for (text, expected) in [("x s3cr3t-tö", 10), ("s", 1), ("s3cr3t-tökén", 0), ("nothing", 0), ("", 0)]
+        {
+            assert_eq!(redaction.cut_credential(text), expected, "{text}");
+        }
     }
 
     #[test]

@@ -29,7 +29,7 @@ fn output_after_response(env: &TestEnv, line: &str, response: &str) -> String {
     eventually(&format!("{response} for {line:?}"), || {
         let reported = on_terminal(env, &format!("{line} -v=6"));
         let (log, reported): (Vec<_>, Vec<_>) =
-            reported.split_inclusive('\n').partition(|line| line.contains(" DEBUG "));
+            reported.split_inclusive('\n').partition(|line| line.starts_with("20"));
         let has_response = log.iter().any(|line| line.contains(response));
         (has_response || reported.iter().any(|line| line.contains("hint"))).then(|| reported.concat())
     })
@@ -55,8 +55,8 @@ fn unknown_namespace_gets_a_similar_suggestion() {
         assert_eq!(reported, printed, "{line}");
     }
     for (namespace, response) in [
-        ("nothing-like-it", r#"path="/api/v1/namespaces?limit=500" status=200"#),
-        ("kube-public", r#"path="/api/v1/namespaces/kube-public" status=200"#),
+        ("nothing-like-it", "/api/v1/namespaces?limit=500 200 OK in "),
+        ("kube-public", "/api/v1/namespaces/kube-public 200 OK in "),
     ] {
         let get = format!("get pods -n {namespace} {on}");
         let reported = output_after_response(&env, &get, response);
@@ -87,7 +87,7 @@ fn no_namespace_hint_without_permission() {
     let reported = output_with_hint(&env, &get);
     assert!(reported.contains(&format!("did you mean {namespace}")), "{reported}");
     // The permission takes effect on the server with a delay.
-    let refusal = format!(r#"path="/api/v1/namespaces/{namespace}x" status=403"#);
+    let refusal = format!("/api/v1/namespaces/{namespace}x 403 Forbidden in ");
     let reported = eventually("the user may list", || {
         Some(on_terminal(&env, &format!("{get} --as {user}")))
             .filter(|reported| !reported.contains("Forbidden"))

@@ -85,8 +85,8 @@ impl Client {
     pub fn with_options(config: &Config, options: ClientOptions) -> Result<Self, Error> {
         let ClientOptions { notices: listener, credential_plugins, connector } = options;
         let config = if connector.is_some() { &config.clone().without_proxy() } else { config };
-        let connection_pool = ConnectionPool::open(config, connector)?;
         let redaction = Redaction::default();
+        let connection_pool = ConnectionPool::open(config, connector, redaction.clone())?;
         if let Some(proxy) = &config.connection_options().proxy {
             redaction.add_proxy(proxy);
         }
@@ -199,20 +199,12 @@ impl Client {
     async fn attempt(&self, auth: &RequestAuth, request: &Request) -> Result<Response, listwatch::Error> {
         let connection_pool = self.connection_pool(auth);
         let http_request = self.http_request(auth, request)?;
-        let path = http_request.uri().path_and_query().cloned();
-        // A continue token is the server's text.
-        let masked_path = path.as_ref().map(|path| self.inner.redaction.apply(path.as_str()));
-        let masked_path = masked_path.as_deref();
-        let started = Instant::now();
         let requested_at = time::Instant::now();
         let limits = WaitLimits { response: request.timeout, silence: request.silence_limit };
         let mut liveness_check =
             if request.is_watch() { self.liveness_check(&connection_pool) } else { None };
         let exchange = self.exchange(&connection_pool, request, &http_request, &mut liveness_check);
-        let exchanged = self.inner.silence.before_head(&request.path, limits, exchange).await;
-        let (response, permit) = exchanged.inspect_err(|error| {
-            debug!(method = "GET", path = masked_path, %error, elapsed = ?started.elapsed(), "no response");
-        })?;
+        let (response, permit) = self.inner.silence.before_head(&request.path, limits, exchange).await?;
         self.inner.has_response.store(true, Ordering::Relaxed);
         let version = response.head.version;
         // HTTP/2 has pings.
@@ -233,7 +225,6 @@ impl Client {
             is_reported.then(|| self.inner.silence.of_body(&request.path, requested_at, limits)).flatten();
         let response = response.with_liveness_check(liveness_check).with_silence(silence);
         let code = response.status();
-        debug!(method = "GET", path = masked_path, status = code.as_u16(), ?version, elapsed = ?started.elapsed(), "response");
         self.inner.warnings.of(response.headers());
         if code.is_success() {
             self.inner.credentials.accepted(auth);

@@ -297,7 +297,8 @@ async fn refused_fixed_token_is_not_sent_again() {
 #[tokio::test]
 async fn excess_streams_get_another_connection() {
     let connection_pool =
-        ConnectionPool::open(&Config::for_server("http://127.0.0.1:1").unwrap(), None).unwrap();
+        ConnectionPool::open(&Config::for_server("http://127.0.0.1:1").unwrap(), None, Redaction::default())
+            .unwrap();
     let permits: Vec<_> = (0..81).map(|_| connection_pool.transport().1).collect();
     assert!(Arc::ptr_eq(&permits[0], &permits[79]) && !Arc::ptr_eq(&permits[0], &permits[80]));
     drop(permits);

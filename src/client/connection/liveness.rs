@@ -346,6 +346,7 @@ mod tests {
                 &ConnectionOptions::default(),
                 crate::client::connection::tls::unused().unwrap(),
                 true,
+                crate::client::request_log::RequestLog::default(),
             );
             let request = http::Request::get(format!("{}/livez", server.url)).body(Bytes::new()).unwrap();
             let lives = code < 502;

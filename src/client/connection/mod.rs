@@ -40,6 +40,7 @@ use self::shared_dial::as_request;
 use self::user_agent::user_agent;
 use super::connector::Connector;
 use super::failure::is_alert;
+use super::request_log::{BodyLog, LoggedRequest, RequestLog};
 use crate::kubeconfig::{ConnectionOptions, Protocol, Proxy};
 
 /// The number of times a request is sent again that a server rejected unprocessed, as a terminating one does.
@@ -59,16 +60,22 @@ pub(crate) struct Transport {
     /// Whether the server ever responded. Relaxed: it only saves a check.
     has_responded: Arc<AtomicBool>,
     dial: other_routes::Dialer,
+    log: RequestLog,
 }
 
 impl Transport {
     /// Returns a client that has no connection yet.
-    pub(crate) fn new(options: &ConnectionOptions, tls: rustls::ClientConfig, gzip: bool) -> Self {
+    pub(crate) fn new(
+        options: &ConnectionOptions,
+        tls: rustls::ClientConfig,
+        gzip: bool,
+        log: RequestLog,
+    ) -> Self {
         let dial = other_routes::dialer(options, tls.clone());
         let http = direct::http(options, tls).unwrap_or_else(|| other_routes::http(options, dial.clone()));
         let passes_on = options.proxy.as_ref().filter(|proxy| proxy.protocol != Protocol::Socks5);
         let to_proxy = passes_on.and_then(Proxy::authorization);
-        Self { http, gzip, to_proxy, has_responded: Arc::default(), dial }
+        Self { http, gzip, to_proxy, has_responded: Arc::default(), dial, log }
     }
 
     /// Returns a client over the streams of a connector. It uses no proxy.
@@ -77,10 +84,11 @@ impl Transport {
         options: &ConnectionOptions,
         tls: rustls::ClientConfig,
         gzip: bool,
+        log: RequestLog,
     ) -> Self {
         let dial = other_routes::dialer_over(connector, options, tls);
         let http = other_routes::http(options, dial.clone());
-        Self { http, gzip, to_proxy: None, has_responded: Arc::default(), dial }
+        Self { http, gzip, to_proxy: None, has_responded: Arc::default(), dial, log }
     }
 
     /// Sends a request and waits for the head of the response. `timeout` bounds the response with its body.
@@ -102,14 +110,31 @@ impl Transport {
         {
             request.headers_mut().insert(PROXY_AUTHORIZATION, header.clone());
         }
+        let mut logged = self.log.begin(&request);
+        // Boxed because the future is large.
+        let sent = Box::pin(self.exchange(request, until, &mut logged)).await;
+        if let (Some(logged), Err(error)) = (logged, &sent) {
+            logged.failed(&**error);
+        }
+        sent
+    }
+
+    /// Sends the request, again if it was not processed.
+    async fn exchange(
+        &self,
+        request: http::Request<Bytes>,
+        until: Option<Instant>,
+        logged: &mut Option<LoggedRequest>,
+    ) -> Result<IncomingResponse, BoxError> {
         let mut tries = 0;
         loop {
             match within(until, as_request(self.http.clone().oneshot(request.clone()))).await? {
                 Ok(response) => {
                     self.has_responded.store(true, Ordering::Relaxed);
                     let (mut head, body) = response.into_parts();
+                    let body_log = logged.take().and_then(|logged| logged.responded(&head)).map(Box::new);
                     let gzip_decoder = remove_gzip_encoding(&mut head.headers).then(GzipDecoder::default);
-                    return Ok(IncomingResponse { head, body, gzip_decoder, until });
+                    return Ok(IncomingResponse { head, body, gzip_decoder, until, body_log });
                 }
                 Err(error) if tries < MAX_RESENDS && is_unprocessed(&*error) => tries += 1,
                 // Whether the server processed it is unknown: only a read may be sent twice.
@@ -149,6 +174,8 @@ pub(crate) struct IncomingResponse {
     body: Body,
     gzip_decoder: Option<GzipDecoder>,
     until: Option<Instant>,
+    /// Present if bodies are logged.
+    body_log: Option<Box<BodyLog>>,
 }
 
 impl IncomingResponse {
@@ -157,6 +184,17 @@ impl IncomingResponse {
     /// # Errors
     /// The failure or timeout, as a chain of causes.
     pub(crate) async fn chunk(&mut self) -> Result<Option<Bytes>, BoxError> {
+        let chunk = self.decompressed_chunk().await?;
+        if let Some(log) = &mut self.body_log {
+            match &chunk {
+                Some(chunk) => log.chunk(chunk),
+                None => log.end(),
+            }
+        }
+        Ok(chunk)
+    }
+
+    async fn decompressed_chunk(&mut self) -> Result<Option<Bytes>, BoxError> {
         let Some(gzip_decoder) = &mut self.gzip_decoder else {
             return arrived(&mut self.body, self.until).await;
         };

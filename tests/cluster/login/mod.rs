@@ -8,5 +8,6 @@ mod oidc;
 mod plugin;
 mod prompts;
 mod proxy;
+mod request_log;
 mod tokens;
 mod trust;

@@ -116,7 +116,8 @@ pub(crate) struct ConnectionArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Terminal")]
 pub(crate) struct TerminalArgs {
-    /// Print more on stderr: -v prints each retry, -v=6 each request
+    /// Print more on stderr: -v prints each retry, -v=6 each request, -v=7 its headers, -v=8 the response's headers and
+    /// beginning, -v=9 the whole response and a curl command. Credentials are masked
     #[arg(
         short, long, global = true, visible_alias = "v", value_name = "LEVEL",
         num_args = 0..=1, require_equals = true, default_missing_value = "1", value_parser = clap::value_parser!(u8)

@@ -32,6 +32,7 @@ use crate::client::connection::tls;
 use crate::client::failure::sentence;
 use crate::client::notice::Notice;
 use crate::client::redaction::Redaction;
+use crate::client::request_log::RequestLog;
 use crate::kubeconfig::Error;
 use crate::kubeconfig::Secret;
 use crate::kubeconfig::local_file::{self, CREDENTIAL_LIMIT};
@@ -183,7 +184,8 @@ impl Oidc {
     /// one may be spent.
     async fn refresh(&mut self, refresh_token: &Secret) -> Result<String, String> {
         if self.http.is_none() {
-            let made = transport(&self.issuer, &self.trust, &self.config);
+            let log = RequestLog::of_issuer(self.redaction.clone());
+            let made = transport(&self.issuer, &self.trust, &self.config, log);
             self.http = Some(made.map_err(|error| format!("oidc: {error}"))?);
             if let Some(proxy) =
                 self.config.connection_options_to(&self.issuer).ok().and_then(|options| options.proxy)
@@ -383,8 +385,8 @@ fn trust(settings: &BTreeMap<String, String>) -> Result<Trust, Error> {
     Ok(Trust::Authorities(certificates(&pem).map_err(invalid)?))
 }
 
-fn transport(issuer: &Url, trust: &Trust, config: &Config) -> Result<Transport, Error> {
+fn transport(issuer: &Url, trust: &Trust, config: &Config, log: RequestLog) -> Result<Transport, Error> {
     // Sequential requests to possibly two hosts: there is nothing to share.
     let options = ConnectionOptions { http1_only: true, ..config.connection_options_to(issuer)? };
-    Ok(Transport::new(&options, tls::client_config(trust)?, true))
+    Ok(Transport::new(&options, tls::client_config(trust)?, true, log))
 }
