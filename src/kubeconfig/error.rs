@@ -41,7 +41,10 @@ pub enum Error {
     /// The user that was requested, or that the context names, is in none of the files.
     #[error("auth info {0:?} does not exist")]
     NoUser(String),
-    /// The configuration contradicts itself or requests something unsupported.
+    /// The configuration contradicts itself or lacks something. Not empty; each problem is a sentence.
+    #[error("invalid configuration: {}", joined(.0))]
+    Contradictory(Vec<String>),
+    /// The configuration requests something unsupported.
     #[error("{0}")]
     Invalid(String),
     /// The credentials that the configuration names can't be obtained.
@@ -50,4 +53,12 @@ pub enum Error {
     /// A request to the server failed.
     #[error(transparent)]
     Server(#[from] listwatch::Error),
+}
+
+/// Joins the problems as client-go does.
+fn joined(problems: &[String]) -> String {
+    match problems {
+        [only] => only.clone(),
+        several => format!("[{}]", several.join(", ")),
+    }
 }

@@ -354,9 +354,10 @@ fn contradictory_credentials_have_kubectls_messages() {
     );
     let missing = user_error("{client-certificate: gone.crt, client-key: gone.key}");
     assert!(
-        missing.starts_with("invalid configuration: unable to read client-cert ")
-            && missing.contains(" for u due to open ")
-            && missing.ends_with("gone.crt: no such file or directory"),
+        missing.starts_with("invalid configuration: [unable to read client-cert ")
+            && missing.contains("gone.crt for u due to open ")
+            && missing.contains("gone.crt: no such file or directory, unable to read client-key ")
+            && missing.ends_with("gone.key: no such file or directory]"),
         "{missing}"
     );
 }

@@ -63,7 +63,10 @@ fn unknown_context_is_named() {
     let env = TestEnv::new();
     let file = env.file("empty", "apiVersion: v1\nkind: Config\n");
     let call = env.kdelta(&["get", "pods", "--context", "nope"]).env("KUBECONFIG", &file);
-    assert!(call.finish().failure(1).starts_with("error: context \"nope\" does not exist"));
+    let expected = "Error in configuration: context was not found for specified context: nope\n";
+    assert_eq!(call.finish().failure(1), expected);
+    let call = env.kdelta(&["api-versions", "--context", "nope"]).env("KUBECONFIG", &file);
+    assert_eq!(call.finish().failure(1), "error: context \"nope\" does not exist\n");
 }
 
 #[test]
@@ -94,7 +97,7 @@ fn full_disk_is_reported() {
 #[test]
 fn unknown_flags_are_reported_like_kubectl() {
     let error = TestEnv::new().kdelta(&["get", "pods", "--prune", "x"]).finish().failure(2);
-    assert_eq!(error, "error: unknown flag: --prune\nSee 'kdelta get --help' for help and examples\n");
+    assert_eq!(error, "error: unknown flag: --prune\nSee 'kdelta get --help' for usage.\n");
 }
 
 #[test]

@@ -173,7 +173,7 @@ impl Report {
             // No server text is involved, so the line breaks are the program's own.
             messages.extend(format!("error: {}", plain_chain(error)).lines().map(str::to_owned));
             if error.downcast_ref::<HelpLine>().is_some() {
-                messages.push(format!("See '{program} --help' for help and examples"));
+                messages.push(format!("See '{program} -h' for help and examples"));
                 return Self { messages, hint, code: ExitCode::Usage };
             }
             let hint = hint.or_else(|| Some(format!("see '{program} --help' for help and examples")));
@@ -195,6 +195,9 @@ impl Report {
             let (text, own_hint) = listwatch_message(error);
             let hint = hint.or(own_hint.map(str::to_owned));
             return Self { messages: vec![text], hint, code: ExitCode::Error };
+        }
+        if let Some(kubeconfig::Error::Contradictory(problems)) = error.downcast_ref() {
+            return Self { messages: configuration_messages(problems), hint, code: ExitCode::Error };
         }
         let hint = hint.or_else(|| error.downcast_ref::<ResolveError>().and_then(ResolveError::hint));
         if let Some(Verbatim(text)) = error.downcast_ref() {
@@ -223,6 +226,17 @@ impl Report {
         }
         let code = if self.code == ExitCode::Ok { other.code } else { self.code };
         Self { messages, hint: self.hint.or(other.hint), code }
+    }
+}
+
+/// Returns the messages for the problems of a configuration. As in kubectl, several are a list.
+fn configuration_messages(problems: &[String]) -> Vec<String> {
+    match problems {
+        [only] => vec![format!("error: {only}")],
+        several => {
+            let heading = std::iter::once("Error in configuration: ".to_owned());
+            heading.chain(several.iter().map(|problem| format!("* {problem}"))).collect()
+        }
     }
 }
 
@@ -408,6 +422,15 @@ mod tests {
         let report = Report::of(&error, "kdelta");
         assert_eq!(report.messages.join("\n"), "error: can't read x: no such file");
         assert_eq!(report.hint.as_deref(), Some("look again"));
+    }
+
+    #[test]
+    fn problems_of_a_configuration_are_a_list() {
+        let error = |problems: &[&str]| {
+            kubeconfig::Error::Contradictory(problems.iter().map(|problem| (*problem).to_owned()).collect())
+        };
+        assert_eq!(message(error(&["no key"])), "error: no key");
+        assert_eq!(message(error(&["no key", "no user"])), "Error in configuration: \n* no key\n* no user");
     }
 
     #[test]

@@ -45,11 +45,11 @@ pub(crate) fn apply_options(mut cluster: Cluster, options: &ConfigOptions) -> Cl
     cluster
 }
 
-/// Rejects contradictions and unreadable files, and replaces the authority's file by its data.
-pub(crate) fn settle(name: &str, cluster: &mut Cluster) -> Result<(), Error> {
-    let invalid = |why: String| Err(Error::Invalid(format!("invalid configuration: {why}")));
+/// Replaces the authority's file by its data. Returns the contradictions and unreadable files.
+pub(crate) fn settle(name: &str, cluster: &mut Cluster) -> Vec<String> {
+    let mut problems = Vec::new();
     if cluster.certificate_authority.is_some() && cluster.certificate_authority_data.is_some() {
-        return invalid(format!(
+        problems.push(format!(
             "certificate-authority-data and certificate-authority are both specified for {name}. \
              certificate-authority-data will override."
         ));
@@ -57,20 +57,16 @@ pub(crate) fn settle(name: &str, cluster: &mut Cluster) -> Result<(), Error> {
     if let Some(file) = cluster.certificate_authority.take() {
         match local_file::read(Path::new(&file), CREDENTIAL_LIMIT) {
             Ok(bundle) => cluster.certificate_authority_data = Some(STANDARD.encode(bundle)),
-            Err(error) => {
-                return invalid(format!(
-                    "unable to read certificate-authority {file} for {name} due to open {file}: {}",
-                    system_words(&error)
-                ));
-            }
+            Err(error) => problems.push(format!(
+                "unable to read certificate-authority {file} for {name} due to open {file}: {}",
+                system_words(&error)
+            )),
         }
     }
     if cluster.certificate_authority_data.is_some() && cluster.insecure_skip_tls_verify == Some(true) {
-        return invalid(
-            "specifying a root certificates file with the insecure flag is not allowed".to_owned(),
-        );
+        problems.push("specifying a root certificates file with the insecure flag is not allowed".to_owned());
     }
-    Ok(())
+    problems
 }
 
 /// Decodes the authority data of a resolved cluster: the PEM text, and the certificates in it.
@@ -93,7 +89,7 @@ pub(crate) fn connection_options(
     url: &Url,
     options: &ConfigOptions,
 ) -> Result<ConnectionOptions, Error> {
-    let invalid = |why: String| Error::Invalid(format!("invalid configuration: {why}"));
+    let invalid = |why: String| Error::Contradictory(vec![why]);
     let proxy = match &cluster.proxy_url {
         Some(text) => Some(Proxy::parse(text).map_err(|why| {
             let shown = without_login(text);

@@ -70,7 +70,15 @@ fn read_file(path: &Path) -> Result<Option<Kubeconfig>, Error> {
     let bytes = match local_file::read_kubeconfig(path) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(invalid(system_words(&error))),
+        // As in Go, a folder can be opened, but not be read.
+        Err(error) => {
+            let action = match error.kind() {
+                io::ErrorKind::IsADirectory => format!("read {}: ", path.display()),
+                _ if error.raw_os_error().is_some() => format!("open {}: ", path.display()),
+                _ => String::new(),
+            };
+            return Err(invalid(format!("{action}{}", system_words(&error))));
+        }
     };
     let text = decode(bytes).map_err(|reason| invalid(reason.to_owned()))?;
     let mut config = Kubeconfig::from_yaml(&text).map_err(|error| invalid(message(&error)))?;

@@ -70,10 +70,8 @@ impl Config {
         let mut in_pod = false;
         if parts.cluster.server.is_none() {
             if !parts.cluster_name.is_empty() {
-                return Err(Error::Invalid(format!(
-                    "invalid configuration: no server found for cluster {:?}",
-                    parts.cluster_name
-                )));
+                let problem = format!("no server found for cluster {:?}", parts.cluster_name);
+                return Err(Error::Contradictory(vec![problem]));
             }
             if !in_cluster::is_possible(&options.in_cluster) {
                 return Err(no_server(&files));
@@ -124,7 +122,7 @@ fn no_server(files: &Kubeconfig) -> Error {
         return Error::NotConfigured;
     }
     let names: Vec<&str> = files.contexts.iter().map(|named| named.name.as_str()).collect();
-    Error::Invalid(format!("invalid configuration: no context chosen; there are: {}", names.join(", ")))
+    Error::Contradictory(vec![format!("no context chosen; there are: {}", names.join(", "))])
 }
 
 /// Validates the parts and joins them. `user_file` is the file that the user comes from.
@@ -135,8 +133,14 @@ fn settle(
     in_pod: bool,
 ) -> Result<Config, Error> {
     let authority = parts.cluster.certificate_authority.clone();
-    cluster::settle(&parts.cluster_name, &mut parts.cluster)?;
-    parts.user = user::settle(&parts.user_name, parts.user)?;
+    parts.user = user::normalized(parts.user);
+    // All problems are reported, in kubectl's order.
+    let mut problems = user::problems(&parts.user_name, &parts.user);
+    problems.extend(cluster::settle(&parts.cluster_name, &mut parts.cluster));
+    if !problems.is_empty() {
+        return Err(Error::Contradictory(problems));
+    }
+    parts.user = user::settle(parts.user)?;
     let has_tls = parts.cluster.certificate_authority_data.is_some()
         || parts.cluster.insecure_skip_tls_verify == Some(true)
         || parts.user.client_certificate.is_some()

@@ -70,34 +70,65 @@ pub(crate) fn without_credentials(user: AuthInfo) -> AuthInfo {
     }
 }
 
-/// Rejects contradictions and unreadable files, and keeps one login method: direct credentials precede a provider or
-/// a plugin.
-pub(crate) fn settle(name: &str, mut user: AuthInfo) -> Result<AuthInfo, Error> {
+/// Returns the user without empty values. As in kubectl, a key without a certificate is ignored.
+pub(crate) fn normalized(mut user: AuthInfo) -> AuthInfo {
     user.token_file = non_empty(user.token_file.as_ref());
     user.token = set(user.token.as_ref());
     user.password = set(user.password.as_ref());
-    let basic = user.username.is_some() || user.password.is_some();
-    if user.token.is_some() && basic {
-        return Err(invalid(format!(
+    user.client_certificate = non_empty(user.client_certificate.as_ref());
+    user.client_certificate_data = non_empty(user.client_certificate_data.as_ref());
+    user.client_key = non_empty(user.client_key.as_ref());
+    if !has_certificate(&user) {
+        user.client_key = None;
+        user.client_key_data = None;
+    }
+    user
+}
+
+/// Returns the contradictions and unreadable files of a normalized user, in kubectl's order.
+pub(crate) fn problems(name: &str, user: &AuthInfo) -> Vec<String> {
+    let mut problems = Vec::new();
+    if has_certificate(user) {
+        problems.extend(certificate_problems(name, user));
+    }
+    if user.exec.is_some() && user.auth_provider.is_some() {
+        problems
+            .push(format!("authProvider cannot be provided in combination with an exec plugin for {name}"));
+    }
+    problems.extend(plugin_problems(name, user));
+    if has_basic(user) && user.token.is_some() {
+        problems.push(format!(
             "more than one authentication method found for {name}; found [token basicAuth], only one is allowed"
-        )));
+        ));
+    } else if has_basic(user) && user.token_file.is_some() {
+        problems.push("username/password or bearer token may be set, but not both".to_owned());
     }
-    if basic && user.token_file.is_some() {
-        return Err(invalid("username/password or bearer token may be set, but not both"));
+    let groups = user.impersonate_groups.as_ref().is_some_and(|groups| !groups.is_empty());
+    let extra = user.impersonate_user_extra.as_ref().is_some_and(|extra| !extra.is_empty());
+    if user.impersonate.is_none() && (user.impersonate_uid.is_some() || groups || extra) {
+        problems
+            .push(format!("requesting uid, groups or user-extra for {name} without impersonating a user"));
     }
+    problems
+}
+
+/// Keeps one login method of a user without problems: direct credentials precede a provider or a plugin.
+///
+/// # Errors
+/// The login method is not supported.
+pub(crate) fn settle(mut user: AuthInfo) -> Result<AuthInfo, Error> {
+    let basic = has_basic(&user);
     if basic {
         user.username.get_or_insert_default();
         user.password.get_or_insert_with(|| Secret::new(""));
     }
-    let has_certificate = check_certificate(name, &mut user)?;
-    check_impersonation(name, &user)?;
-    check_provider(name, &user)?;
-    check_plugin(name, &user)?;
+    check_provider(&user)?;
+    check_plugin_version(&user)?;
     let has_header = basic || user.token.is_some() || user.token_file.is_some();
     if has_header {
         user.auth_provider = None;
     }
-    if has_header || has_certificate {
+    if has_header || has_certificate(&user) {
         user.exec = None;
     }
     Ok(user)
@@ -108,37 +139,28 @@ fn set(secret: Option<&Secret>) -> Option<Secret> {
     secret.filter(|secret| !secret.expose().is_empty()).cloned()
 }
 
-fn invalid(why: impl AsRef<str>) -> Error {
-    Error::Invalid(format!("invalid configuration: {}", why.as_ref()))
+fn has_basic(user: &AuthInfo) -> bool {
+    user.username.is_some() || user.password.is_some()
 }
 
-fn check_certificate(name: &str, user: &mut AuthInfo) -> Result<bool, Error> {
-    user.client_certificate = non_empty(user.client_certificate.as_ref());
-    user.client_certificate_data = non_empty(user.client_certificate_data.as_ref());
-    user.client_key = non_empty(user.client_key.as_ref());
-    let (file, data) = (&user.client_certificate, &user.client_certificate_data);
-    if file.is_none() && data.is_none() {
-        // As in kubectl, a key without a certificate is ignored.
-        user.client_key = None;
-        user.client_key_data = None;
-        return Ok(false);
-    }
-    if file.is_some() && data.is_some() {
-        return Err(invalid(format!(
+fn has_certificate(user: &AuthInfo) -> bool {
+    user.client_certificate.is_some() || user.client_certificate_data.is_some()
+}
+
+fn certificate_problems(name: &str, user: &AuthInfo) -> Vec<String> {
+    let mut problems = Vec::new();
+    if user.client_certificate.is_some() && user.client_certificate_data.is_some() {
+        problems.push(format!(
             "client-cert-data and client-cert are both specified for {name}. client-cert-data will override."
-        )));
+        ));
     }
     match (&user.client_key, &user.client_key_data) {
-        (Some(_), Some(_)) => {
-            return Err(invalid(format!(
-                "client-key-data and client-key are both specified for {name}; client-key-data will override"
-            )));
-        }
-        (None, None) => {
-            return Err(invalid(format!(
-                "client-key-data or client-key must be specified for {name} to use the clientCert authentication method."
-            )));
-        }
+        (Some(_), Some(_)) => problems.push(format!(
+            "client-key-data and client-key are both specified for {name}; client-key-data will override"
+        )),
+        (None, None) => problems.push(format!(
+            "client-key-data or client-key must be specified for {name} to use the clientCert authentication method."
+        )),
         _ => {}
     }
     for (what, path) in [("client-cert", &user.client_certificate), ("client-key", &user.client_key)] {
@@ -146,32 +168,14 @@ fn check_certificate(name: &str, user: &mut AuthInfo) -> Result<bool, Error> {
             && let Err(error) = local_file::read(Path::new(path), CREDENTIAL_LIMIT)
         {
             let why = system_words(&error);
-            return Err(invalid(format!(
-                "unable to read {what} {path} for {name} due to open {path}: {why}"
-            )));
+            problems.push(format!("unable to read {what} {path} for {name} due to open {path}: {why}"));
         }
     }
-    Ok(true)
+    problems
 }
 
-fn check_impersonation(name: &str, user: &AuthInfo) -> Result<(), Error> {
-    let groups = user.impersonate_groups.as_ref().is_some_and(|groups| !groups.is_empty());
-    let extra = user.impersonate_user_extra.as_ref().is_some_and(|extra| !extra.is_empty());
-    if user.impersonate.is_none() && (user.impersonate_uid.is_some() || groups || extra) {
-        return Err(invalid(format!(
-            "requesting uid, groups or user-extra for {name} without impersonating a user"
-        )));
-    }
-    Ok(())
-}
-
-fn check_provider(name: &str, user: &AuthInfo) -> Result<(), Error> {
+fn check_provider(user: &AuthInfo) -> Result<(), Error> {
     let Some(provider) = &user.auth_provider else { return Ok(()) };
-    if user.exec.is_some() {
-        return Err(invalid(format!(
-            "authProvider cannot be provided in combination with an exec plugin for {name}"
-        )));
-    }
     match provider.name.as_str() {
         "oidc" => Ok(()),
         "gcp" => Err(Error::Credentials(GCP_REMOVED.to_owned())),
@@ -180,27 +184,38 @@ fn check_provider(name: &str, user: &AuthInfo) -> Result<(), Error> {
     }
 }
 
-fn check_plugin(name: &str, user: &AuthInfo) -> Result<(), Error> {
-    let Some(exec) = &user.exec else { return Ok(()) };
+const PLUGIN_V1: &str = "client.authentication.k8s.io/v1";
+const PLUGIN_V1_BETA: &str = "client.authentication.k8s.io/v1beta1";
+
+fn plugin_problems(name: &str, user: &AuthInfo) -> Vec<String> {
+    let Some(exec) = &user.exec else { return Vec::new() };
     let to_use = format!("must be specified for {name} to use exec authentication plugin");
+    let mut problems = Vec::new();
     if non_empty(exec.command.as_ref()).is_none() {
-        return Err(invalid(format!("command {to_use}")));
+        problems.push(format!("command {to_use}"));
     }
-    let version =
-        non_empty(exec.api_version.as_ref()).ok_or_else(|| invalid(format!("apiVersion {to_use}")))?;
-    if exec.env.iter().flatten().any(|variable| variable.name.is_empty()) {
-        return Err(invalid(format!("env variable name {to_use}")));
+    let version = non_empty(exec.api_version.as_ref());
+    if version.is_none() {
+        problems.push(format!("apiVersion {to_use}"));
     }
-    let mode = non_empty(exec.interactive_mode.as_ref());
-    if let Some(mode) = mode.as_ref().filter(|mode| InteractiveMode::parse(mode).is_none()) {
-        return Err(invalid(format!("invalid interactiveMode for {name}: {mode:?}")));
-    }
-    match (version.as_str(), mode) {
-        ("client.authentication.k8s.io/v1", None) => {
-            return Err(invalid(format!("interactiveMode {to_use}")));
+    let nameless = exec.env.iter().flatten().filter(|variable| variable.name.is_empty());
+    problems.extend(nameless.map(|_| format!("env variable name {to_use}")));
+    match non_empty(exec.interactive_mode.as_ref()) {
+        None if version.as_deref() == Some(PLUGIN_V1) => problems.push(format!("interactiveMode {to_use}")),
+        Some(mode) if InteractiveMode::parse(&mode).is_none() => {
+            problems.push(format!("invalid interactiveMode for {name}: {mode:?}"));
         }
-        ("client.authentication.k8s.io/v1" | "client.authentication.k8s.io/v1beta1", _) => {}
-        (other, _) => return Err(Error::Invalid(format!("exec plugin: invalid apiVersion {other:?}"))),
+        _ => {}
     }
-    Ok(())
+    problems
+}
+
+fn check_plugin_version(user: &AuthInfo) -> Result<(), Error> {
+    let version = user.exec.as_ref().and_then(|exec| non_empty(exec.api_version.as_ref()));
+    match version {
+        Some(version) if version != PLUGIN_V1 && version != PLUGIN_V1_BETA => {
+            Err(Error::Invalid(format!("exec plugin: invalid apiVersion {version:?}")))
+        }
+        _ => Ok(()),
+    }
 }

@@ -87,7 +87,7 @@ fn password_is_accepted_and_a_wrong_one_rejected() {
     let error = on.ask_with(&anonymous, &both, &[password]).expect_err("two ways");
     assert_eq!(
         error,
-        "error: invalid configuration: more than one authentication method found for me; \
+        "error: more than one authentication method found for me; \
          found [token basicAuth], only one is allowed\n"
     );
 }

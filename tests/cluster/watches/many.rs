@@ -516,7 +516,7 @@ fn unreachable_context_does_not_end_the_others() {
     let done = on(&["watch", "cm", "--context", "down,d*"]);
     assert_eq!(done.failure(1), down["down: ".len()..], "one context is one, however it is named");
     let error = on(&["get", "cm", "--context", "up,nosuch"]).failure(1);
-    assert_eq!(error, "error: context \"nosuch\" does not exist\n");
+    assert_eq!(error, "Error in configuration: context was not found for specified context: nosuch\n");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use clap::Args;
 
+use super::go_number;
 use super::help_template::HELP;
 
 /// Print events as kubectl does, sorted by time
@@ -33,8 +34,8 @@ pub(crate) struct EventsArgs {
     pub(crate) all_namespaces: bool,
 
     /// Events per page of a list; 0 lists everything at once
-    #[arg(long, value_name = "N", default_value_t = 500, help_heading = "Selection")]
-    pub(crate) chunk_size: u32,
+    #[arg(long, value_name = "N", default_value = "500", value_parser = go_number::parse, allow_negative_numbers = true, help_heading = "Selection")]
+    pub(crate) chunk_size: i64,
 
     /// Continue watching: print new and changed events as they arrive
     #[arg(short, long, help_heading = "Watch")]

@@ -2,6 +2,8 @@
 
 use clap::{Args, ValueEnum};
 
+use super::go_number;
+
 /// The flags that select objects by an index.
 #[derive(Debug, Args)]
 pub(crate) struct ByArgs {
@@ -46,8 +48,8 @@ pub(crate) struct SelectArgs {
     pub(crate) cached: bool,
 
     /// Objects per page of a list; 0 lists everything at once
-    #[arg(long, value_name = "N", default_value_t = 500)]
-    pub(crate) chunk_size: u32,
+    #[arg(long, value_name = "N", default_value = "500", value_parser = go_number::parse, allow_negative_numbers = true)]
+    pub(crate) chunk_size: i64,
 
     /// How the initial state is requested
     #[arg(

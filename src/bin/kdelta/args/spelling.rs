@@ -2,18 +2,23 @@
 //!
 //! Done before clap parses the words, so that the help stays free of `[=<BOOL>]`.
 
+use std::any::TypeId;
 use std::ffi::OsString;
 
 use clap::{Arg, ArgAction, Command};
+use kdelta::object::go_quote;
+
+use super::flag_words::flag_names;
 
 /// The spellings of true and false in Go's flag library.
 const TRUE: [&str; 6] = ["1", "t", "T", "true", "TRUE", "True"];
 const FALSE: [&str; 6] = ["0", "f", "F", "false", "FALSE", "False"];
 
-/// Rewrites `--watch=true` to `--watch`, drops `--watch=false`, and rewrites `-v6` and `-v 6` to `-v=6`. All other
-/// words, and words after `--`, are unchanged.
+/// Rewrites `--watch=true` to `--watch`, drops `--watch=false`, and rewrites `--namespaced=T` to `--namespaced=true`,
+/// `-v6` and `-v 6` to `-v=6`, and `--show_labels` to `--show-labels`. All other words, and words after `--`, are
+/// unchanged.
 pub(crate) fn accept_kubectl_spelling(words: Vec<OsString>, app: &Command) -> Vec<OsString> {
-    let mut out = Vec::with_capacity(words.len());
+    let mut out: Vec<OsString> = Vec::with_capacity(words.len());
     let mut words = words.into_iter().peekable();
     while let Some(word) = words.next() {
         let Some(text) = word.to_str() else {
@@ -31,12 +36,13 @@ pub(crate) fn accept_kubectl_spelling(words: Vec<OsString>, app: &Command) -> Ve
             out.push(format!("-v={}", level.display()).into());
         } else if let Some(level) = text.strip_prefix("-v").filter(|level| is_level(level)) {
             out.push(format!("-v={level}").into());
+        } else if text.starts_with('-') {
+            let text = with_dashes(text, app);
+            let (switches, text) = before_value(&text, app);
+            out.extend(switches.map(OsString::from));
+            out.extend(with_plain_value(&text, app).map(OsString::from));
         } else {
-            match text.rsplit_once('=') {
-                Some((flag, value)) if TRUE.contains(&value) && is_switch(app, flag) => out.push(flag.into()),
-                Some((flag, value)) if FALSE.contains(&value) && is_switch(app, flag) => {}
-                _ => out.push(word),
-            }
+            out.push(word);
         }
     }
     out
@@ -60,6 +66,48 @@ pub(crate) fn switched_off(words: &[OsString], app: &Command) -> Vec<String> {
     named.filter_map(|arg| arg.get_long().map(str::to_owned)).collect()
 }
 
+/// Replaces the underscores in the name of a flag that exists with dashes.
+fn with_dashes(text: &str, app: &Command) -> String {
+    let (name, value) = text.split_once('=').map_or((text, None), |(name, value)| (name, Some(value)));
+    let dashed = name.replace('_', "-");
+    match value {
+        _ if dashed == name || flag(app, &dashed).is_none() => text.to_owned(),
+        Some(value) => format!("{dashed}={value}"),
+        None => dashed,
+    }
+}
+
+/// Splits the switches of `-wA=x` before the one with a value: `-w` and `-A=x`.
+fn before_value(text: &str, app: &Command) -> (Option<String>, String) {
+    let is_switch = |letter: char| flag(app, &format!("-{letter}")).is_some_and(is_switch);
+    let whole = || (None, text.to_owned());
+    let Some((cluster, value)) = text.strip_prefix('-').and_then(|text| text.split_once('=')) else {
+        return whole();
+    };
+    let mut letters = cluster.chars();
+    match letters.next_back() {
+        Some(last) if !letters.as_str().is_empty() && cluster.chars().all(is_switch) => {
+            (Some(format!("-{}", letters.as_str())), format!("-{last}={value}"))
+        }
+        _ => whole(),
+    }
+}
+
+/// Rewrites a value that is true or false in Go for clap; `None` drops a switch that is turned off.
+fn with_plain_value(text: &str, app: &Command) -> Option<String> {
+    let Some((name, value)) = text.rsplit_once('=') else { return Some(text.to_owned()) };
+    let is_true = TRUE.contains(&value);
+    match flag(app, name) {
+        Some(arg) if (is_true || FALSE.contains(&value)) && is_switch(arg) => {
+            is_true.then(|| name.to_owned())
+        }
+        Some(arg) if (is_true || FALSE.contains(&value)) && takes_bool(arg) => {
+            Some(format!("{name}={is_true}"))
+        }
+        _ => Some(text.to_owned()),
+    }
+}
+
 fn is_level(text: &str) -> bool {
     !text.is_empty() && text.len() <= 3 && text.bytes().all(|byte| byte.is_ascii_digit())
 }
@@ -72,29 +120,66 @@ pub(crate) fn wrong_switch(words: &[OsString], app: &Command) -> Option<String> 
     words.filter(|word| word.starts_with('-')).find_map(|word| {
         let (flag, value) = word.split_once('=')?;
         let mut arguments = app.get_arguments().chain(command.into_iter().flat_map(Command::get_arguments));
-        let switch = arguments.find(|arg| is_named(arg, flag))?;
-        let short = switch.get_short().map(|short| format!("-{short}"));
-        let long = switch.get_long().map(|long| format!("--{long}"));
-        let names: Vec<String> = short.into_iter().chain(long).collect();
-        let names = names.join(", ");
+        let switch = arguments.find(|arg| is_switch(arg) && is_named(arg, flag))?;
+        if value.is_empty() && !flag.starts_with("--") {
+            return Some("unknown shorthand flag: '=' in -=".to_owned());
+        }
         Some(format!(
-            "invalid argument {value:?} for {names:?} flag: strconv.ParseBool: parsing {value:?}: invalid syntax"
+            "invalid argument {0} for {1:?} flag: strconv.ParseBool: parsing {0}: invalid syntax",
+            go_quote(value),
+            flag_names(switch)
         ))
     })
 }
 
-/// Whether `flag`, with its dashes, is a switch of any command.
-fn is_switch(app: &Command, flag: &str) -> bool {
-    let is_it = |arg: &Arg| is_named(arg, flag);
-    app.get_arguments().any(is_it) || app.get_subcommands().any(|command| command.get_arguments().any(is_it))
+/// Returns the flag of any command that has this name, with its dashes.
+fn flag<'a>(app: &'a Command, name: &str) -> Option<&'a Arg> {
+    let is_it = |arg: &&Arg| is_named(arg, name);
+    let own = app.get_arguments().find(is_it);
+    own.or_else(|| app.get_subcommands().find_map(|command| command.get_arguments().find(is_it)))
 }
 
-/// Whether `flag` names this argument, which takes no value.
-fn is_named(arg: &Arg, flag: &str) -> bool {
+/// Whether the argument takes no value.
+fn is_switch(arg: &Arg) -> bool {
     matches!(arg.get_action(), ArgAction::SetTrue)
-        && match (flag.strip_prefix("--"), flag.strip_prefix('-')) {
-            (Some(long), _) => arg.get_long() == Some(long),
-            (None, Some(short)) => arg.get_short().is_some_and(|own| short == own.to_string()),
-            (None, None) => false,
+}
+
+/// Whether the value of the argument is true or false.
+pub(crate) fn takes_bool(arg: &Arg) -> bool {
+    !is_switch(arg) && arg.get_value_parser().type_id() == TypeId::of::<bool>()
+}
+
+/// Whether `name`, with its dashes, names this argument.
+fn is_named(arg: &Arg, name: &str) -> bool {
+    match (name.strip_prefix("--"), name.strip_prefix('-')) {
+        (Some(long), _) => arg.get_long() == Some(long),
+        (None, Some(short)) => arg.get_short().is_some_and(|own| short == own.to_string()),
+        (None, None) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+    use crate::args::Cli;
+
+    #[test]
+    fn kubectls_spellings_are_rewritten() {
+        for (line, rewritten) in [
+            ("get --watch=T -A=0", "get --watch"),
+            ("get -wA=true", "get -w -A"),
+            ("get -wA=x", "get -w -A=x"),
+            ("get -n=x", "get -n=x"),
+            ("get --show_labels --all_namespaces=x", "get --show-labels --all-namespaces=x"),
+            ("get --no_such -o=a_b", "get --no_such -o=a_b"),
+            ("api-resources --namespaced=F", "api-resources --namespaced=false"),
+            ("get --allow-missing-template-keys=1", "get --allow-missing-template-keys=true"),
+            ("get -v6 a_b -- --watch=true", "get -v=6 a_b -- --watch=true"),
+        ] {
+            let words = |line: &str| line.split(' ').map(OsString::from).collect::<Vec<_>>();
+            assert_eq!(accept_kubectl_spelling(words(line), &Cli::command()), words(rewritten), "{line}");
         }
+    }
 }

@@ -3,30 +3,29 @@
 mod invoked;
 mod kubectl_commands;
 mod preferences;
+mod rejection;
 mod topics;
 mod warnings_as_errors;
 
-use std::error::Error as StdError;
 use std::ffi::OsString;
 use std::io::{self, Write};
-use std::num::{ParseFloatError, ParseIntError};
 use std::sync::Arc;
 
-use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::error::ErrorKind;
 use clap::{ArgMatches, Command, CommandFactory};
 use kdelta::client::Notice;
 use kdelta::kubeconfig;
 
 use crate::args::{Cli, accept_kubectl_spelling, wrong_switch};
 use crate::commands::{self, Reporter};
-use crate::exit::{ExitCode, HelpLine, Hint, Preface, Report, Usage};
+use crate::exit::{ExitCode, HelpLine, Hint, Preface, Report, Usage, Verbatim};
 use crate::output::{self, Messages, Stdout};
 use crate::session::{self, ExitOnSignal, Session, credential_plugins};
 use crate::settings::{
-    Connection, Environment, Events, ResolveError, Resolved, Settings, Task, TypedWords, UsageError, Version,
+    Environment, Events, ResolveError, Resolved, Settings, Task, TypedWords, UsageError, Version,
 };
-use crate::suggest::nearest;
 use invoked::{called, program_name, to_complete, with_program_name};
+use rejection::Rejection;
 
 /// The width of the help if the terminal width is unknown.
 const DEFAULT_WIDTH: usize = 100;
@@ -42,14 +41,13 @@ pub(crate) fn run(words: &[OsString]) -> ExitCode {
         Ok(words) => words,
         Err(code) => return code,
     };
-    let called = called(words, &program);
     let parsed = match preferences::unknown_flag(words, &environment) {
         Some(error) => Err(error),
         None => parse(words.clone(), &program, environment.no_columns),
     };
     let parsed = match parsed {
         Ok(parsed) => parsed,
-        Err(error) => return explain(&error, words, &called),
+        Err(error) => return explain(&error, words, &program, environment.stderr_is_terminal),
     };
     let (messages, done) = match parsed.typed(words).resolve(&environment) {
         Ok(Resolved { settings, defaults, warnings, cli: _ }) => {
@@ -64,7 +62,9 @@ pub(crate) fn run(words: &[OsString]) -> ExitCode {
             let done = dispatch(&settings, &messages);
             (messages, done)
         }
-        Err(ResolveError::Clap(error)) => return explain(&error, words, &called),
+        Err(ResolveError::Clap(error)) => {
+            return explain(&error, words, &program, environment.stderr_is_terminal);
+        }
         Err(error) => {
             (Arc::new(Messages::stderr(environment.stderr_is_terminal, false)), Err(resolve_error(error)))
         }
@@ -81,6 +81,7 @@ pub(crate) fn run(words: &[OsString]) -> ExitCode {
 }
 
 /// The words of the command line, parsed.
+#[derive(Debug)]
 struct Parsed {
     /// The definition of the command line, built.
     app: Command,
@@ -110,118 +111,42 @@ fn resolve_error(error: ResolveError) -> anyhow::Error {
 }
 
 fn usage_error(error: UsageError) -> anyhow::Error {
-    let (preface, has_help_line) = (error.preface(), matches!(error, UsageError::UnexpectedArguments(_)));
-    let error = anyhow::Error::new(error).context(Usage);
-    match preface {
-        Some(preface) => error.context(Preface(preface)),
-        None if has_help_line => error.context(HelpLine),
+    let (preface, hint, names_help) = (error.preface(), error.hint(), error.names_help());
+    let mut error = anyhow::Error::new(error).context(Usage);
+    if let Some(preface) = preface {
+        error = error.context(Preface(preface));
+    }
+    if names_help {
+        error = error.context(HelpLine);
+    }
+    match hint {
+        Some(hint) => error.context(Hint(hint)),
         None => error,
     }
 }
 
 /// Prints help, version or a usage error.
-fn explain(error: &clap::Error, words: &[OsString], called: &str) -> ExitCode {
-    let messages = Messages::stderr(false, false);
-    if let Some(message) = unknown_command(error).and_then(|command| kubectl_commands::advice(command, words))
+fn explain(error: &clap::Error, words: &[OsString], program: &str, is_terminal: bool) -> ExitCode {
+    let messages = Messages::stderr(is_terminal, false);
+    if let Some(message) =
+        rejection::unknown_command(error).and_then(|command| kubectl_commands::advice(command, words))
     {
         messages.error(&[message], None);
         return ExitCode::Usage;
     }
     if error.use_stderr() {
-        let lines: Vec<String> = usage_message(error, called).lines().map(str::to_owned).collect();
-        messages.error(&lines, None);
+        let Rejection { messages: lines, hint } = Rejection::of(error, words, program);
+        messages.error(&lines, hint.as_deref());
         return ExitCode::Usage;
     }
     match error.print().and_then(|()| io::stdout().flush()) {
         Err(failure) => {
-            let report = Report::of(&output::named(&failure).into(), called);
+            let report = Report::of(&output::named(&failure).into(), &called(words, program));
             messages.error(&report.messages, None);
             report.code
         }
         Ok(()) => ExitCode::Ok,
     }
-}
-
-/// Returns the message of a usage error, without clap's advice on passing an unknown flag as a value. `called` is the
-/// program and command as called.
-fn usage_message(error: &clap::Error, called: &str) -> String {
-    let text = error.to_string();
-    let mut message = match (error.kind(), error.get(ContextKind::InvalidArg)) {
-        (ErrorKind::UnknownArgument, Some(ContextValue::String(flag))) if flag.starts_with('-') => {
-            format!("error: unknown flag: {flag}")
-        }
-        (ErrorKind::ValueValidation, _) => {
-            let message = text.split("\n\n").next().unwrap_or_default();
-            error.source().map_or_else(|| message.to_owned(), |why| plain(message, why))
-        }
-        _ => text.split("\n\n").next().unwrap_or_default().to_owned(),
-    };
-    for tip in suggestion(error).into_iter().chain(similar_topic(error)) {
-        message.push('\n');
-        message.push_str(&tip);
-    }
-    format!("{message}\nSee '{called} --help' for help and examples")
-}
-
-/// Returns the word that is no command.
-fn unknown_command(error: &clap::Error) -> Option<&str> {
-    match error.get(ContextKind::InvalidSubcommand) {
-        Some(ContextValue::String(word)) => Some(word),
-        _ => None,
-    }
-}
-
-/// Returns the help topic similar to an unknown command.
-fn similar_topic(error: &clap::Error) -> Option<String> {
-    let word = unknown_command(error)?;
-    let topics = topics::TOPICS.iter().map(|topic| ((*topic).to_owned(), vec![(*topic).to_owned()]));
-    nearest(word, topics).first().map(|topic| format!("  tip: there is a topic: 'help {topic}'"))
-}
-
-/// Replaces the text of an error of Rust's number parsers, with which `message` ends, with plain text.
-fn plain(message: &str, why: &(dyn StdError + 'static)) -> String {
-    let expected = if why.is::<ParseIntError>() {
-        "expected a whole number, such as 10"
-    } else if why.is::<ParseFloatError>() {
-        "expected a number, such as 0.5"
-    } else {
-        return message.to_owned();
-    };
-    message
-        .strip_suffix(&why.to_string())
-        .map_or_else(|| message.to_owned(), |head| format!("{head}{expected}"))
-}
-
-/// Returns clap's suggestion as its own line. clap also suggests names that only share some letters, such as `watch` for
-/// kubectl's `wait`; these are left out.
-fn suggestion(error: &clap::Error) -> Option<String> {
-    let is_near = |typed: &str, found: &String| {
-        let is_prefix = found.starts_with(typed) || typed.starts_with(found.as_str());
-        is_prefix || !nearest(typed, std::iter::once((found.clone(), vec![found.clone()]))).is_empty()
-    };
-    let kinds = [
-        ("subcommand", ContextKind::SuggestedSubcommand, Some(ContextKind::InvalidSubcommand)),
-        ("argument", ContextKind::SuggestedArg, Some(ContextKind::InvalidArg)),
-        // Every value is listed, so that any may be meant.
-        ("value", ContextKind::SuggestedValue, None),
-    ];
-    kinds.into_iter().find_map(|(noun, suggested, typed)| {
-        let found = match error.get(suggested)? {
-            ContextValue::String(found) => std::slice::from_ref(found),
-            ContextValue::Strings(found) => found,
-            _ => return None,
-        };
-        if let Some(ContextValue::String(typed)) = typed.and_then(|typed| error.get(typed))
-            && !found.iter().any(|found| is_near(typed, found))
-        {
-            return None;
-        }
-        match found {
-            [] => None,
-            [one] => Some(format!("  tip: a similar {noun} exists: '{one}'")),
-            many => Some(format!("  tip: some similar {noun}s exist: '{}'", many.join("', '"))),
-        }
-    })
 }
 
 fn parse(mut words: Vec<OsString>, program: &str, no_columns: bool) -> Result<Parsed, clap::Error> {
@@ -301,7 +226,7 @@ fn dispatch(settings: &Settings, messages: &Arc<Messages>) -> anyhow::Result<Exi
             // As in kubectl, the client has a version without a server too.
             commands::discovery::client_version(version.format, &mut out)?;
         }
-        let session = opened.map_err(|error| with_similar_name(error, &settings.connection))?;
+        let session = opened.map_err(|error| configuration_error(error, settings))?;
         messages.mask(session.redactions());
         warnings = settings.warnings_as_errors.then(|| session.server_warnings());
         if settings.match_server_version {
@@ -387,79 +312,36 @@ fn report_notice(messages: &Messages, notice: Notice<'_>) {
     }
 }
 
-/// Adds similar names to an error about a missing context, cluster or user.
-fn with_similar_name(error: anyhow::Error, connection: &Connection) -> anyhow::Error {
-    let near = error.downcast_ref().map(|error| session::similar_names(error, connection));
-    match near.unwrap_or_default().as_slice() {
+/// Returns the error of a configuration with kubectl's text for the command, and with similar names if it is about a
+/// missing context, cluster or user.
+fn configuration_error(error: anyhow::Error, settings: &Settings) -> anyhow::Error {
+    let Some(missing) = error.downcast_ref::<kubeconfig::Error>() else { return error };
+    let near = session::similar_names(missing, &settings.connection);
+    // kubectl's commands about objects check the configuration before they use it.
+    let is_about_objects =
+        matches!(settings.task, Task::Get(_) | Task::Watch(_) | Task::Index(_) | Task::Events(_));
+    let error = match missing {
+        kubeconfig::Error::NoContext(name) if is_about_objects => no_such_context(name),
+        kubeconfig::Error::NoCurrentContext(name) => no_such_context(name),
+        kubeconfig::Error::NoCluster(name) if is_about_objects => {
+            kubeconfig::Error::Contradictory(vec![format!("no server found for cluster {name:?}")]).into()
+        }
+        _ => error,
+    };
+    match near.as_slice() {
         [] => error,
         near => error.context(Hint(format!("did you mean {}?", near.join(" or ")))),
     }
 }
 
+fn no_such_context(name: &str) -> anyhow::Error {
+    let text = "Error in configuration: context was not found for specified context";
+    Verbatim(format!("{text}: {name}")).into()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn usage_error_is_a_sentence_with_help_hint() {
-        for (line, expected) in [
-            ("get pods --prune=x", "error: unknown flag: --prune\nSee 'kubectl delta get --help'"),
-            (
-                "watch pods --fields -type",
-                "error: invalid value '-type' for '--fields <FIELD>'\n  [possible values: v, seq",
-            ),
-            (
-                "watch pods --count -1",
-                "error: invalid value '-1' for '--count <N>': expected a whole number, such as 10\nSee",
-            ),
-            (
-                "get pods --speed x",
-                "error: invalid value 'x' for '--speed <X>': expected a number, such as 0.5\nSee",
-            ),
-            ("get pods --objects -5", "error: invalid value '-5' for '--objects <N>': "),
-            (
-                "get -A=maybe pods",
-                "error: invalid argument \"maybe\" for \"-A, --all-namespaces\" flag: strconv.ParseBool: parsing \"maybe\": invalid syntax\nSee 'kubectl delta get --help'",
-            ),
-            (
-                "watch pods --old=",
-                "error: invalid argument \"\" for \"--old\" flag: strconv.ParseBool: parsing \"\": invalid syntax\nSee",
-            ),
-            ("wait pods", "error: unrecognized subcommand 'wait'\nSee"),
-            (
-                "wacth pods",
-                "error: unrecognized subcommand 'wacth'\n  tip: a similar subcommand exists: 'watch'\nSee",
-            ),
-            ("get pods --where x", "error: unknown flag: --where\nSee"),
-            (
-                "help exit-code",
-                "error: unrecognized subcommand 'exit-code'\n  tip: there is a topic: 'help exit-codes'\nSee",
-            ),
-            ("watch -Z pods", "error: unknown flag: -Z\nSee 'kubectl delta watch --help'"),
-            (
-                "get pods --no-header",
-                "error: unknown flag: --no-header\n  tip: a similar argument exists: '--no-headers'\nSee",
-            ),
-            (
-                "index pods",
-                "error: the following required arguments were not provided:\n  --by <INDEX[=VALUE]>\nSee",
-            ),
-            (
-                "get pods --color red",
-                "error: invalid value 'red' for '--color <WHEN>'\n  [possible values: auto, always, never]\nSee",
-            ),
-            (
-                "frobnicate",
-                "error: unrecognized subcommand 'frobnicate'\nSee 'kubectl delta --help' for help and examples",
-            ),
-        ] {
-            let words: Vec<OsString> = std::iter::once("x").chain(line.split(' ')).map(Into::into).collect();
-            let called = called(&words, "kubectl delta");
-            let error = parse(words, "kubectl delta", false).err().expect(line);
-            let message = usage_message(&error, &called);
-            assert!(message.starts_with(expected), "{line}: {message}");
-        }
-    }
 
     #[test]
     fn help_has_default_width_without_columns() {

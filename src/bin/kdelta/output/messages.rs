@@ -82,7 +82,7 @@ impl Messages {
     /// Prints a suggestion below the previous message, on terminals only.
     pub(crate) fn hint(&self, text: &str) {
         if self.is_terminal {
-            self.print("  hint: ", text);
+            self.print("hint: ", text);
         }
     }
 

@@ -21,7 +21,7 @@ impl IndexName {
     pub(crate) const NAMES: [&str; 8] =
         ["namespace", "name", "label:", "annotation:", "owner", "node", "image", "field:"];
 
-    pub(crate) fn parse(text: &str) -> Result<Self, UsageError> {
+    pub(crate) fn parse(text: &str) -> Result<Self, UnknownIndex> {
         let (kind, argument) = match text.split_once(':') {
             Some((kind, argument)) => (kind, Some(argument)),
             None => (text, None),
@@ -35,10 +35,14 @@ impl IndexName {
             ("label", Some(key)) if !key.is_empty() => Self::Label(key.to_owned()),
             ("annotation", Some(key)) if !key.is_empty() => Self::Annotation(key.to_owned()),
             ("field", Some(path)) if !path.is_empty() => Self::Field(path.to_owned()),
-            _ => return Err(UsageError::UnknownIndex(text.to_owned())),
+            _ => return Err(UnknownIndex),
         })
     }
 }
+
+/// No index has this name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct UnknownIndex;
 
 /// Formats the name as it is typed. It is also the name of the index in the informer.
 impl std::fmt::Display for IndexName {
@@ -75,14 +79,29 @@ impl By {
 
     /// Parses `INDEX[=VALUE[,VALUE…]]`.
     pub(crate) fn parse_optional(text: &str) -> Result<(IndexName, Option<Vec<String>>), UsageError> {
-        match text.split_once('=') {
-            None => Ok((IndexName::parse(text)?, None)),
-            Some((index, values)) => {
-                let values = values.split(',').map(str::to_owned).collect();
-                Ok((IndexName::parse(index)?, Some(values)))
-            }
-        }
+        let (name, values) = match text.split_once('=') {
+            None => (text, None),
+            Some((name, values)) => (name, Some(values)),
+        };
+        let index = IndexName::parse(name).map_err(|UnknownIndex| UsageError::UnknownIndex {
+            index: name.to_owned(),
+            similar: similar(name, values),
+        })?;
+        Ok((index, values.map(|values| values.split(',').map(str::to_owned).collect())))
     }
+}
+
+/// Returns the flag that may be meant by an unknown index: most often, a label without `label:`.
+fn similar(name: &str, values: Option<&str>) -> Option<String> {
+    let is_key = |c: char| c.is_ascii_alphanumeric() || "-_./".contains(c);
+    let index = match name.split_once(':') {
+        None if !name.is_empty() && name.chars().all(is_key) => format!("label:{name}"),
+        Some(("labels", key)) if !key.is_empty() => format!("label:{key}"),
+        Some(("annotations", key)) if !key.is_empty() => format!("annotation:{key}"),
+        _ => return None,
+    };
+    let values = values.map_or_else(String::new, |values| format!("={values}"));
+    Some(format!("--by {index}{values}"))
 }
 
 #[cfg(test)]
@@ -102,7 +121,7 @@ mod tests {
         for name in IndexName::NAMES {
             let whole = if name.ends_with(':') { format!("{name}x") } else { name.to_owned() };
             assert!(IndexName::parse(&whole).is_ok(), "{name}");
-            let message = UsageError::UnknownIndex(String::new()).to_string();
+            let message = UsageError::UnknownIndex { index: String::new(), similar: None }.to_string();
             assert!(message.contains(name), "{message}: {name}");
         }
     }
@@ -121,6 +140,20 @@ mod tests {
         ] {
             let (index, values) = By::parse_optional(text).expect(text);
             assert_eq!((index.to_string().as_str(), values), (text, None));
+        }
+    }
+
+    #[test]
+    fn label_without_its_index_is_suggested() {
+        for (text, flag) in [
+            ("app=web", Some("did you mean --by label:app=web?")),
+            ("app.kubernetes.io/name=a,b", Some("did you mean --by label:app.kubernetes.io/name=a,b?")),
+            ("labels:app", Some("did you mean --by label:app?")),
+            ("label:", None),
+            ("=x", None),
+        ] {
+            let error = By::parse_optional(text).expect_err(text);
+            assert_eq!(error.hint().as_deref(), flag, "{text}");
         }
     }
 

@@ -73,7 +73,7 @@ impl Selection {
     /// Returns the selection of all events of a namespace, or of all namespaces.
     pub(super) fn of_events(
         all_namespaces: bool,
-        page_size: u32,
+        chunk_size: i64,
         namespace: Option<&str>,
         environment: &Environment,
     ) -> Result<Self, UsageError> {
@@ -83,7 +83,7 @@ impl Selection {
             label_selector: None,
             field_selector: None,
             cached: false,
-            page_size,
+            page_size: page_size(chunk_size),
             list_mode: list_mode(None, environment),
         })
     }
@@ -113,7 +113,7 @@ impl Selection {
             label_selector: args.selector.clone().filter(|text| !text.is_empty()),
             field_selector: None,
             cached: args.cached,
-            page_size: args.chunk_size,
+            page_size: page_size(args.chunk_size),
             list_mode: list_mode(args.list_mode, environment),
         })
     }
@@ -132,7 +132,7 @@ impl Selection {
             label_selector,
             field_selector,
             cached: args.cached,
-            page_size: args.chunk_size,
+            page_size: page_size(args.chunk_size),
             list_mode: list_mode(args.list_mode, environment),
         })
     }
@@ -168,6 +168,11 @@ impl Namespaces {
             }
         })
     }
+}
+
+/// Returns the number of objects per page. The server ignores a limit below 1.
+fn page_size(chunk_size: i64) -> u32 {
+    u32::try_from(chunk_size.max(0)).unwrap_or(u32::MAX)
 }
 
 /// Returns the list mode. The flag overrides client-go's feature gate, which users set if a watch-list does not end.

@@ -7,7 +7,9 @@ use super::print::TemplateError;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum UsageError {
     /// No TYPE is given.
-    #[error("Required resource not specified.")]
+    #[error(
+        "Required resource not specified.\nUse \"kdelta explain <resource>\" for a detailed description of that resource (e.g. kdelta explain pods)."
+    )]
     NoResource,
     /// No TYPE is given to `get -w`.
     #[error(
@@ -99,9 +101,13 @@ pub(crate) enum UsageError {
     #[error("valid --types are Normal or Warning")]
     EventTypes,
     #[error(
-        "there is no index {0:?}: the indices are namespace, name, label:KEY, annotation:KEY, owner, node, image, field:PATH"
+        "there is no index {index:?}: the indices are namespace, name, label:KEY, annotation:KEY, owner, node, image, field:PATH"
     )]
-    UnknownIndex(String),
+    UnknownIndex {
+        index: String,
+        /// The flag that may be meant.
+        similar: Option<String>,
+    },
     #[error("index takes one --by: it shows the values of one index")]
     SeveralIndices,
     #[error("--by {0} needs a value: --by {0}=VALUE")]
@@ -158,6 +164,22 @@ impl UsageError {
         matches!(self, Self::NoResource).then_some(
             "You must specify the type of resource to get. Use \"kdelta api-resources\" for a complete list of supported resources.",
         )
+    }
+
+    /// Whether kubectl names the help of the command below the error.
+    pub(crate) fn names_help(&self) -> bool {
+        matches!(self, Self::NoResource | Self::UnexpectedArguments(_))
+    }
+
+    /// Returns a suggestion.
+    pub(crate) fn hint(&self) -> Option<String> {
+        match self {
+            Self::UnknownIndex { similar, .. } => {
+                similar.as_ref().map(|flag| format!("did you mean {flag}?"))
+            }
+            Self::MixedForms => Some("write TYPE NAME or TYPE/NAME; a name has no slash".to_owned()),
+            _ => None,
+        }
     }
 }
 
