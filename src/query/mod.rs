@@ -10,5 +10,7 @@ mod tab_writer;
 pub use custom_columns::{ColumnPrintError, ColumnPrinter, CustomColumns, CustomColumnsError};
 pub use go_template::{GoTemplate, ListExecution, TemplateError};
 pub use quantity::{Quantity, QuantityError};
-pub use sort::{Incomparable, SortBy, SortError, SortKey, SortedItems, WATCH_ONLY_WARNING, WATCH_WARNING};
+pub use sort::{
+    Incomparable, SortBy, SortError, SortKey, SortedItems, WATCH_ONLY_WARNING, WATCH_WARNING, go_sort,
+};
 pub use tab_writer::TabWriter;

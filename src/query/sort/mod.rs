@@ -42,6 +42,7 @@ mod tests;
 pub use error::SortError;
 pub use items::SortedItems;
 pub use key::{Incomparable, SortKey};
+pub use order::go_sort;
 
 use crate::object::{JsonPath, JsonValue, relaxed_jsonpath};
 
@@ -103,7 +104,7 @@ impl SortBy {
         if !list.is_empty() && list.iter().all(|(key, _)| key.is_missing()) {
             return Err(SortError::NotFound { expression: self.expression.clone() });
         }
-        order::go_sort(list, |(a, _), (b, _)| a.is_less(b)).map_err(|reason| SortError::Incomparable {
+        go_sort(list, |(a, _), (b, _)| a.is_less(b)).map_err(|reason| SortError::Incomparable {
             items: self.items,
             expression: self.expression.clone(),
             reason,

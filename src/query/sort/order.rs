@@ -19,10 +19,7 @@ const ALL_SWAPPED: usize = 12;
 /// # Errors
 ///
 /// Returns the first error of the comparison; the items are then in an unspecified order.
-pub(super) fn go_sort<T, E>(
-    items: &mut [T],
-    is_less: impl FnMut(&T, &T) -> Result<bool, E>,
-) -> Result<(), E> {
+pub fn go_sort<T, E>(items: &mut [T], is_less: impl FnMut(&T, &T) -> Result<bool, E>) -> Result<(), E> {
     let end = items.len();
     let uneven_limit = bit_length(end);
     Sorter { items, is_less }.quicksort(0, end, uneven_limit)

@@ -2,6 +2,7 @@
 
 use clap::Args;
 
+use super::TemplateArgs;
 use super::go_number;
 use super::help_template::HELP;
 
@@ -41,9 +42,13 @@ pub(crate) struct EventsArgs {
     #[arg(short, long, help_heading = "Watch")]
     pub(crate) watch: bool,
 
-    /// Output format: json, yaml, kyaml or name [default: a table]
+    /// Output format: json, yaml, kyaml, name, jsonpath=TEMPLATE, jsonpath-as-json=TEMPLATE, jsonpath-file=FILE,
+    /// go-template=TEMPLATE or go-template-file=FILE [default: a table]
     #[arg(short, long, value_name = "FORMAT", help_heading = "Output")]
     pub(crate) output: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) template: TemplateArgs,
 
     /// Keep metadata.managedFields in JSON and YAML
     #[arg(long, help_heading = "Output")]

@@ -30,7 +30,7 @@ pub(crate) use kubectl_options::KubectlOptionArgs;
 pub(crate) use lines::{ChangesArg, FlowArgs, LineArgs, OnSlowArg};
 pub(crate) use outcome::OutcomeArgs;
 pub(crate) use rows::{RowArgs, TsArg};
-pub(crate) use select::{ByArgs, ListModeArg, PrintArgs, SelectArgs};
+pub(crate) use select::{ByArgs, ListModeArg, PrintArgs, SelectArgs, TemplateArgs};
 pub(crate) use shell::{CompletionsArgs, ManArgs, Shell};
 pub(crate) use spelling::{accept_kubectl_spelling, parse_bool, switched_off, takes_bool, wrong_switch};
 pub(crate) use tasks::{ExplainArgs, GetArgs, IndexArgs, ObjectArgs, UntilArgs, WatchArgs};

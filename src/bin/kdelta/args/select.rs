@@ -84,23 +84,8 @@ pub(crate) struct PrintArgs {
     #[arg(short, long, value_name = "FORMAT")]
     pub(crate) output: Option<String>,
 
-    /// The template of -o go-template or -o jsonpath; alone, a Go template
-    #[arg(long, value_name = "TEMPLATE", allow_hyphen_values = true)]
-    pub(crate) template: Option<String>,
-
-    /// Print nothing for a field that a template names and an object lacks; =false: fail
-    #[arg(
-        long,
-        action = clap::ArgAction::Set,
-        value_name = "BOOL",
-        num_args = 0..=1,
-        require_equals = true,
-        default_value = "true",
-        default_missing_value = "true",
-        hide_short_help = true,
-        hide_default_value = true
-    )]
-    pub(crate) allow_missing_template_keys: bool,
+    #[command(flatten)]
+    pub(crate) template: TemplateArgs,
 
     /// Print the server's columns; =false: only the name and the age of each object
     #[arg(
@@ -135,4 +120,27 @@ pub(crate) struct PrintArgs {
     /// Print each name as kind/name
     #[arg(long)]
     pub(crate) show_kind: bool,
+}
+
+/// The flags of templates.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Output")]
+pub(crate) struct TemplateArgs {
+    /// The template of -o go-template or -o jsonpath; alone, a Go template
+    #[arg(long, value_name = "TEMPLATE", allow_hyphen_values = true)]
+    pub(crate) template: Option<String>,
+
+    /// Print nothing for a field that a template names and an object lacks; =false: fail
+    #[arg(
+        long,
+        action = clap::ArgAction::Set,
+        value_name = "BOOL",
+        num_args = 0..=1,
+        require_equals = true,
+        default_value = "true",
+        default_missing_value = "true",
+        hide_short_help = true,
+        hide_default_value = true
+    )]
+    pub(crate) allow_missing_template_keys: bool,
 }

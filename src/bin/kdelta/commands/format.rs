@@ -8,9 +8,10 @@ use kdelta::lines::LineOptions;
 use kdelta::object::ApiResource;
 use kdelta::query::CustomColumns;
 
+use crate::exit::OwnLines;
 use crate::output::{
     ChangeForm, ChangeOptions, Engine, EventFormat, EventOptions, GetWatchOptions, GetWatchOutput, Listing,
-    RowOptions, RowWidth, TypedFormat, WatchOutput, terminal_columns,
+    PrintError, RowOptions, RowWidth, TypedFormat, WatchOutput, terminal_columns,
 };
 use crate::session::PlannedPart;
 use crate::settings::{
@@ -219,11 +220,24 @@ pub(super) fn of_documents(format: Format) -> Option<TypedFormat> {
     }
 }
 
+/// Returns the error of the output. The description of a failed template has lines of its own.
+pub(super) fn print_failure(error: PrintError) -> anyhow::Error {
+    match error {
+        PrintError::JsonPath(_) => anyhow::Error::new(error).context(OwnLines),
+        other => other.into(),
+    }
+}
+
 /// Returns the options of the output of events.
 pub(super) fn of_events(output: &EventOutput, stdout: settings::OutputStream) -> EventOptions {
     let format = match (of_documents(output.format), output.format) {
         (Some(format), _) => EventFormat::Documents(format),
         (None, Format::Name) => EventFormat::Names,
+        (None, Format::Template(template)) => match by_template(template) {
+            ByTemplate::Engine(engine) => EventFormat::Template(engine),
+            // Custom columns are no format of events.
+            ByTemplate::Columns(_) => EventFormat::Rows,
+        },
         (None, _) => EventFormat::Rows,
     };
     EventOptions {

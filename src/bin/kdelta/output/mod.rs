@@ -30,5 +30,5 @@ pub(crate) use stream::{RowOptions, WatchOutput};
 pub(crate) use table::{RowWidth, TabRows};
 pub(crate) use template::{Engine, PrintError};
 pub(crate) use typed::{
-    EventFormat, EventOptions, EventStream, TypedDocuments, TypedFormat, event_list, event_time, narrow_json,
+    EventFormat, EventOptions, EventStream, TypedDocuments, TypedFormat, event_list, narrow_json,
 };

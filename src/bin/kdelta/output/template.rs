@@ -79,6 +79,9 @@ pub(crate) enum Engine {
 
 impl Engine {
     /// Appends the output for a value.
+    ///
+    /// # Errors
+    /// The template does not fit the value. A Go template has appended a description then.
     pub(super) fn execute(self, value: &JsonValue<'_>, out: &mut Vec<u8>) -> Result<(), PrintError> {
         let failure = |text| move |error| JsonPathFailure::new(text, error, value);
         match self {
@@ -163,7 +166,15 @@ impl TemplateListing {
         self.begin()?;
         let value = JsonValue::parse(&json);
         match &mut self.execution {
-            Execution::Single(engine) => engine.execute(&value, &mut self.text)?,
+            Execution::Single(engine) => {
+                let executed = engine.execute(&value, &mut self.text);
+                if !matches!(engine, Engine::Go(_)) {
+                    executed?;
+                } else if executed.is_err() {
+                    self.write(out)?;
+                    return executed;
+                }
+            }
             Execution::JsonPathItems { stream, text, .. } => {
                 let executed = stream.item(&value, &mut self.text);
                 executed.map_err(|error| JsonPathFailure::new(text, error, &value))?;

@@ -18,7 +18,7 @@ use super::reporter::Reporter;
 use super::walk::Walk;
 use crate::commands::watch as watch_command;
 use crate::exit::{ExitCode, Usage};
-use crate::output::{event_list, event_time};
+use crate::output::event_list;
 use crate::session::{Filter, Part, PlannedPart, Session, reflector_options};
 use crate::settings::{self, Events, Namespaces, Print, Selection, Watch};
 
@@ -40,11 +40,10 @@ pub(crate) async fn list(
             Err(error) => walk.failed(planned, error).await?,
         }
     }
-    // A stable sort: events of the same time keep the server's order.
-    found.sort_by_cached_key(|event| event_time(event));
     let events_of = found.iter().map(|event| &**event);
     let options = format::of_events(&events.output, stdout);
-    let printed = event_list(options, events_of, Timestamp::now(), &mut out)?;
+    let printed =
+        event_list(options, events_of, Timestamp::now(), &mut out).map_err(format::print_failure)?;
     if printed == 0 && walk.is_complete() {
         reporter.messages().notice(&nothing_found(&selection, &walk.parts()));
     }

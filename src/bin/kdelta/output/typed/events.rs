@@ -1,28 +1,32 @@
 //! Events as `kubectl events` prints them.
 
 use std::borrow::Cow;
+use std::convert::Infallible;
 use std::io::{self, Write};
 
 use jiff::Timestamp;
 use kdelta::object::{JsonValue, Object, human_duration};
-use kdelta::query::TabWriter;
+use kdelta::query::{TabWriter, go_sort};
 
 use super::documents::{TypedDocuments, TypedFormat};
 use super::event_fields;
 use crate::output::table::TabRows;
+use crate::output::template::{Engine, PrintError, write_text};
 use crate::view::{escape, escape_cell, severity};
 
 /// The format of events.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Default)]
 pub(crate) enum EventFormat {
     #[default]
     Rows,
     Names,
     Documents(TypedFormat),
+    /// A template, executed on each event of a watch, or on a whole list.
+    Template(Engine),
 }
 
 /// Which events are printed, and how.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Clone, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
 pub(crate) struct EventOptions {
     /// The printed types in any case; empty for all.
@@ -52,7 +56,7 @@ impl EventStream {
     pub(crate) fn new(options: EventOptions) -> Self {
         let documents = match options.format {
             EventFormat::Documents(format) => format,
-            EventFormat::Rows | EventFormat::Names => TypedFormat::Json,
+            EventFormat::Rows | EventFormat::Names | EventFormat::Template(_) => TypedFormat::Json,
         };
         Self {
             rows: TabRows::default(),
@@ -66,8 +70,13 @@ impl EventStream {
     /// Prints an event. Returns `false` if its type is not among the requested ones.
     ///
     /// # Errors
-    /// `out` failed.
-    pub(crate) fn event(&mut self, event: &Object, now: Timestamp, out: &mut impl Write) -> io::Result<bool> {
+    /// The template does not fit the event, or `out` failed.
+    pub(crate) fn event(
+        &mut self,
+        event: &Object,
+        now: Timestamp,
+        out: &mut impl Write,
+    ) -> Result<bool, PrintError> {
         let json = event.json_or_names();
         let tree = JsonValue::parse(&json);
         if !is_requested(&self.options, &tree) {
@@ -80,6 +89,7 @@ impl EventStream {
                 self.rows.flush(out)?;
             }
             EventFormat::Documents(_) => self.document(&event_fields::event(tree), out)?,
+            EventFormat::Template(engine) => self.execute(engine, &event_fields::event(tree), out)?,
         }
         out.flush()?;
         Ok(true)
@@ -88,7 +98,30 @@ impl EventStream {
     fn document(&mut self, value: &JsonValue<'_>, out: &mut impl Write) -> io::Result<()> {
         let mut text = Vec::new();
         self.documents.document(value, &mut text)?;
-        self.aligned.write(&String::from_utf8_lossy(&text))?;
+        self.write_aligned(&text, out)
+    }
+
+    /// Prints the output of a template, also if it fails.
+    fn execute(
+        &mut self,
+        engine: Engine,
+        value: &JsonValue<'_>,
+        out: &mut impl Write,
+    ) -> Result<(), PrintError> {
+        // A template looks members up in their order, which is not that of the type.
+        let mut json = Vec::new();
+        value.write_compact(&mut json);
+        let mut text = Vec::new();
+        let executed = engine.execute(&JsonValue::parse(&json), &mut text);
+        let mut shown = Vec::new();
+        write_text(&text, self.options.for_terminal, &mut shown)?;
+        self.write_aligned(&shown, out)?;
+        out.flush()?;
+        executed
+    }
+
+    fn write_aligned(&mut self, text: &[u8], out: &mut impl Write) -> io::Result<()> {
+        self.aligned.write(&String::from_utf8_lossy(text))?;
         self.aligned.flush()?;
         out.write_all(self.aligned.get_ref())?;
         self.aligned.get_mut().clear();
@@ -120,22 +153,26 @@ impl EventStream {
     }
 }
 
-/// Prints all events of a list in their order. Returns the number of those whose type is requested; if there are none,
-/// nothing is printed.
+/// Prints all events of a list, the oldest first. Returns the number of those whose type is requested; if there are
+/// none, nothing is printed. Events of the same time are in the order of kubectl's sort.
 ///
 /// # Errors
-/// `out` failed.
+/// The template does not fit the list, or `out` failed.
 pub(crate) fn event_list<'a>(
     options: EventOptions,
     events: impl IntoIterator<Item = &'a Object>,
     now: Timestamp,
     out: &mut impl Write,
-) -> io::Result<usize> {
+) -> Result<usize, PrintError> {
     let bodies: Vec<(&Object, Cow<'a, [u8]>)> =
         events.into_iter().map(|event| (event, event.json_or_names())).collect();
     let trees = bodies.iter().map(|(event, json)| (*event, JsonValue::parse(json)));
+    let requested = trees.filter(|(_, tree)| is_requested(&options, tree));
+    let mut timed: Vec<(Option<Timestamp>, &Object, JsonValue<'_>)> =
+        requested.map(|(event, tree)| (event_time(&tree), event, tree)).collect();
+    let Ok(()) = go_sort(&mut timed, |a, b| Ok::<_, Infallible>(a.0 < b.0));
     let requested: Vec<(&Object, JsonValue<'_>)> =
-        trees.filter(|(_, tree)| is_requested(&options, tree)).collect();
+        timed.into_iter().map(|(_, event, tree)| (event, tree)).collect();
     let count = requested.len();
     if count == 0 {
         return Ok(0);
@@ -158,19 +195,21 @@ pub(crate) fn event_list<'a>(
             let items = requested.into_iter().map(|(_, tree)| event_fields::event(tree)).collect();
             stream.document(&list(items), out)?;
         }
+        EventFormat::Template(engine) => {
+            let items = requested.into_iter().map(|(_, tree)| event_fields::event(tree)).collect();
+            stream.execute(engine, &list(items), out)?;
+        }
     }
     out.flush()?;
     Ok(count)
 }
 
 /// Returns the time by which events are sorted; `None`, which is before any time, if the event has none.
-pub(crate) fn event_time(event: &Object) -> Option<Timestamp> {
-    let json = event.json_or_names();
-    let tree = JsonValue::parse(&json);
-    if is_series(&tree) {
-        return time(&tree, &["series", "lastObservedTime"]);
+fn event_time(event: &JsonValue<'_>) -> Option<Timestamp> {
+    if is_series(event) {
+        return time(event, &["series", "lastObservedTime"]);
     }
-    time(&tree, &["lastTimestamp"]).or_else(|| time(&tree, &["eventTime"]))
+    time(event, &["lastTimestamp"]).or_else(|| time(event, &["eventTime"]))
 }
 
 fn list(items: Vec<JsonValue<'_>>) -> JsonValue<'_> {
@@ -243,7 +282,7 @@ fn interval(event: &JsonValue<'_>, now: Timestamp) -> String {
 mod tests {
     use std::sync::Arc;
 
-    use kdelta::object::{Ingest, TypeMeta};
+    use kdelta::object::{Ingest, JsonPath, TypeMeta};
 
     use super::*;
 
@@ -283,11 +322,11 @@ mod tests {
         assert_eq!(
             printed(&options),
             "LAST SEEN            TYPE     REASON   OBJECT    MESSAGE\n\
+             <unknown>            Normal   R        Pod/web   \n\
              99m (x5 over 109m)   Normal   R        Pod/web   one <b> \n \
              two                 three\n\
              109m                 Warning   R        Pod/web   ^[[31m red\\r x\n\
-             79m (x7 over 104m)   Normal    R        Pod/web   \n\
-             <unknown>            Normal    R        Pod/web   \n"
+             79m (x7 over 104m)   Normal    R        Pod/web   \n"
         );
         let options = EventOptions { types: vec!["warning".into()], namespaces: true, ..options };
         assert_eq!(
@@ -306,9 +345,35 @@ mod tests {
     }
 
     #[test]
-    fn events_without_a_time_come_first() {
-        let times: Vec<_> = events().iter().map(event_time).collect();
-        assert!(times[3].is_none() && times[3] < times[0] && times[0] == times[1] && times[1] < times[2]);
+    fn oldest_come_first_and_equal_times_as_gos_sort_leaves_them() {
+        let names = |events: &[Object]| {
+            let (options, mut out) =
+                (EventOptions { format: EventFormat::Names, ..EventOptions::default() }, Vec::new());
+            event_list(options, events, Timestamp::UNIX_EPOCH, &mut out).expect("a Vec takes all");
+            String::from_utf8(out).expect("text").replace("event/", "").replace('\n', " ")
+        };
+        assert_eq!(names(&events()), "d a b c ", "an event without a time comes first");
+        let many = (0..16).map(|number| {
+            event(
+                &format!("e{number}"),
+                &format!(r#""lastTimestamp":"2026-11-24T20:0{}:00Z""#, number * 7 % 3),
+            )
+        });
+        // The order of Go's sort.Sort.
+        assert_eq!(
+            names(&many.collect::<Vec<_>>()),
+            "e6 e15 e12 e3 e0 e9 e4 e7 e10 e13 e1 e8 e5 e11 e2 e14 "
+        );
+    }
+
+    #[test]
+    fn template_sees_the_whole_list() {
+        let path = Box::leak(Box::new(JsonPath::parse("{.kind}: {.items[*].type}").expect("a template")));
+        let format = EventFormat::Template(Engine::JsonPath(path, ""));
+        assert_eq!(
+            printed(&EventOptions { format, ..EventOptions::default() }),
+            "EventList: Normal Normal Warning Normal"
+        );
     }
 
     #[test]

@@ -5,4 +5,4 @@ mod event_fields;
 mod events;
 
 pub(crate) use documents::{TypedDocuments, TypedFormat, narrow_json};
-pub(crate) use events::{EventFormat, EventOptions, EventStream, event_list, event_time};
+pub(crate) use events::{EventFormat, EventOptions, EventStream, event_list};

@@ -81,7 +81,7 @@ fn defaults_of_all_types_reach_the_arguments() {
     let Resolved { cli, .. } = resolved("get po", file);
     let Command::Get(get) = &cli.command else { panic!("get") };
     let print = &get.objects.print;
-    assert!(print.no_headers && !print.allow_missing_template_keys);
+    assert!(print.no_headers && !print.template.allow_missing_template_keys);
     assert_eq!((get.objects.select.chunk_size, cli.terminal.level()), (7, 3));
     assert_eq!(cli.connection.request_timeout, "30");
     assert_eq!(print.label_columns, ["a", "b", "c"]);
@@ -151,7 +151,7 @@ fn output_applies_to_the_commands_that_have_the_format() {
         (
             "events",
             "[events]\noutput = 'wide'",
-            "/config.toml:2: unable to match a printer suitable for the output format \"wide\", allowed formats are: json,kyaml,name,yaml",
+            "/config.toml:2: unable to match a printer suitable for the output format \"wide\", allowed formats are: go-template,go-template-file,json,jsonpath,jsonpath-as-json,jsonpath-file,kyaml,name,template,templatefile,yaml",
         ),
         ("get po", "output = 'jsonpath={.x'", "/config.toml:1: error parsing jsonpath {.x, unclosed action"),
         (

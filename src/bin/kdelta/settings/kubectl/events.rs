@@ -3,11 +3,11 @@
 use crate::args::EventsArgs;
 use crate::settings::UsageError;
 use crate::settings::environment::Environment;
-use crate::settings::print::Format;
+use crate::settings::print::{Format, read_template};
 use crate::settings::selection::Selection;
 
 /// The `-o` values of events.
-pub(crate) const EVENT_FORMATS: &str = "json,kyaml,name,yaml";
+pub(crate) const EVENT_FORMATS: &str = "go-template,go-template-file,json,jsonpath,jsonpath-as-json,jsonpath-file,kyaml,name,template,templatefile,yaml";
 
 /// `kdelta events`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,12 +42,7 @@ impl Events {
         environment: &Environment,
     ) -> Result<Self, UsageError> {
         let object = args.object.as_deref().filter(|text| !text.is_empty()).map(type_and_name).transpose()?;
-        let format = match args.output.as_deref() {
-            Some(wide @ "wide") => {
-                return Err(UsageError::OutputFormat { format: wide.into(), allowed: EVENT_FORMATS });
-            }
-            text => Format::read(text, EVENT_FORMATS)?,
-        };
+        let format = read_format(args)?;
         let types: Vec<String> = args.types.iter().map(|text| text.to_lowercase()).collect();
         let types = if types == [""] { Vec::new() } else { types };
         if types.iter().any(|text| text != "normal" && text != "warning") {
@@ -57,11 +52,28 @@ impl Events {
         let output = EventOutput {
             types,
             format,
-            managed_fields: args.show_managed_fields,
+            // Templates see whole objects, as in kubectl.
+            managed_fields: args.show_managed_fields || matches!(format, Format::Template(_)),
             headers: !args.no_headers,
             namespaces: selection.has_several_namespaces(),
         };
         Ok(Self { selection, object, watch: args.watch, output, has_ignored: !args.ignored.is_empty() })
+    }
+}
+
+/// Reads the format. As in kubectl, `--template` alone has no effect.
+fn read_format(args: &EventsArgs) -> Result<Format, UsageError> {
+    let text = args.output.as_deref().unwrap_or_default();
+    match text.split('=').next().unwrap_or_default() {
+        "" if text.is_empty() => return Ok(Format::default()),
+        "wide" | "custom-columns" | "custom-columns-file" => {
+            return Err(UsageError::OutputFormat { format: text.to_owned(), allowed: EVENT_FORMATS });
+        }
+        _ => {}
+    }
+    match read_template(text, &args.template, false)? {
+        Some(template) => Ok(Format::Template(template)),
+        None => Format::read(Some(text), EVENT_FORMATS),
     }
 }
 

@@ -4,6 +4,7 @@ mod format;
 mod template;
 
 pub(crate) use format::{Format, OBJECT_FORMATS};
+pub(super) use template::read as read_template;
 pub(crate) use template::{Template, TemplateError};
 
 use super::UsageError;
@@ -30,7 +31,7 @@ impl Print {
     /// Reads the flags, and the file of a template.
     pub(super) fn read(args: &PrintArgs) -> Result<Self, UsageError> {
         let output = args.output.as_deref().unwrap_or_default();
-        let template = template::read(output, args)?;
+        let template = template::read(output, &args.template, args.no_headers)?;
         let print = Self {
             format: match template {
                 Some(template) => Format::Template(template),

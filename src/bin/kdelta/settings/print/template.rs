@@ -5,7 +5,7 @@ use std::fs;
 use kdelta::object::{JsonPath, JsonPathError};
 use kdelta::query::{CustomColumns, CustomColumnsError, GoTemplate, TemplateError as GoTemplateError};
 
-use crate::args::PrintArgs;
+use crate::args::TemplateArgs;
 use crate::system_words::system_words;
 
 /// A parsed template. It lives as long as the process, which has one command line: executions borrow it.
@@ -69,7 +69,11 @@ impl Template {
 
 /// Reads the template of `-o` or `--template`; `None` for the other formats. As in kubectl, `--template` alone is a Go
 /// template, and the value of `--template` counts where `-o` has none.
-pub(super) fn read(output: &str, args: &PrintArgs) -> Result<Option<Template>, TemplateError> {
+pub(in crate::settings) fn read(
+    output: &str,
+    args: &TemplateArgs,
+    no_headers: bool,
+) -> Result<Option<Template>, TemplateError> {
     let given = args.template.as_deref().unwrap_or_default();
     let output = if output.is_empty() && !given.is_empty() { "go-template" } else { output };
     let (name, text) = match output.split_once('=') {
@@ -107,7 +111,7 @@ pub(super) fn read(output: &str, args: &PrintArgs) -> Result<Option<Template>, T
         fs::read(text).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).map_err(failure)
     };
     Ok(Some(match name {
-        "custom-columns" => Template::Columns(keep(CustomColumns::parse(text, args.no_headers)?)),
+        "custom-columns" => Template::Columns(keep(CustomColumns::parse(text, no_headers)?)),
         "custom-columns-file" => Template::Columns(keep(CustomColumns::from_template(&file(text)?)?)),
         "jsonpath" => json_path(text, allows_missing, Template::JsonPath)?,
         "jsonpath-file" => json_path(&file(text)?, allows_missing, Template::JsonPath)?,
@@ -149,7 +153,8 @@ mod tests {
             panic!("get")
         };
         let print = &args.objects.print;
-        read(print.output.as_deref().unwrap_or_default(), print).map_err(|error| error.to_string())
+        let output = print.output.as_deref().unwrap_or_default();
+        read(output, &print.template, print.no_headers).map_err(|error| error.to_string())
     }
 
     #[test]
