@@ -3,7 +3,6 @@
 use std::collections::{BTreeSet, HashSet};
 
 use crate::api::suggest::nearest;
-use crate::object::ApiResource;
 use crate::wire::{DiscoveredResource, UnavailableGroup};
 
 /// All resources of a server, in order of preference: the core group first, then the groups in the server's order, in
@@ -12,26 +11,6 @@ use crate::wire::{DiscoveredResource, UnavailableGroup};
 pub struct Catalog {
     pub(super) resources: Vec<DiscoveredResource>,
     pub(super) missing: Vec<UnavailableGroup>,
-}
-
-/// A word split at its dots: `deployments`, `deploy.apps`, `deployments.v1.apps`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Word {
-    name: String,
-    /// Version and group, if the first part after the name is taken as a version.
-    version_and_group: Option<(String, String)>,
-    /// Everything after the first dot; empty without one.
-    group: String,
-}
-
-impl Word {
-    pub(super) fn new(text: &str) -> Self {
-        let lower = text.to_lowercase();
-        let (name, group) = lower.split_once('.').unwrap_or((&lower, ""));
-        let version_and_group =
-            group.split_once('.').map(|(version, group)| (version.to_owned(), group.to_owned()));
-        Self { name: name.to_owned(), version_and_group, group: group.to_owned() }
-    }
 }
 
 /// Returns whether a group is built into Kubernetes. Groups without a dot can't be defined otherwise; groups of
@@ -60,14 +39,6 @@ pub(super) fn is_built_in(group: &str) -> bool {
             | "storage"
             | "storagemigration"
     )
-}
-
-/// Why a word resolves to nothing.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum NoMatch {
-    Unknown,
-    /// The resource can't be listed.
-    NotListable(ApiResource),
 }
 
 impl Catalog {
@@ -99,20 +70,10 @@ impl Catalog {
         &self.missing
     }
 
-    /// Resolves a word among the resources that can be listed: a category, or one resource.
-    pub(crate) fn find(&self, text: &str) -> Result<Vec<DiscoveredResource>, NoMatch> {
+    /// Resolves a word: the members of a category that can be listed, or one resource. Empty if it names none.
+    pub(crate) fn find(&self, text: &str) -> Vec<DiscoveredResource> {
         let members = self.category(text);
-        if !members.is_empty() {
-            return Ok(members);
-        }
-        let word = Word::new(text);
-        let named = self.named(&word);
-        match named.iter().find(|found| found.can("list")) {
-            Some(found) => Ok(vec![(*found).clone()]),
-            None => Err(named
-                .first()
-                .map_or(NoMatch::Unknown, |found| NoMatch::NotListable(found.resource.clone()))),
-        }
+        if members.is_empty() { self.mapping(text).cloned().into_iter().collect() } else { members }
     }
 
     /// Returns whether a word names the same resource until the server is upgraded: built-in resources can't be
@@ -120,32 +81,7 @@ impl Catalog {
     /// for a resource in it.
     pub(super) fn is_stable(&self, text: &str) -> bool {
         let is_one = self.missing.is_empty() && self.category(text).is_empty();
-        is_one && self.find(text).is_ok_and(|found| found.iter().all(|one| is_built_in(&one.resource.group)))
-    }
-
-    /// Returns the resources of other groups that a short name could mean as well, as `group_resource`; empty for
-    /// other words.
-    #[must_use]
-    pub fn alternatives(&self, text: &str) -> Vec<String> {
-        let word = Word::new(text);
-        let named = self.named(&word);
-        let Some((first, others)) = named.split_first() else { return Vec::new() };
-        let is_short = |found: &DiscoveredResource| {
-            found.resource.resource != word.name
-                && found.singular != word.name
-                && found.short_names.contains(&word.name)
-        };
-        if !is_short(first) || !self.category(text).is_empty() {
-            return Vec::new();
-        }
-        let mut over: Vec<String> = Vec::new();
-        for other in others.iter().filter(|other| !other.same_resource(first)) {
-            let name = other.resource.group_resource();
-            if !over.contains(&name) {
-                over.push(name);
-            }
-        }
-        over
+        is_one && self.mapping(text).is_some_and(|found| is_built_in(&found.resource.group))
     }
 
     /// Returns whether a word is a category, such as `all`.
@@ -164,38 +100,13 @@ impl Catalog {
             .collect()
     }
 
-    /// Returns the resources that a word may mean, the best match first: a full or singular name, then a short name,
-    /// then a kind; an exact group, then the start of one.
-    fn named(&self, word: &Word) -> Vec<&DiscoveredResource> {
-        let by_name: [fn(&DiscoveredResource, &str) -> bool; 3] = [
-            |found, name| found.resource.resource == name || found.singular == name,
-            |found, name| found.short_names.iter().any(|short| short == name),
-            |found, name| found.resource.kind.to_lowercase() == name,
-        ];
-        let fits: [&dyn Fn(&ApiResource) -> bool; 3] = [
-            &|of| word.version_and_group.as_ref().is_some_and(|(v, g)| of.version == *v && of.group == *g),
-            &|of| word.group.is_empty() || of.group == word.group || of.api_version() == word.group,
-            &|of| of.group.starts_with(&word.group),
-        ];
-        for fits in fits {
-            for is_named in by_name {
-                let all = self.resources.iter();
-                let found: Vec<_> =
-                    all.filter(|one| fits(&one.resource) && is_named(one, &word.name)).collect();
-                if !found.is_empty() {
-                    return found;
-                }
-            }
-        }
-        Vec::new()
-    }
-
     /// Returns up to three names similar to a word, the nearest first.
     pub(crate) fn near(&self, text: &str) -> Vec<String> {
-        let word = Word::new(text);
+        let word = text.to_lowercase();
+        let name = word.split('.').next().unwrap_or_default();
         let listable = self.preferred().filter(|found| found.can("list"));
         nearest(
-            &word.name,
+            name,
             listable.map(|found| {
                 let kind = found.resource.kind.to_lowercase();
                 let names = [found.resource.resource.clone(), found.singular.clone(), kind];

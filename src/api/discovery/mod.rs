@@ -33,7 +33,7 @@ use crate::object::ApiResource;
 use crate::wire::discovery::UnusableNames;
 use crate::wire::{DiscoveredResource, UnavailableGroup};
 use cache::Cache;
-use catalog::{NoMatch, is_built_in};
+use catalog::is_built_in;
 use fetched_catalog::FetchedCatalog;
 
 /// The options of discovery.
@@ -85,9 +85,6 @@ pub enum ResolveError {
         /// The groups whose resources could not be read; the word may name one of them.
         missing: Vec<UnavailableGroup>,
     },
-    /// The resource can't be listed.
-    #[error("the server does not allow this method on the requested resource: {0} can't be listed")]
-    NotListable(String),
     /// Discovery failed.
     #[error(transparent)]
     Discovery(#[from] Error),
@@ -185,9 +182,9 @@ impl Discovery {
         Ok(self.request_catalog(&mut loaded).await?.catalog)
     }
 
-    /// Resolves a word to resources that can be listed: all of a category, or one resource by its plural, singular or
-    /// short name or its kind in any case, alone (core group first, then the server's order), as `type.group`,
-    /// `type.version.group`, or with the start of a group. Of several versions the server's preferred one.
+    /// Resolves a word to resources, as kubectl does: all of a category that can be listed, or one resource by its plural
+    /// or singular name in any case, by a short name or by its kind, alone (core group first, then the server's order), as
+    /// `type.group`, `type.version.group`, or with the start of a group. Of several versions the server's preferred one.
     ///
     /// # Errors
     /// [`ResolveError`]; unknown only after a new request to the server.
@@ -195,17 +192,14 @@ impl Discovery {
         let mut loaded = self.inner.loaded.lock().await;
         let was_loaded = loaded.is_some();
         let LoadedCatalog { mut catalog, origin, .. } = self.load(&mut loaded).await?;
-        if origin == CatalogOrigin::OldFile && !catalog.is_stable(word) {
-            catalog = self.request_catalog(&mut loaded).await?.catalog;
-            return catalog.find(word).map_err(|why| resolve_error(why, word, &catalog));
-        }
-        let mut found = catalog.find(word);
+        let is_old = origin == CatalogOrigin::OldFile && !catalog.is_stable(word);
         let is_new = origin == CatalogOrigin::Server && !was_loaded;
-        if found == Err(NoMatch::Unknown) && !is_new {
+        let mut found = catalog.find(word);
+        if is_old || (found.is_empty() && !is_new) {
             catalog = self.request_catalog(&mut loaded).await?.catalog;
             found = catalog.find(word);
         }
-        found.map_err(|why| resolve_error(why, word, &catalog))
+        if found.is_empty() { Err(unknown(word, &catalog)) } else { Ok(found) }
     }
 
     /// Returns the resources that a word without a group may mean, in order of preference: those of all groups and
@@ -225,7 +219,7 @@ impl Discovery {
             catalog = self.request_catalog(&mut loaded).await?.catalog;
             mapped = catalog.mapped(word);
         }
-        if mapped.is_empty() { Err(resolve_error(NoMatch::Unknown, word, &catalog)) } else { Ok(mapped) }
+        if mapped.is_empty() { Err(unknown(word, &catalog)) } else { Ok(mapped) }
     }
 
     /// Returns the resource of a kind in a group version, as manifests name it; `None` if the server has none, only
@@ -366,21 +360,16 @@ impl fmt::Debug for Discovery {
     }
 }
 
-/// Converts a failed search to the error for the caller.
-fn resolve_error(why: NoMatch, word: &str, catalog: &Catalog) -> ResolveError {
-    match why {
-        NoMatch::NotListable(resource) => ResolveError::NotListable(resource.group_resource()),
-        NoMatch::Unknown => {
-            let (name, group) = word.split_once('.').unwrap_or((word, ""));
-            let concerns = |missing: &&UnavailableGroup| {
-                group.is_empty() || missing.group.is_empty() || group.ends_with(missing.group.as_str())
-            };
-            ResolveError::Unknown {
-                name: name.to_owned(),
-                group: group.to_owned(),
-                near: catalog.near(word),
-                missing: catalog.missing.iter().filter(concerns).cloned().collect(),
-            }
-        }
+/// Returns the error for a word that names nothing.
+fn unknown(word: &str, catalog: &Catalog) -> ResolveError {
+    let (name, group) = word.split_once('.').unwrap_or((word, ""));
+    let concerns = |missing: &&UnavailableGroup| {
+        group.is_empty() || missing.group.is_empty() || group.ends_with(missing.group.as_str())
+    };
+    ResolveError::Unknown {
+        name: name.to_owned(),
+        group: group.to_owned(),
+        near: catalog.near(word),
+        missing: catalog.missing.iter().filter(concerns).cloned().collect(),
     }
 }

@@ -80,7 +80,6 @@ async fn word_resolves_by_every_name_of_its_resource() {
         ("Pod", "v1 pods"),
         ("PODS", "v1 pods"),
         ("pods.v1.", "v1 pods"),
-        ("pods.v1", "v1 pods"),
         ("ev", "v1 events"),
         ("events", "v1 events"),
         ("events.events.k8s.io", "events.k8s.io/v1 events"),
@@ -127,8 +126,8 @@ async fn unknown_word_has_kubectls_message_and_a_suggestion() {
         failure("zzzzzzzz.apps").await,
         (unknown("\"zzzzzzzz\""), Some("nothing in group apps is called zzzzzzzz".into()))
     );
-    let bindings = discovery.resolve("bindings").await.unwrap_err();
-    assert!(matches!(bindings, ResolveError::NotListable(ref what) if what == "bindings"), "{bindings}");
+    assert_eq!(fetched("pods.v1").await.0, unknown("\"pods\""));
+    assert_eq!(resolved(&discovery, "bindings").await, ["v1 bindings"], "the server refuses its list");
 }
 
 #[tokio::test]

@@ -14,6 +14,7 @@ use crate::settings::{Events, Selection};
 pub(super) async fn selection(session: &Session, events: &Events) -> anyhow::Result<Selection> {
     let mut selection = events.selection.clone();
     if let Some((word, name)) = &events.object {
+        let word = &word.to_lowercase();
         let found = session.cluster().discovery().resolve(word).await.map_err(unknown_type)?;
         let resource = match found.as_slice() {
             [only] => &only.resource,
