@@ -126,7 +126,7 @@ async fn unknown_word_has_kubectls_message_and_a_suggestion() {
         failure("zzzzzzzz.apps").await,
         (unknown("\"zzzzzzzz\""), Some("nothing in group apps is called zzzzzzzz".into()))
     );
-    assert_eq!(fetched("pods.v1").await.0, unknown("\"pods\""));
+    assert_eq!(failure("pods.v1").await.0, unknown("\"pods\""));
     assert_eq!(resolved(&discovery, "bindings").await, ["v1 bindings"], "the server refuses its list");
 }
 

@@ -158,6 +158,11 @@ impl Report {
     /// Creates the report of an error. `program` is the program and command as called (`kdelta get`, `kubectl delta
     /// get`).
     pub(crate) fn of(error: &anyhow::Error, program: &str) -> Self {
+        Self::with_heading(error, program, "error: ")
+    }
+
+    /// Creates the report with this heading before errors that have none of their own.
+    fn with_heading(error: &anyhow::Error, program: &str, heading: &str) -> Self {
         if is_broken_pipe(error) {
             return Self { messages: Vec::new(), hint: None, code: ExitCode::BrokenPipe };
         }
@@ -184,7 +189,9 @@ impl Report {
             return Self { messages, hint, code: ExitCode::Error };
         }
         if let Some(Several(errors)) = error.downcast_ref() {
-            let reports = errors.iter().map(|error| Self::of(error, program));
+            // As in kubectl, only a single error has a heading.
+            let heading = if errors.len() == 1 { heading } else { "" };
+            let reports = errors.iter().map(|error| Self::with_heading(error, program, heading));
             return reports.reduce(Self::and).unwrap_or(Self {
                 messages: Vec::new(),
                 hint,
@@ -192,7 +199,7 @@ impl Report {
             });
         }
         if let Some(error) = server_error(error) {
-            let (text, own_hint) = listwatch_message(error);
+            let (text, own_hint) = listwatch_message(error, heading);
             let hint = hint.or(own_hint.map(str::to_owned));
             return Self { messages: vec![text], hint, code: ExitCode::Error };
         }
@@ -204,7 +211,7 @@ impl Report {
             return Self { messages: vec![text.clone()], hint, code: ExitCode::Error };
         }
         let hint = hint.or_else(|| hint_without_server(error).map(str::to_owned));
-        Self { messages: vec![format!("error: {}", plain_chain(error))], hint, code: ExitCode::Error }
+        Self { messages: vec![format!("{heading}{}", plain_chain(error))], hint, code: ExitCode::Error }
     }
 
     /// Returns the messages, with a prefix before the first.
@@ -216,14 +223,10 @@ impl Report {
         messages
     }
 
-    /// Joins two reports without repeating messages.
+    /// Joins two reports.
     fn and(self, other: Self) -> Self {
         let mut messages = self.messages;
-        for message in other.messages {
-            if !messages.contains(&message) {
-                messages.push(message);
-            }
-        }
+        messages.extend(other.messages);
         let code = if self.code == ExitCode::Ok { other.code } else { self.code };
         Self { messages, hint: self.hint.or(other.hint), code }
     }
@@ -262,14 +265,14 @@ fn server_error(error: &anyhow::Error) -> Option<&listwatch::Error> {
     }
 }
 
-/// Returns the message for an error of a list or watch, and a hint.
-fn listwatch_message(error: &listwatch::Error) -> (String, Option<&'static str>) {
+/// Returns the message for an error of a list or watch, and a hint. `heading` precedes errors that kubectl does not know.
+fn listwatch_message(error: &listwatch::Error, heading: &str) -> (String, Option<&'static str>) {
     use listwatch::{Error, Status};
     let text = match (error.status(), error) {
         // Without a code no server responded. kubectl prints unavailable credentials without a prefix.
         (Some(status), Error::Unauthorized(_)) if status.code.is_none() => status.message.clone(),
         // A request that the client rejected, such as one with an invalid name.
-        (Some(status), Error::Invalid(_)) if status.code.is_none() => format!("error: {}", status.message),
+        (Some(status), Error::Invalid(_)) if status.code.is_none() => format!("{heading}{}", status.message),
         (Some(status), Error::Unauthorized(_)) => {
             format!("error: You must be logged in to the server ({})", status.message)
         }
@@ -277,7 +280,7 @@ fn listwatch_message(error: &listwatch::Error) -> (String, Option<&'static str>)
         (Some(status), _) => format!("Error from server ({}): {}", status.reason, status.message),
         // kubectl's sentences about an unreachable server have no prefix.
         (None, error) if error.is_before_response() => error.to_string(),
-        (None, error) => format!("error: {error}"),
+        (None, error) => format!("{heading}{error}"),
     };
     let hint = match error {
         Error::Unauthorized(_) => Some("the credentials are missing, wrong or expired: log in again"),
@@ -463,14 +466,18 @@ mod tests {
     }
 
     #[test]
-    fn several_errors_are_each_reported_once() {
+    fn several_errors_are_each_reported() {
         let not_found = |name: &str| {
             anyhow::Error::from(Error::NotFound(status("NotFound", &format!("pods \"{name}\" not found"))))
         };
-        let error = anyhow::Error::from(Several(vec![not_found("a"), not_found("b"), not_found("a")]));
+        let invalid = || {
+            let message = "invalid resource name".into();
+            anyhow::Error::from(Error::Invalid(Status { message, ..Status::default() }))
+        };
         assert_eq!(
-            message(error),
-            "Error from server (NotFound): pods \"a\" not found\nError from server (NotFound): pods \"b\" not found"
+            message(Several(vec![not_found("a"), invalid(), not_found("a")])),
+            "Error from server (NotFound): pods \"a\" not found\ninvalid resource name\nError from server (NotFound): pods \"a\" not found"
         );
+        assert_eq!(message(Several(vec![invalid()])), "error: invalid resource name");
     }
 }

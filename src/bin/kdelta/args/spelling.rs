@@ -62,7 +62,7 @@ pub(crate) fn switched_off(words: &[OsString], app: &Command) -> Vec<String> {
     let words = words.iter().map_while(|word| word.to_str().filter(|text| *text != "--"));
     let off = words.filter_map(|word| word.split_once('=')).filter(|(_, value)| FALSE.contains(value));
     let all = || app.get_arguments().chain(app.get_subcommands().flat_map(Command::get_arguments));
-    let named = off.filter_map(|(flag, _)| all().find(|arg| is_named(arg, flag)));
+    let named = off.filter_map(|(flag, _)| all().find(|arg| is_switch(arg) && is_named(arg, flag)));
     named.filter_map(|arg| arg.get_long().map(str::to_owned)).collect()
 }
 

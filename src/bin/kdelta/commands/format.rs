@@ -18,7 +18,7 @@ use crate::settings::{
     self, ChangesArg, EventOutput, Format, GetWatch, Lines, Namespaces, Print, Selection, Template, TsArg,
     Watch,
 };
-use crate::view::{Details, Layout, NamespaceColumn, RowTimes, TimeForm};
+use crate::view::{Details, KindPrefix, Layout, NamespaceColumn, RowTimes, TimeForm};
 
 /// A template as its output needs it.
 enum ByTemplate {
@@ -58,18 +58,38 @@ impl Extent<'_> {
             } else {
                 NamespaceColumn::Never
             },
-            kind: print.show_kind || self.has_several_kinds(),
+            kind: self.kind_prefix(print, event),
             shared: false,
             labels: print.label_columns.clone(),
             show_labels: print.show_labels,
         }
     }
 
+    /// As in kubectl, only types that were listed count in `get`. A watch has no end at which they are known, and several
+    /// contexts may serve a type in different versions.
+    fn kind_prefix(&self, print: &Print, event: bool) -> KindPrefix {
+        match () {
+            () if print.show_kind || self.is_open() => KindPrefix::Always,
+            () if event || self.several_contexts => {
+                if self.has_several_kinds() {
+                    KindPrefix::Always
+                } else {
+                    KindPrefix::Never
+                }
+            }
+            () => KindPrefix::IfSeveral,
+        }
+    }
+
+    /// Whether the types are those that match a pattern.
+    fn is_open(&self) -> bool {
+        self.selection.targets.iter().any(|target| target.types.is_open())
+    }
+
     fn has_several_kinds(&self) -> bool {
         let mut kinds = self.resources.iter().map(|resource| resource.group_resource());
         let first = kinds.next();
-        self.selection.targets.iter().any(|target| target.types.is_open())
-            || kinds.any(|kind| Some(kind) != first)
+        self.is_open() || kinds.any(|kind| Some(kind) != first)
     }
 
     fn has_several_namespaces(&self) -> bool {
@@ -91,7 +111,7 @@ impl Extent<'_> {
     pub(super) fn listing_of(&self, single: bool, print: &Print, stdout: settings::OutputStream) -> Listing {
         match print.format {
             Format::Table { .. } if print.name_age => {
-                let layout = Layout { kind: print.show_kind, ..self.layout(print, false) };
+                let layout = Layout { kind: requested_prefix(print), ..self.layout(print, false) };
                 let may_have_several = !print.show_kind && self.has_several_kinds();
                 Listing::name_age(layout, print.headers, may_have_several)
             }
@@ -153,7 +173,7 @@ impl Extent<'_> {
             () if watch.files.is_some() && !self.several_contexts => NamespaceColumn::Never,
             () => layout.namespace,
         };
-        let layout = Layout { namespace, kind: print.show_kind, ..layout };
+        let layout = Layout { namespace, kind: requested_prefix(print), ..layout };
         let options = GetWatchOptions {
             events: form.events,
             // The list of one part may be complete long before another's.
@@ -209,6 +229,11 @@ fn row_form(watch: &Watch, stdout: settings::OutputStream) -> RowOptions {
     }
 }
 
+/// Returns the prefix of `--show-kind`.
+fn requested_prefix(print: &Print) -> KindPrefix {
+    if print.show_kind { KindPrefix::Always } else { KindPrefix::Never }
+}
+
 /// Returns the format of a document; `None` for rows and names.
 pub(super) fn of_documents(format: Format) -> Option<TypedFormat> {
     match format {
@@ -222,10 +247,9 @@ pub(super) fn of_documents(format: Format) -> Option<TypedFormat> {
 
 /// Returns the error of the output. The description of a failed template has lines of its own.
 pub(super) fn print_failure(error: PrintError) -> anyhow::Error {
-    match error {
-        PrintError::JsonPath(_) => anyhow::Error::new(error).context(OwnLines),
-        other => other.into(),
-    }
+    let has_own_lines = error.has_own_lines();
+    let error = anyhow::Error::new(error);
+    if has_own_lines { error.context(OwnLines) } else { error }
 }
 
 /// Returns the options of the output of events.

@@ -64,6 +64,22 @@ impl Subject {
     }
 }
 
+/// Returns the errors without those that read alike in several namespaces. Repetitions in one namespace stay, as in
+/// kubectl.
+fn without_repetitions(failures: Vec<(Part, anyhow::Error)>) -> Vec<anyhow::Error> {
+    let mut kept: Vec<(Part, String, anyhow::Error)> = Vec::new();
+    for (part, error) in failures {
+        let text = error.to_string();
+        let is_repeated = |(other, known, _): &(Part, String, anyhow::Error)| {
+            *known == text && other.namespace != part.namespace
+        };
+        if !kept.iter().any(is_repeated) {
+            kept.push((part, text, error));
+        }
+    }
+    kept.into_iter().map(|(.., error)| error).collect()
+}
+
 impl<'a> Walk<'a> {
     /// Resolves the selection. `patient` allows missing names and patterns without a match.
     ///
@@ -222,8 +238,7 @@ impl<'a> Walk<'a> {
                 part.name.is_some() && matches!(error.downcast_ref(), Some(Error::NotFound(_)))
             };
             let is_partial = !nothing && !self.failures.iter().any(is_missing);
-            let failures: Vec<_> = self.failures.into_iter().map(|(_, error)| error).collect();
-            let failed = anyhow::Error::new(Several(failures));
+            let failed = anyhow::Error::new(Several(without_repetitions(self.failures)));
             if !is_partial {
                 return Err(failed);
             }

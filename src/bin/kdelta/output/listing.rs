@@ -134,6 +134,13 @@ impl Listing {
         }
     }
 
+    /// Records that the objects of a type were received, even if there are none.
+    pub(crate) fn listed(&mut self, resource: &Arc<ApiResource>) {
+        if let Self::Table(table) = self {
+            table.listed(resource);
+        }
+    }
+
     /// Writes the rest. Must not be called to print nothing: a `List` is written even if it is empty.
     ///
     /// # Errors

@@ -75,6 +75,17 @@ impl OrderedListing {
         }
     }
 
+    /// Records that the objects of a type were received, even if there are none.
+    pub(crate) fn listed(&mut self, resource: &Arc<ApiResource>) {
+        match self {
+            Self::Unsorted(listing) => listing.listed(resource),
+            Self::Sorted(SortedListing { waiting: Waiting::Rows { table, .. }, .. }) => {
+                table.listed(resource)
+            }
+            Self::Sorted(_) => {}
+        }
+    }
+
     /// Writes the rest. Must not be called to print nothing: a `List` is written even if it is empty.
     ///
     /// # Errors

@@ -98,6 +98,7 @@ impl Cluster {
             resource: Arc::new(namespaces()),
             namespace: Arc::from(config.default_namespace()),
             name: None,
+            repetition: 0,
         };
         Ok(Self {
             template,

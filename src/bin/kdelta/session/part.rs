@@ -23,6 +23,8 @@ pub(crate) struct Part {
     pub(crate) namespace: Arc<str>,
     /// The name, if the part is a single object.
     pub(crate) name: Option<Arc<str>>,
+    /// The number of equal parts before it: kubectl's `get` prints an object as often as it is named.
+    pub(crate) repetition: usize,
 }
 
 impl Part {
@@ -128,6 +130,7 @@ pub(crate) mod tests {
             resource: resource("!origins"),
             namespace: namespace.into(),
             name: None,
+            repetition: 0,
         }
     }
 
@@ -170,6 +173,7 @@ pub(crate) mod tests {
     fn selection(labels: Option<&str>, fields: Option<&str>) -> Selection {
         Selection {
             targets: Vec::new(),
+            keeps_repeated_names: false,
             namespaces: Namespaces::Current,
             label_selector: labels.map(str::to_owned),
             field_selector: fields.map(str::to_owned),

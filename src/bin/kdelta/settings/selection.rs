@@ -11,6 +11,8 @@ use crate::args::{ListModeArg, SelectArgs};
 pub(crate) struct Selection {
     /// Empty if files name the objects.
     pub(crate) targets: Vec<Target>,
+    /// Whether an object that is named twice is selected twice, as in kubectl's `get`.
+    pub(crate) keeps_repeated_names: bool,
     pub(crate) namespaces: Namespaces,
     /// Unparsed, for the server.
     pub(crate) label_selector: Option<String>,
@@ -21,6 +23,17 @@ pub(crate) struct Selection {
     /// The number of objects per page; 0 lists everything at once.
     pub(crate) page_size: u32,
     pub(crate) list_mode: ListMode,
+}
+
+/// The form of the words that select objects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum TargetForm {
+    /// kdelta's own, in which types and names may be mixed.
+    Own,
+    /// That of kubectl's `get`.
+    Get,
+    /// The same for a watch, which watches an object once.
+    GetWatch,
 }
 
 /// The selected namespaces.
@@ -79,6 +92,7 @@ impl Selection {
     ) -> Result<Self, UsageError> {
         Ok(Self {
             targets: targets::parse(&["events".to_owned()], false, false)?,
+            keeps_repeated_names: false,
             namespaces: Namespaces::read(all_namespaces, namespace, None)?,
             label_selector: None,
             field_selector: None,
@@ -109,6 +123,7 @@ impl Selection {
         }
         Ok(Self {
             targets: Vec::new(),
+            keeps_repeated_names: false,
             namespaces,
             label_selector: args.selector.clone().filter(|text| !text.is_empty()),
             field_selector: None,
@@ -120,14 +135,21 @@ impl Selection {
 
     pub(super) fn read(
         args: &SelectArgs,
+        form: TargetForm,
         namespace: Option<&str>,
         environment: &Environment,
     ) -> Result<Self, UsageError> {
         let given = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
         let (label_selector, field_selector) = (given(&args.selector), given(&args.field_selector));
         let has_selector = label_selector.is_some() || field_selector.is_some();
+        let parse = match form {
+            TargetForm::Own => targets::parse,
+            TargetForm::Get => targets::parse_as_get,
+            TargetForm::GetWatch => targets::parse_as_get_watch,
+        };
         Ok(Self {
-            targets: targets::parse(&args.resources, has_selector, args.all_kinds)?,
+            targets: parse(&args.resources, has_selector, args.all_kinds)?,
+            keeps_repeated_names: form == TargetForm::Get,
             namespaces: Namespaces::read(args.all_namespaces, namespace, given(&args.namespace_selector))?,
             label_selector,
             field_selector,
@@ -197,7 +219,8 @@ mod tests {
     fn read_in(line: &str, environment: &Environment) -> Result<Selection, UsageError> {
         let cli = Cli::try_parse_from(std::iter::once("kdelta").chain(line.split_whitespace())).expect(line);
         let Command::Get(args) = &cli.command else { panic!("{line}") };
-        Selection::read(&args.objects.select, cli.connection.namespace.as_deref(), environment)
+        let namespace = cli.connection.namespace.as_deref();
+        Selection::read(&args.objects.select, TargetForm::Get, namespace, environment)
     }
 
     fn read(line: &str) -> Result<Selection, UsageError> {

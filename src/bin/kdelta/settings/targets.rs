@@ -1,13 +1,12 @@
 //! The positional words `TYPE[,TYPE…] [NAME…]` or `TYPE/NAME…`, parsed as kubectl does, and `--all-kinds`.
 
 use super::{Pattern, UsageError};
-use crate::args::SelectArgs;
 
 /// Types as typed, with the requested names; without names, the whole collection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Target {
     pub(crate) types: Types,
-    /// In the order typed, each once. Empty for patterns.
+    /// In the order typed; in `get` repeated names are kept, elsewhere each occurs once. Empty for patterns.
     pub(crate) names: Vec<String>,
 }
 
@@ -49,8 +48,7 @@ impl Types {
 
 /// Parses the words. Each type occurs once in the result, in order of first mention; `all_kinds` comes first.
 ///
-/// Unlike in kubectl, types and names may be mixed: `pods,deploy/web`, `pods deploy/web`. For `get`,
-/// [`check_kubectl_form`] rejects them.
+/// Unlike in kubectl, types and names may be mixed: `pods,deploy/web`, `pods deploy/web`.
 pub(crate) fn parse(
     words: &[String],
     has_selector: bool,
@@ -75,9 +73,80 @@ pub(crate) fn parse(
     if targets.is_empty() { Err(UsageError::NoResource) } else { Ok(targets) }
 }
 
+/// Parses the words as kubectl's `get` does. Names stay in the order typed, with their repetitions, and may have commas.
+pub(super) fn parse_as_get(
+    words: &[String],
+    has_selector: bool,
+    all_kinds: bool,
+) -> Result<Vec<Target>, UsageError> {
+    check_form_of_get(words)?;
+    read_as_get(words, has_selector, all_kinds)
+}
+
+/// Parses the words as kubectl's `get -w` does.
+pub(super) fn parse_as_get_watch(
+    words: &[String],
+    has_selector: bool,
+    all_kinds: bool,
+) -> Result<Vec<Target>, UsageError> {
+    match (words, check_form_of_get(words)) {
+        ([], Ok(())) if !all_kinds => return Err(UsageError::NothingToWatch),
+        // One of several types is empty.
+        ([types], Err(UsageError::EmptyType)) if types.contains(',') => return Err(UsageError::SeveralTypes),
+        (_, checked) => checked?,
+    }
+    read_as_get(words, has_selector, all_kinds)
+}
+
+fn read_as_get(words: &[String], has_selector: bool, all_kinds: bool) -> Result<Vec<Target>, UsageError> {
+    let has_names = words.len() > 1;
+    let mut targets = Vec::new();
+    targets.extend(all_kinds.then(|| Target { types: Types::All, names: Vec::new() }));
+    match words.split_first() {
+        None if !all_kinds => return Err(UsageError::NoResource),
+        None => {}
+        Some((first, _)) if first.contains('/') => {
+            if has_selector {
+                return Err(UsageError::SelectorWithSlash);
+            }
+            for word in words {
+                let (types, name) = word.split_once('/').ok_or(UsageError::MixedForms)?;
+                if types.is_empty() || name.is_empty() {
+                    return Err(UsageError::EmptyTypeOrName);
+                }
+                add(&mut targets, types, vec![name.to_owned()])?;
+            }
+        }
+        Some(_) if has_selector && has_names => return Err(UsageError::SelectorWithName),
+        Some((types, names)) => {
+            let mut seen = Vec::new();
+            for word in types.split(',').filter(|word| !word.is_empty()) {
+                if !seen.contains(&word) {
+                    seen.push(word);
+                    add(&mut targets, word, names.to_vec())?;
+                }
+            }
+        }
+    }
+    if targets.is_empty() { Err(UsageError::NoResource) } else { Ok(targets) }
+}
+
+/// Adds a type with names, to the target before it if that has the same type.
+fn add(targets: &mut Vec<Target>, word: &str, names: Vec<String>) -> Result<(), UsageError> {
+    let types = Types::read(word)?;
+    if types.is_open() && !names.is_empty() {
+        return Err(UsageError::NamesOfMany(word.to_owned()));
+    }
+    match targets.last_mut() {
+        Some(last) if last.types == types && !names.is_empty() => last.names.extend(names),
+        _ => targets.push(Target { types, names }),
+    }
+    Ok(())
+}
+
 /// Rejects the words that kubectl's `get` rejects: types and `TYPE/NAME` mixed, several of them in one word, and empty
 /// types.
-pub(super) fn check_kubectl_form(words: &[String]) -> Result<(), UsageError> {
+fn check_form_of_get(words: &[String]) -> Result<(), UsageError> {
     let Some((types, names)) = words.split_first() else { return Ok(()) };
     let slashes = words.iter().filter(|word| word.contains('/')).count();
     let is_product = types.contains(',') && !names.is_empty();
@@ -95,21 +164,6 @@ pub(super) fn check_kubectl_form(words: &[String]) -> Result<(), UsageError> {
             Err(UsageError::EmptyTypeOrName)
         }
         _ => Ok(()),
-    }
-}
-
-/// Rejects the words that kubectl's `get` rejects.
-pub(super) fn check_get_form(args: &SelectArgs) -> Result<(), UsageError> {
-    check_kubectl_form(&args.resources)
-}
-
-/// Rejects the words that kubectl's `get -w` rejects.
-pub(super) fn check_watch_form(args: &SelectArgs) -> Result<(), UsageError> {
-    match (args.resources.as_slice(), check_kubectl_form(&args.resources)) {
-        ([], Ok(())) if !args.all_kinds => Err(UsageError::NothingToWatch),
-        // One of several types is empty.
-        ([types], Err(UsageError::EmptyType)) if types.contains(',') => Err(UsageError::SeveralTypes),
-        (_, checked) => checked,
     }
 }
 
@@ -203,7 +257,7 @@ mod tests {
     fn get_rejects_what_kubectl_rejects() {
         let check = |words: &[&str]| {
             let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
-            check_kubectl_form(&words)
+            check_form_of_get(&words)
         };
         for words in
             [&["pods"][..], &["pods,svc"], &["pods", "a", "b"], &["pods,svc", "a"], &["po/a", "svc/b"], &[]]
@@ -224,6 +278,28 @@ mod tests {
         ] {
             assert_eq!(check(words), Err(error), "{words:?}");
         }
+    }
+
+    #[test]
+    fn get_keeps_order_repetitions_and_commas_of_names() {
+        let read = |line: &str| {
+            let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
+            let targets = parse_as_get(&words, false, false).map_err(|error| error.to_string())?;
+            let label = |target: Target| match target.types {
+                Types::Word(word) => (word, target.names),
+                other => panic!("{other:?}"),
+            };
+            Ok::<_, String>(targets.into_iter().map(label).collect::<Vec<_>>())
+        };
+        assert_eq!(read("po a b a"), Ok(targets(&[("po", &["a", "b", "a"])])));
+        assert_eq!(
+            read("po/a svc/x po/b po/b"),
+            Ok(targets(&[("po", &["a"]), ("svc", &["x"]), ("po", &["b", "b"])]))
+        );
+        assert_eq!(read("clusterrole/a,b"), Ok(targets(&[("clusterrole", &["a,b"])])));
+        assert_eq!(read("po,svc,po a"), Ok(targets(&[("po", &["a"]), ("svc", &["a"])])));
+        assert_eq!(read("po,svc"), Ok(targets(&[("po", &[]), ("svc", &[])])));
+        assert_eq!(read("po/"), Err(UsageError::EmptyTypeOrName.to_string()));
     }
 
     #[test]

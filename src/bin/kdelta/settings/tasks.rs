@@ -8,8 +8,7 @@ use super::kubectl::{
 };
 use super::lines::{Flow, Lines, Rows};
 use super::print::Print;
-use super::selection::Selection;
-use super::targets;
+use super::selection::{Selection, TargetForm};
 use super::until::Until;
 use crate::args::{
     ByArgs, Command, ExplainArgs, GetArgs, IndexArgs, ObjectArgs, OutcomeArgs, RowArgs, SelectArgs, Shell,
@@ -131,31 +130,29 @@ impl Task {
         namespace: Option<&str>,
         environment: &Environment,
     ) -> Result<Self, UsageError> {
-        let selection = |args: &SelectArgs| Selection::read(args, namespace, environment);
-        let objects = |args: &ObjectArgs, check_words: fn(&SelectArgs) -> Result<(), UsageError>| {
+        let selection = |args: &SelectArgs, form| Selection::read(args, form, namespace, environment);
+        let objects = |args: &ObjectArgs, form| {
             let files = Files::read(&args.files, &args.select.resources, environment)?;
             if files.is_some() {
                 return Ok((Selection::of_files(&args.select, namespace, environment)?, files));
             }
-            check_words(&args.select)?;
-            Ok::<_, UsageError>((selection(&args.select)?, None))
+            Ok::<_, UsageError>((selection(&args.select, form)?, None))
         };
         match command {
             Command::Watch(args) => {
-                let (selection, files) = objects(&args.objects, |_| Ok(()))?;
+                let (selection, files) = objects(&args.objects, TargetForm::Own)?;
                 watch(&args.objects, Some(&args.rows), selection, files, WatchForm::Deltas)
             }
             Command::Get(args) => match args.raw.as_deref().unwrap_or_default() {
                 "" => {
                     let is_watch = args.watch || args.objects.flow.watch_only;
-                    let check_words =
-                        if is_watch { targets::check_watch_form } else { targets::check_get_form };
-                    let (selection, files) = objects(&args.objects, check_words)?;
+                    let form = if is_watch { TargetForm::GetWatch } else { TargetForm::Get };
+                    let (selection, files) = objects(&args.objects, form)?;
                     get(args, selection, files)
                 }
                 path => raw(path, args),
             },
-            Command::Index(args) => index(args, selection(&args.select)?),
+            Command::Index(args) => index(args, selection(&args.select, TargetForm::Own)?),
             Command::Events(args) => Events::read(args, namespace, environment).map(Self::Events),
             Command::ApiResources(args) => read_api_resources(args).map(Self::ApiResources),
             Command::ApiVersions(args) => no_arguments(&args.unexpected).map(|()| Self::ApiVersions),

@@ -27,7 +27,7 @@ pub(crate) struct Layout {
     /// The NAMESPACE column.
     pub(crate) namespace: NamespaceColumn,
     /// Names as `pod/x` or `deployment.apps/x`.
-    pub(crate) kind: bool,
+    pub(crate) kind: KindPrefix,
     /// One header for rows of all kinds, in place of the server's columns of each kind.
     pub(crate) shared: bool,
     /// Labels with a separate column.
@@ -46,6 +46,16 @@ pub(crate) enum NamespaceColumn {
     Namespaced,
     /// For all types; empty for cluster-scoped ones.
     Always,
+}
+
+/// The condition for names with their kind, such as `pod/x`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum KindPrefix {
+    #[default]
+    Never,
+    Always,
+    /// If several types were listed: the table adds it when that is known.
+    IfSeveral,
 }
 
 /// A line of a table: escaped cells, and the columns that decide its heading.
@@ -68,6 +78,8 @@ pub(crate) struct Cells {
     text: String,
     /// The end of each cell in the text.
     ends: Vec<usize>,
+    /// The index of the name, if it may still get a prefix.
+    name: Option<usize>,
 }
 
 impl Cells {
@@ -80,6 +92,17 @@ impl Cells {
     pub(crate) fn iter(&self) -> impl Iterator<Item = &str> {
         let mut start = 0;
         self.ends.iter().map(move |end| &self.text[std::mem::replace(&mut start, *end)..*end])
+    }
+
+    /// Marks a cell as a name that may still get a prefix.
+    #[cfg(test)]
+    pub(crate) fn set_name(&mut self, cell: usize) {
+        self.name = Some(cell);
+    }
+
+    /// Returns the index of the name, if it may still get a prefix.
+    pub(crate) fn name(&self) -> Option<usize> {
+        self.name
     }
 
     /// Adds a cell.
@@ -109,6 +132,7 @@ impl Cells {
         self.text.shrink_to(MAX_KEPT_TEXT);
         self.ends.clear();
         self.ends.shrink_to(KEPT_CELLS);
+        self.name = None;
     }
 }
 
@@ -177,6 +201,11 @@ impl Layout {
         Line { resource: Arc::clone(resource), columns, cells }
     }
 
+    /// Returns the text before the names of a resource: `pod/`.
+    pub(crate) fn kind_prefix(resource: &ApiResource) -> String {
+        format!("{}/", escape_cell(&resource.group_kind_lower()))
+    }
+
     /// Writes the cells of the server's columns.
     fn server_cells(
         &self,
@@ -187,9 +216,10 @@ impl Layout {
         cells: &mut Cells,
     ) {
         self.for_each_cell(object, columns, age, |_, is_name, cell| {
-            if self.kind && is_name {
-                cells.add(&escape_cell(&resource.group_kind_lower()));
-                cells.add("/");
+            match self.kind {
+                KindPrefix::Always if is_name => cells.add(&Self::kind_prefix(resource)),
+                KindPrefix::IfSeveral if is_name => cells.name = Some(cells.len()),
+                _ => {}
             }
             cells.push(cell);
         });
@@ -347,7 +377,7 @@ mod tests {
             context: false,
             event: true,
             namespace: NamespaceColumn::Namespaced,
-            kind: true,
+            kind: KindPrefix::Always,
             shared: false,
             labels: vec!["app.x/name".into(), "none".into()],
             show_labels: true,

@@ -21,7 +21,7 @@ pub(crate) use clip::{clip, display_width};
 pub(crate) use colour::{COLOURS, Colour, PLAIN};
 pub(crate) use details::Details;
 pub(crate) use escape::{Escaper, escape, escape_cell, escape_json, escape_line, escape_message, is_unsafe};
-pub(crate) use layout::{Cells, Layout, Line, NamespaceColumn};
+pub(crate) use layout::{Cells, KindPrefix, Layout, Line, NamespaceColumn};
 pub(crate) use loss_summary::LossSummary;
 pub(crate) use noise::remove_noise;
 pub(crate) use notice::Notices;

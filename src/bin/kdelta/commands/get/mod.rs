@@ -131,7 +131,10 @@ async fn get_one<W: Write>(
 ) -> anyhow::Result<()> {
     let (tries, observer) = (source.tries(), reporter.one_shot_observer(part));
     match tries.repeat(&observer, async || source.get_named(name).await).await {
-        Ok(object) => printer.object(&subresource::printed_part(get, part, object.type_meta()), &object),
+        Ok(object) => {
+            printer.object(&subresource::printed_part(get, part, object.type_meta()), &object);
+            printer.listed(part);
+        }
         Err(error)
             if get.ignore_not_found && (is_missing(&error) || subresource::is_missing(get, &error)) => {}
         Err(error) => return Err(error.into()),
@@ -170,6 +173,7 @@ async fn list_all<W: Write + Send + 'static>(
         () = printer.failed() => ResourceVersion::UNSET,
         never = counting => match never {},
     };
+    printer.listed(part);
     Ok(())
 }
 
@@ -192,6 +196,7 @@ async fn query_index<W: Write>(
     for object in matching_objects(&*indexer, &get.by)?.values() {
         printer.object(part, object);
     }
+    printer.listed(part);
     Ok(())
 }
 

@@ -54,6 +54,13 @@ impl<W: Write> ListingPrinter<W> {
         }
     }
 
+    /// Records that the objects of a part were received, even if there are none.
+    pub(super) fn listed(&self, part: &Part) {
+        if let Some(listing) = &mut self.lock().listing {
+            listing.listed(&part.resource);
+        }
+    }
+
     /// Completes when writing has failed.
     pub(super) async fn failed(&self) {
         self.failed.notified().await;

@@ -15,6 +15,8 @@ pub(super) struct Block {
     cells: Vec<Cell>,
     /// The indices and colours of the coloured cells, in order: few cells have one.
     colours: Vec<(usize, Colour)>,
+    /// The indices of the cells with a name that may get a prefix, in order.
+    names: Vec<usize>,
     lines: Vec<WaitingLine>,
 }
 
@@ -43,16 +45,18 @@ pub(super) enum LineForm {
 }
 
 impl Block {
-    /// Adds a row; `colours` are the indices and colours of its coloured cells, in order. As in kubectl, a tab inside a
-    /// cell starts another cell.
+    /// Adds a row; `colours` are the indices and colours of its coloured cells, in order, and `name` is the index of the
+    /// cell for [`Block::prefix_names`]. As in kubectl, a tab inside a cell starts another cell.
     pub(super) fn push<'a>(
         &mut self,
         cells: impl Iterator<Item = &'a str>,
         colours: impl IntoIterator<Item = (usize, Colour)>,
+        name: Option<usize>,
     ) {
         let mut colours = colours.into_iter().peekable();
         for (at, cell) in cells.enumerate() {
             let colour = colours.next_if(|(of, _)| *of == at).map(|(_, colour)| colour);
+            self.names.extend((name == Some(at)).then_some(self.cells.len()));
             for cell in cell.split('\t') {
                 self.colours.extend(colour.map(|colour| (self.cells.len(), colour)));
                 self.text.push_str(cell);
@@ -70,6 +74,23 @@ impl Block {
         self.lines.push(WaitingLine { end: self.cells.len(), form });
     }
 
+    /// Puts a text before the names.
+    pub(super) fn prefix_names(&mut self, prefix: &str) {
+        let width = prefix.chars().count();
+        let mut text = String::with_capacity(self.text.len() + prefix.len() * self.names.len());
+        let (mut start, mut names) = (0, self.names.drain(..).peekable());
+        for (at, cell) in self.cells.iter_mut().enumerate() {
+            if names.next_if_eq(&at).is_some() {
+                text.push_str(prefix);
+                cell.width += width;
+            }
+            text.push_str(&self.text[std::mem::replace(&mut start, cell.end)..cell.end]);
+            cell.end = text.len();
+        }
+        drop(names);
+        self.text = text;
+    }
+
     /// Removes all lines but keeps the capacity of a few.
     pub(super) fn clear(&mut self) {
         self.text.clear();
@@ -78,6 +99,8 @@ impl Block {
         self.cells.shrink_to(KEPT_CELLS);
         self.colours.clear();
         self.colours.shrink_to(KEPT_CELLS);
+        self.names.clear();
+        self.names.shrink_to(KEPT_CELLS);
         self.lines.clear();
         self.lines.shrink_to(KEPT_CELLS);
     }

@@ -120,7 +120,7 @@ mod tests {
     fn written(columns: usize, natural: &mut Vec<usize>, rows: &[&[&str]], remarks: &[&str]) -> String {
         let mut block = Block::default();
         for row in rows {
-            block.push(row.iter().copied(), []);
+            block.push(row.iter().copied(), [], None);
         }
         for remark in remarks {
             block.note(&format!("  {remark}"), None, LineForm::Note);
@@ -185,7 +185,7 @@ mod tests {
     #[test]
     fn clipped_cell_keeps_its_colour() {
         let (mut block, mut text, mut out) = (Block::default(), String::new(), Vec::new());
-        block.push(["abcdefghijk", "x"].into_iter(), [(0, Colour::Red)]);
+        block.push(["abcdefghijk", "x"].into_iter(), [(0, Colour::Red)], None);
         FittedWriter::write(&block, &mut Vec::new(), 12, Pieces::new(&mut text, &mut out))
             .expect("a Vec takes all");
         assert_eq!(String::from_utf8(out).expect("text"), "\u{1b}[31mabcdefg…\u{1b}[0m   x\n");

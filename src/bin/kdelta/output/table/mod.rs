@@ -23,7 +23,7 @@ use std::sync::Arc;
 
 use kdelta::object::{ApiResource, Column};
 
-use crate::view::{Cells, Colour, Layout, Line, NamespaceColumn, RowMeaning};
+use crate::view::{Cells, Colour, KindPrefix, Layout, Line, NamespaceColumn, RowMeaning};
 use block::{Block, LineForm};
 use elastic::ElasticWriter;
 use fitted::FittedWriter;
@@ -60,6 +60,8 @@ pub(crate) struct Table {
     /// The widths of other headings in an endless table. Bounded by the watched kinds.
     widths: HashMap<Vec<String>, Widths>,
     block: Block,
+    /// The types that were listed, each once, for [`KindPrefix::IfSeveral`].
+    listed: Vec<Arc<ApiResource>>,
     /// Empty between two blocks; kept for the capacity.
     text: String,
     /// The cells of the previous line, kept for the capacity.
@@ -98,6 +100,7 @@ impl Table {
             current: None,
             widths: HashMap::new(),
             block: Block::default(),
+            listed: Vec::new(),
             text: String::new(),
             spare: Cells::default(),
         }
@@ -140,7 +143,7 @@ impl Table {
 
     /// Prefixes names with their type from the next line on.
     pub(crate) fn prefix_names(&mut self) {
-        self.layout.kind = true;
+        self.layout.kind = KindPrefix::Always;
     }
 
     /// Adds a line, which waits; earlier lines may be written.
@@ -156,16 +159,26 @@ impl Table {
             self.change_columns(&line, out)?;
         }
         let cells = self.front.iter().map(|(_, cell)| &**cell).chain(line.cells.iter());
+        let name = line.cells.name().map(|name| self.front.len() + name);
         match &self.current {
             Some(current) if self.colour => {
                 let cells: Vec<&str> = cells.collect();
-                self.block.push(cells.iter().copied(), current.meaning.colours(&cells));
+                let colours = current.meaning.colours(&cells);
+                self.block.push(cells.iter().copied(), colours, name);
             }
-            _ => self.block.push(cells, []),
+            _ => self.block.push(cells, [], name),
         }
         self.spare = line.cells;
         let is_full = self.block.len() >= MAX_WAITING_LINES || self.block.text_len() >= MAX_WAITING_BYTES;
-        if is_full { self.flush(out) } else { Ok(()) }
+        if is_full { self.write(true, out) } else { Ok(()) }
+    }
+
+    /// Records that the objects of a type were received, even if there are none: several such types have names with
+    /// their kinds.
+    pub(crate) fn listed(&mut self, resource: &Arc<ApiResource>) {
+        if !self.listed.contains(resource) {
+            self.listed.push(Arc::clone(resource));
+        }
     }
 
     /// Adds a text below the last line, which does not affect the columns. One that `is_whole` is never clipped.
@@ -184,9 +197,19 @@ impl Table {
     /// # Errors
     /// `out` failed.
     pub(crate) fn flush(&mut self, out: &mut impl Write) -> io::Result<()> {
+        self.write(self.listed.len() > 1, out)
+    }
+
+    /// Writes the waiting lines. `has_several` is whether several types were listed, or may be.
+    fn write(&mut self, has_several: bool, out: &mut impl Write) -> io::Result<()> {
         let Self { current, block, text, row_width, .. } = self;
         if block.is_empty() {
             return Ok(());
+        }
+        if let Some(current) = current.as_ref().filter(|_| has_several)
+            && self.layout.kind == KindPrefix::IfSeveral
+        {
+            block.prefix_names(&Layout::kind_prefix(&current.resource));
         }
         // Without columns there are only notes.
         let mut none = Widths::default();
@@ -212,6 +235,7 @@ impl Table {
             (current.resource, current.columns) = (resource, columns);
             return Ok(());
         }
+        self.listed(&line.resource);
         self.flush(out)?;
         let last = self.current.take();
         let widths = match (self.extent, last) {
@@ -230,7 +254,7 @@ impl Table {
             }
         };
         if self.headers {
-            self.block.push(headings.iter().map(String::as_str), []);
+            self.block.push(headings.iter().map(String::as_str), [], None);
         }
         let meaning = if self.colour { RowMeaning::of(&headings) } else { RowMeaning::default() };
         self.current = Some(Current { resource, columns, headings, meaning, widths });
@@ -366,6 +390,34 @@ mod tests {
              \n\
              NAME        TYPE        AGE\n\
              service/x   ClusterIP   1s\n"
+        );
+    }
+
+    #[test]
+    fn names_have_their_kinds_if_several_types_were_listed() {
+        let pods = resource("", "pods", "Pod");
+        let services = resource("", "services", "Service");
+        let deployments = resource("apps", "deployments", "Deployment");
+        let printed = |parts: &[(&Arc<ApiResource>, &[&str])], listed: &[&Arc<ApiResource>]| {
+            let mut printed = Printed::new(Extent::Finite);
+            printed.table.layout.kind = KindPrefix::IfSeveral;
+            for (resource, names) in parts {
+                for name in *names {
+                    let mut cells: Cells = [*name, "1s"].into_iter().collect();
+                    cells.set_name(0);
+                    let line = Line { cells, ..line(resource, &["Name", "Age"], &[]) };
+                    printed.table.line(line, &mut printed.out).expect("a Vec takes all");
+                }
+            }
+            listed.iter().for_each(|resource| printed.table.listed(resource));
+            printed.text()
+        };
+        assert_eq!(printed(&[(&pods, &["a", "b"])], &[]), "NAME   AGE\na      1s\nb      1s\n");
+        assert_eq!(printed(&[(&pods, &["a"])], &[&pods]), "NAME   AGE\na      1s\n");
+        assert_eq!(printed(&[(&pods, &["a"])], &[&pods, &services]), "NAME    AGE\npod/a   1s\n");
+        assert_eq!(
+            printed(&[(&deployments, &["a", "bc"]), (&pods, &["d"])], &[]),
+            "NAME                 AGE\ndeployment.apps/a    1s\ndeployment.apps/bc   1s\n\nNAME    AGE\npod/d   1s\n"
         );
     }
 

@@ -33,12 +33,12 @@ impl TabRows {
             coloured.extend(colours.next_if(|(of, _)| *of == at).map(|(_, colour)| (row.len(), colour)));
             row.extend(lines.next().map(str::to_owned));
             for line in lines {
-                self.block.push(row.iter().map(String::as_str), coloured.drain(..));
+                self.block.push(row.iter().map(String::as_str), coloured.drain(..), None);
                 row.clear();
                 row.push(line.to_owned());
             }
         }
-        self.block.push(row.iter().map(String::as_str), coloured);
+        self.block.push(row.iter().map(String::as_str), coloured, None);
     }
 
     /// Writes the waiting rows.

@@ -1,6 +1,6 @@
 //! The plan of one cluster: computes the parts from the selection and the types and namespaces known so far. No I/O.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use kdelta::object::ApiResource;
@@ -23,6 +23,8 @@ pub(crate) struct Plan {
     open: Vec<Types>,
     /// The categories, whose members change over time.
     categories: Vec<String>,
+    /// Whether an object that is named twice has two parts.
+    keeps_repeated_names: bool,
     /// Whether `--all-kinds` covers only namespaced types.
     is_bound: bool,
     /// The types that the patterns and categories match now.
@@ -105,6 +107,7 @@ impl Plan {
             objects: Vec::new(),
             open: types.filter(|types| types.is_open()).cloned().collect(),
             categories: Vec::new(),
+            keeps_repeated_names: selection.keeps_repeated_names,
             is_bound: !matches!(selection.namespaces, Namespaces::All | Namespaces::Current),
             kinds: Vec::new(),
             scope,
@@ -257,22 +260,24 @@ impl Plan {
         self.named.iter().map(|(resource, _)| resource).chain(&self.kinds).chain(of_objects)
     }
 
-    /// Returns the parts, each once, ordered by type, namespace and name as requested. A named object is no part of its
-    /// own if its whole collection is one.
+    /// Returns the parts, ordered by type, namespace and name as requested: each once, or named objects as often as they
+    /// are named. A named object is no part of its own if its whole collection is one.
     pub(super) fn parts(&self) -> Vec<PlannedPart> {
         let mut parts: Vec<PlannedPart> = Vec::new();
-        // Sets for large plans; the vector keeps the order.
-        let mut seen = BTreeSet::new();
+        // A map for large plans; the vector keeps the order. Counts how often each part is requested.
+        let mut seen: BTreeMap<_, usize> = BTreeMap::new();
         let named = self.named.iter().map(|(resource, names)| (resource, names.as_slice(), false));
         let open = self.kinds.iter().map(|resource| (resource, &[][..], true));
         for (resource, names, open_type) in named.chain(open) {
             for (namespace, open_namespace) in self.scopes(resource) {
                 let of_type = (&resource.group, &resource.version, &resource.resource);
                 let mut add = |name: Option<Arc<str>>| {
-                    if seen.insert((of_type, Arc::clone(&namespace), name.clone())) {
-                        let part = self.part(resource, &namespace, name);
+                    let count = seen.entry((of_type, Arc::clone(&namespace), name.clone())).or_default();
+                    if *count == 0 || (self.keeps_repeated_names && name.is_some()) {
+                        let part = Part { repetition: *count, ..self.part(resource, &namespace, name) };
                         parts.push(PlannedPart { part, open_type, open_namespace });
                     }
+                    *count += 1;
                 };
                 if names.is_empty() {
                     add(None);
@@ -284,13 +289,16 @@ impl Plan {
         }
         for part in &self.objects {
             let of_type = (&part.resource.group, &part.resource.version, &part.resource.resource);
-            if seen.insert((of_type, Arc::clone(&part.namespace), part.name.clone())) {
-                parts.push(PlannedPart { part: part.clone(), open_type: false, open_namespace: false });
+            let count = seen.entry((of_type, Arc::clone(&part.namespace), part.name.clone())).or_default();
+            if *count == 0 || self.keeps_repeated_names {
+                let part = Part { repetition: *count, ..part.clone() };
+                parts.push(PlannedPart { part, open_type: false, open_namespace: false });
             }
+            *count += 1;
         }
         parts.retain(|PlannedPart { part, .. }| {
             let of_type = (&part.resource.group, &part.resource.version, &part.resource.resource);
-            part.name.is_none() || !seen.contains(&(of_type, Arc::clone(&part.namespace), None))
+            part.name.is_none() || !seen.contains_key(&(of_type, Arc::clone(&part.namespace), None))
         });
         parts
     }

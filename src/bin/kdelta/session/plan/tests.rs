@@ -23,6 +23,7 @@ fn selection(words: &[&str], namespaces: Namespaces) -> Selection {
         label_selector: None,
         field_selector: None,
         cached: false,
+        keeps_repeated_names: false,
         page_size: 500,
         list_mode: ListMode::Auto,
     }
