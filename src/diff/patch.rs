@@ -144,9 +144,9 @@ mod tests {
     use super::*;
 
     /// Applies a JSON Patch as RFC 6902 describes it.
-    fn json_patched(old: &Value, patch: &str) -> Value {
+    fn json_patched(old: &Value, operations: &str) -> Value {
         let mut state = old.clone();
-        let operations: Vec<Value> = serde_json::from_str(patch).expect("operations");
+        let operations: Vec<Value> = serde_json::from_str(operations).expect("operations");
         for operation in &operations {
             let path = operation["path"].as_str().expect("a path");
             let value = operation.get("value").cloned();

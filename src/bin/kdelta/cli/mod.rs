@@ -346,7 +346,7 @@ mod tests {
     #[test]
     fn help_has_default_width_without_columns() {
         let words = || vec!["x".into(), "get".into(), "--help".into()];
-        let text = |no_columns| parse(words(), "kdelta", no_columns).err().expect("help").to_string();
+        let text = |no_columns| parse(words(), "kdelta", no_columns).expect_err("help").to_string();
         assert!(
             text(true).lines().any(|line| line.len() > 80 && line.len() <= DEFAULT_WIDTH),
             "{}",
@@ -358,7 +358,7 @@ mod tests {
     fn help_shows_how_the_program_was_called() {
         let text = |words: &[&str]| {
             let words = words.iter().map(Into::into).collect();
-            parse(words, "kubectl delta", false).err().expect("help").to_string()
+            parse(words, "kubectl delta", false).expect_err("help").to_string()
         };
         let help = text(&["x", "get", "--help"]);
         assert!(help.contains("Usage: kubectl delta get"), "{help}");

@@ -80,7 +80,7 @@ impl OrderedListing {
         match self {
             Self::Unsorted(listing) => listing.listed(resource),
             Self::Sorted(SortedListing { waiting: Waiting::Rows { table, .. }, .. }) => {
-                table.listed(resource)
+                table.listed(resource);
             }
             Self::Sorted(_) => {}
         }

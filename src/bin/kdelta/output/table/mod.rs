@@ -159,7 +159,7 @@ impl Table {
             self.change_columns(&line, out)?;
         }
         let cells = self.front.iter().map(|(_, cell)| &**cell).chain(line.cells.iter());
-        let name = line.cells.name().map(|name| self.front.len() + name);
+        let name = line.cells.name().map(|name| usize::from(self.front.is_some()) + name);
         match &self.current {
             Some(current) if self.colour => {
                 let cells: Vec<&str> = cells.collect();
@@ -409,7 +409,9 @@ mod tests {
                     printed.table.line(line, &mut printed.out).expect("a Vec takes all");
                 }
             }
-            listed.iter().for_each(|resource| printed.table.listed(resource));
+            for resource in listed {
+                printed.table.listed(resource);
+            }
             printed.text()
         };
         assert_eq!(printed(&[(&pods, &["a", "b"])], &[]), "NAME   AGE\na      1s\nb      1s\n");
