@@ -8,7 +8,6 @@ mod demo;
 mod discovery;
 mod events;
 mod files;
-mod flag_words;
 mod go_number;
 mod help_template;
 mod kubectl_options;
@@ -25,14 +24,16 @@ pub(crate) use demo::{DemoArgs, DemoCommandArgs};
 pub(crate) use discovery::{ApiResourcesArgs, ApiVersionsArgs, VersionArgs};
 pub(crate) use events::EventsArgs;
 pub(crate) use files::FileArgs;
-pub(crate) use flag_words::{Spelling, flag_names, spelling, unknown_shorthand};
 pub(crate) use kubectl_options::KubectlOptionArgs;
 pub(crate) use lines::{ChangesArg, FlowArgs, LineArgs, OnSlowArg};
 pub(crate) use outcome::OutcomeArgs;
 pub(crate) use rows::{RowArgs, TsArg};
 pub(crate) use select::{ByArgs, ListModeArg, PrintArgs, SelectArgs, TemplateArgs};
 pub(crate) use shell::{CompletionsArgs, ManArgs, Shell};
-pub(crate) use spelling::{accept_kubectl_spelling, parse_bool, switched_off, takes_bool, wrong_switch};
+pub(crate) use spelling::{
+    Spelling, accept_kubectl_spelling, flag_names, parse_bool, spelling, switched_off, takes_bool,
+    unknown_shorthand, wrong_switch,
+};
 pub(crate) use tasks::{ExplainArgs, GetArgs, IndexArgs, ObjectArgs, UntilArgs, WatchArgs};
 
 use clap::{Parser, Subcommand};
