@@ -123,7 +123,10 @@ fn commands_of_kubectl_are_answered_with_the_command() {
         assert_eq!(TestEnv::new().kdelta(words).finish().failure(2), expected, "{words:?}");
     }
     let misspelt = TestEnv::new().kdelta(&["evnets"]).finish().failure(2);
-    assert!(misspelt.contains("a similar subcommand exists: 'events'"), "{misspelt}");
+    assert_eq!(
+        misspelt,
+        "error: unknown command \"evnets\" for \"kdelta\"\n\nDid you mean this?\n\tevents\n"
+    );
 }
 
 /// Returns the header and the number of rows of a table.

@@ -48,7 +48,10 @@ fn other_forms_need_rows() {
             "--changes has one form in JSON lines, the field `changes`: other forms need a table",
         ),
         (["watch", "po", "-o", "name", "--changes=unified"], "--changes needs a table or -o json"),
-        (["watch", "po", "-o", "json", "--changes=other"], "invalid value 'other' for '--changes[=<FORM>]'"),
+        (
+            ["watch", "po", "-o", "json", "--changes=other"],
+            "invalid argument \"other\" for \"--changes\" flag: must be one of inline, unified",
+        ),
     ] {
         let error = env.kdelta(&words).finish().failure(2);
         assert!(error.starts_with(&format!("error: {message}")), "{error}");

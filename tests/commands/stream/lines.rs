@@ -23,7 +23,7 @@ fn program_fields() -> Vec<String> {
     let env = TestEnv::new();
     let call = env.kdelta(&["watch", "pods", "-o", "json", "--fields", "name,nonsense"]);
     let error = call.finish().failure(2);
-    let names = error.split("[possible values: ").nth(1).and_then(|rest| rest.split(']').next());
+    let names = error.lines().next().and_then(|line| line.split("must be one of ").nth(1));
     let names = names.unwrap_or_else(|| panic!("no names: {error}"));
     assert!(
         error.starts_with("error: invalid argument \"nonsense\" for \"--fields\" flag: must be one of v, "),
