@@ -4,7 +4,7 @@
 //! levels on its path; different parts are parsed one level at a time.
 //!
 //! [`changes`] returns the differences for programs and people; [`json_patch`] and [`merge_patch`] write them as
-//! standard patches, [`unified`] compares texts line by line. [`Scope`] decides whether anything changed at the selected
+//! standard patches, [`unified()`] compares texts line by line. [`Scope`] decides whether anything changed at the selected
 //! paths.
 
 mod change;
