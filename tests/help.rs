@@ -9,7 +9,7 @@ use std::path::Path;
 use crate::support::TestEnv;
 
 /// The file of each text, and the arguments that print it.
-const TEXTS: [(&str, &[&str]); 27] = [
+const TEXTS: [(&str, &[&str]); 29] = [
     ("kdelta", &["-h"]),
     ("kdelta.long", &["--help"]),
     ("watch", &["watch", "-h"]),
@@ -34,6 +34,8 @@ const TEXTS: [(&str, &[&str]); 27] = [
     ("completions.long", &["completions", "--help"]),
     ("man", &["man", "-h"]),
     ("man.long", &["man", "--help"]),
+    ("options", &["options"]),
+    ("options.long", &["options", "--help"]),
     ("exit-codes", &["help", "exit-codes"]),
     ("environment", &["help", "environment"]),
     ("config", &["help", "config"]),

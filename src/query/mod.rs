@@ -1,14 +1,18 @@
-//! Queries and templates over objects, as kubectl has them: quantities, sorting, custom columns, Go templates and
-//! aligned cells. Pure.
+//! Queries and templates over objects: quantities, sorting, custom columns, Go templates and aligned cells as kubectl has
+//! them, and jq expressions. Pure.
 
 mod custom_columns;
 mod go_template;
+#[cfg(feature = "jq")]
+mod jq;
 mod quantity;
 mod sort;
 mod tab_writer;
 
 pub use custom_columns::{ColumnPrintError, ColumnPrinter, CustomColumns, CustomColumnsError};
 pub use go_template::{GoTemplate, ListExecution, TemplateError};
+#[cfg(feature = "jq")]
+pub use jq::{JqError, JqFilter, JqSyntaxError};
 pub use quantity::{Quantity, QuantityError};
 pub use sort::{
     Incomparable, SortBy, SortError, SortKey, SortedItems, WATCH_ONLY_WARNING, WATCH_WARNING, go_sort,

@@ -104,26 +104,6 @@ fn last_word_is_completed_from_the_cluster() {
         ("get pods --cluster g", &["gone"], ":4"),
         ("get pods --user=", &["--user=admin"], ":4"),
         (
-            "get pods -o ",
-            &[
-                "custom-columns",
-                "custom-columns-file",
-                "go-template",
-                "go-template-file",
-                "json",
-                "jsonpath",
-                "jsonpath-as-json",
-                "jsonpath-file",
-                "kyaml",
-                "name",
-                "template",
-                "templatefile",
-                "wide",
-                "yaml",
-            ],
-            ":4",
-        ),
-        (
             "get pods -o jsonpath=",
             &["jsonpath={.apiVersion}", "jsonpath={.items[*]", "jsonpath={.kind}"],
             ":6",
@@ -165,6 +145,48 @@ fn last_word_is_completed_from_the_cluster() {
         }
         let (found, last) = candidates(&env, &words_of_line);
         // The objects of the demo change over time: a type may have objects that the test does not name.
+        assert_eq!(
+            (found.iter().map(String::as_str).collect::<Vec<_>>(), &*last),
+            (words.to_vec(), directive),
+            "{line}"
+        );
+    }
+}
+
+#[test]
+fn output_formats_are_completed() {
+    let (env, _demo) = on_demo();
+    for (line, words, directive) in [
+        (
+            "get pods -o ",
+            &[
+                "csv",
+                "csv-wide",
+                "custom-columns",
+                "custom-columns-file",
+                "go-template",
+                "go-template-file",
+                "jq",
+                "jq-file",
+                "json",
+                "jsonpath",
+                "jsonpath-as-json",
+                "jsonpath-file",
+                "kyaml",
+                "markdown",
+                "markdown-wide",
+                "name",
+                "template",
+                "templatefile",
+                "wide",
+                "yaml",
+            ][..],
+            ":4",
+        ),
+        ("index pods -o ", &["csv", "json", "kyaml", "markdown", "name", "yaml"], ":4"),
+        ("index pods --sort-by ", &["count", "value"], ":4"),
+    ] {
+        let (found, last) = candidates(&env, &line.split(' ').collect::<Vec<_>>());
         assert_eq!(
             (found.iter().map(String::as_str).collect::<Vec<_>>(), &*last),
             (words.to_vec(), directive),

@@ -10,6 +10,7 @@ mod formats;
 mod hints;
 mod kubectl_commands;
 mod many;
+mod output;
 mod plugin;
 mod raw;
 mod shells;

@@ -3,6 +3,7 @@
 mod invisible_updates;
 mod line_fields;
 pub(super) mod many;
+mod name_patterns;
 mod refused_streams;
 mod resume;
 mod stalled;

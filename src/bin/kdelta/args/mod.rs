@@ -10,6 +10,7 @@ mod events;
 mod files;
 mod go_number;
 mod help_template;
+mod index;
 mod kubectl_options;
 mod lines;
 mod outcome;
@@ -24,17 +25,18 @@ pub(crate) use demo::{DemoArgs, DemoCommandArgs};
 pub(crate) use discovery::{ApiResourcesArgs, ApiVersionsArgs, VersionArgs};
 pub(crate) use events::EventsArgs;
 pub(crate) use files::FileArgs;
+pub(crate) use index::{CountOrder, IndexArgs};
 pub(crate) use kubectl_options::KubectlOptionArgs;
 pub(crate) use lines::{ChangesArg, FlowArgs, LineArgs, OnSlowArg};
 pub(crate) use outcome::OutcomeArgs;
 pub(crate) use rows::{RowArgs, TsArg};
 pub(crate) use select::{ByArgs, ListModeArg, PrintArgs, SelectArgs, TemplateArgs};
-pub(crate) use shell::{CompletionsArgs, ManArgs, Shell};
+pub(crate) use shell::{CompletionsArgs, ManArgs, OptionsArgs, Shell};
 pub(crate) use spelling::{
     Spelling, accept_kubectl_spelling, flag_names, parse_bool, spelling, switched_off, takes_bool,
     unknown_shorthand, wrong_switch,
 };
-pub(crate) use tasks::{ExplainArgs, GetArgs, IndexArgs, ObjectArgs, UntilArgs, WatchArgs};
+pub(crate) use tasks::{ExplainArgs, GetArgs, ObjectArgs, UntilArgs, WatchArgs};
 
 use clap::{Parser, Subcommand};
 
@@ -94,6 +96,7 @@ pub(crate) enum Command {
     Demo(DemoCommandArgs),
     Completions(CompletionsArgs),
     Man(ManArgs),
+    Options(OptionsArgs),
 }
 
 impl Command {
@@ -111,6 +114,7 @@ impl Command {
             Self::Demo(_) => "demo",
             Self::Completions(_) => "completions",
             Self::Man(_) => "man",
+            Self::Options(_) => "options",
         }
     }
 }
@@ -132,7 +136,8 @@ mod tests {
             let name = command.get_name();
             let line = format!("{name} pods --by node");
             let line = match name {
-                "api-resources" | "api-versions" | "demo" | "events" | "explain" | "man" | "version" => name,
+                "api-resources" | "api-versions" | "demo" | "events" | "explain" | "man" | "options"
+                | "version" => name,
                 "completions" => "completions bash",
                 _ => &line,
             };

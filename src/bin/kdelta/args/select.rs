@@ -78,14 +78,18 @@ pub(crate) enum ListModeArg {
 #[command(next_help_heading = "Output")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag that kubectl has")]
 pub(crate) struct PrintArgs {
-    /// Output format: wide, json, yaml, kyaml, name, jsonpath=TEMPLATE, jsonpath-as-json=TEMPLATE, jsonpath-file=FILE,
-    /// go-template=TEMPLATE, go-template-file=FILE, custom-columns=HEADER:PATH,… or custom-columns-file=FILE [default: the
-    /// server's table]
+    /// Output format: wide, json, yaml, kyaml, name, csv, csv-wide, markdown, markdown-wide, jq=EXPRESSION, jq-file=FILE,
+    /// jsonpath=TEMPLATE, jsonpath-as-json=TEMPLATE, jsonpath-file=FILE, go-template=TEMPLATE, go-template-file=FILE,
+    /// custom-columns=HEADER:PATH,… or custom-columns-file=FILE [default: the server's table]
     #[arg(short, long, value_name = "FORMAT")]
     pub(crate) output: Option<String>,
 
     #[command(flatten)]
     pub(crate) template: TemplateArgs,
+
+    /// Print the strings among the results of -o jq without quotes
+    #[arg(short, long)]
+    pub(crate) raw_output: bool,
 
     /// Print the server's columns; =false: only the name and the age of each object
     #[arg(

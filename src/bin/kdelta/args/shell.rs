@@ -51,6 +51,17 @@ pub(crate) enum Shell {
     Nushell,
 }
 
+/// Print the flags that every command takes
+#[derive(Debug, Args)]
+#[command(
+    help_template = HELP,
+    before_help = "\
+Examples:
+  kdelta options                         connection, demo and terminal
+"
+)]
+pub(crate) struct OptionsArgs {}
+
 /// Print a page of the manual in roff
 #[derive(Debug, Args)]
 #[command(

@@ -119,38 +119,6 @@ pub(crate) struct GetArgs {
     pub(crate) outcome: OutcomeArgs,
 }
 
-/// Print the values of an index and the number of objects of each
-#[derive(Debug, Args)]
-#[command(
-    help_template = HELP,
-    before_help = "\
-Examples:
-  kdelta index pods -A --by namespace    the namespaces, with the number of pods in each
-  kdelta index pods --by label:app
-  kdelta index pods -A --by 'field:spec.containers[*].image'
-"
-)]
-pub(crate) struct IndexArgs {
-    #[command(flatten)]
-    pub(crate) select: SelectArgs,
-
-    /// The index: namespace, name, label:KEY, annotation:KEY, owner, node, image or field:PATH; with =VALUE only that
-    /// value
-    #[arg(long, value_name = "INDEX[=VALUE]", required = true, help_heading = "Selection")]
-    pub(crate) by: Vec<String>,
-
-    /// Print no header line
-    #[arg(long, help_heading = "Output")]
-    pub(crate) no_headers: bool,
-
-    /// Print the data of Secrets instead of ***
-    #[arg(long, help_heading = "Output")]
-    pub(crate) show_secrets: bool,
-
-    #[command(flatten)]
-    pub(crate) outcome: OutcomeArgs,
-}
-
 /// Print the documentation of a resource type or of its fields
 ///
 /// A field is selected by its path, such as pods.spec.containers. The documentation comes from the server and also

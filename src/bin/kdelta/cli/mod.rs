@@ -1,5 +1,6 @@
 //! The program's entry point: parses arguments, resolves settings, runs the command, and maps errors to an exit code.
 
+mod global_flags;
 mod invoked;
 mod kubectl_commands;
 mod preferences;
@@ -59,7 +60,7 @@ pub(crate) fn run(words: &[OsString]) -> ExitCode {
             for default in defaults.iter().filter(|_| settings.verbosity > 0) {
                 messages.notice(&format!("default: {default}"));
             }
-            let done = dispatch(&settings, &messages);
+            let done = dispatch(&settings, &messages, environment.no_columns);
             (messages, done)
         }
         Err(ResolveError::Clap(error)) => {
@@ -160,7 +161,8 @@ fn parse(mut words: Vec<OsString>, program: &str, no_columns: bool) -> Result<Pa
     {
         topic.try_get_matches_from_mut(["help", "--help"])?;
     }
-    let mut app = with_program_name(Cli::command().bin_name(program), program);
+    let app = with_program_name(Cli::command().bin_name(program), program);
+    let mut app = global_flags::hidden(app, program);
     if no_columns {
         // clap treats 0 as the narrowest width.
         app = app.term_width(DEFAULT_WIDTH);
@@ -189,10 +191,11 @@ fn complete(line: &[OsString]) -> ExitCode {
 }
 
 /// Runs the task.
-fn dispatch(settings: &Settings, messages: &Arc<Messages>) -> anyhow::Result<ExitCode> {
+fn dispatch(settings: &Settings, messages: &Arc<Messages>, no_columns: bool) -> anyhow::Result<ExitCode> {
     match &settings.task {
         Task::Completions(shell) => return commands::completions::run(*shell, Stdout::open()?),
         Task::Man(command) => return commands::man::run(command.as_deref(), Stdout::open()?),
+        Task::Options => return print_options(no_columns),
         Task::Version(Version { client_only: true, format }) => {
             return commands::discovery::client_version(*format, Stdout::open()?);
         }
@@ -274,7 +277,9 @@ fn dispatch(settings: &Settings, messages: &Arc<Messages>) -> anyhow::Result<Exi
                 commands::explain::run(&session, request, &reporter, out).await?;
                 Ok(ExitCode::Ok)
             }
-            Task::Watch(_) | Task::Demo | Task::Completions(_) | Task::Man(_) => Ok(ExitCode::Ok),
+            Task::Watch(_) | Task::Demo | Task::Completions(_) | Task::Man(_) | Task::Options => {
+                Ok(ExitCode::Ok)
+            }
         }
     });
     credential_plugins().end();
@@ -284,6 +289,14 @@ fn dispatch(settings: &Settings, messages: &Arc<Messages>) -> anyhow::Result<Exi
         Some(warnings) => Ok(warnings_as_errors::outcome(ended?, &warnings)?),
         None => ended,
     }
+}
+
+/// Prints the flags that every command takes.
+fn print_options(no_columns: bool) -> anyhow::Result<ExitCode> {
+    let mut out = Stdout::open()?;
+    out.write_all(global_flags::list(no_columns.then_some(DEFAULT_WIDTH)).to_string().as_bytes())?;
+    out.flush()?;
+    Ok(ExitCode::Ok)
 }
 
 /// Prints a notice of the connection. Plugin output is printed line by line; while a plugin prompts the user, it owns

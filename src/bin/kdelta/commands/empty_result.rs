@@ -8,7 +8,11 @@ use crate::session::{PlannedPart, Session};
 /// Reports an empty result with kubectl's text. On a terminal, adds a hint if a namespace does not exist and a similar
 /// one does.
 pub(super) async fn report(session: &Session, reporter: &Reporter, parts: &[PlannedPart]) {
-    report_text(session, reporter, parts, &format::nothing_found(parts)).await;
+    let text = match format::unmatched_names(session, parts) {
+        Some(patterns) => format::nothing_matches(parts, &patterns),
+        None => format::nothing_found(parts),
+    };
+    report_text(session, reporter, parts, &text).await;
 }
 
 /// Reports an empty result with this text and with the hint of [`report`].
@@ -20,6 +24,13 @@ pub(super) async fn report_text(session: &Session, reporter: &Reporter, parts: &
     {
         let similar = similar.join(" or ");
         messages.hint(&format!("there is no namespace {missing:?}; did you mean {similar}?"));
+    }
+}
+
+/// Reports the patterns of names without a match, of a result that is not empty otherwise.
+pub(super) fn report_unmatched(session: &Session, reporter: &Reporter, parts: &[PlannedPart]) {
+    if let Some(patterns) = format::unmatched_names(session, parts) {
+        reporter.messages().notice(&format::nothing_matches(parts, &patterns));
     }
 }
 

@@ -1,5 +1,6 @@
 //! The output formats shared by several commands.
 
+use std::io;
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -10,13 +11,14 @@ use kdelta::query::CustomColumns;
 
 use crate::exit::OwnLines;
 use crate::output::{
-    ChangeForm, ChangeOptions, Engine, EventFormat, EventOptions, GetWatchOptions, GetWatchOutput, Listing,
-    PrintError, RowOptions, RowWidth, TypedFormat, WatchOutput, terminal_columns,
+    ChangeForm, ChangeOptions, DelimitedFormat, Engine, EventFormat, EventOptions, GetWatchOptions,
+    GetWatchOutput, JqProgram, JqResults, Listing, PrintError, RowOptions, RowWidth, TypedFormat,
+    WatchOutput, terminal_columns,
 };
-use crate::session::PlannedPart;
+use crate::session::{NamePatterns, PlannedPart, Session};
 use crate::settings::{
-    self, ChangesArg, EventOutput, Format, GetWatch, Lines, Namespaces, Print, Selection, Template, TsArg,
-    Watch,
+    self, ChangesArg, EventOutput, Format, GetWatch, Jq, Lines, Namespaces, Print, Selection, TableStyle,
+    Template, TsArg, Watch,
 };
 use crate::view::{Details, KindPrefix, Layout, NamespaceColumn, RowTimes, TimeForm};
 
@@ -24,6 +26,7 @@ use crate::view::{Details, KindPrefix, Layout, NamespaceColumn, RowTimes, TimeFo
 enum ByTemplate {
     Engine(Engine),
     Columns(&'static CustomColumns),
+    Jq(JqProgram),
 }
 
 fn by_template(template: Template) -> ByTemplate {
@@ -32,6 +35,16 @@ fn by_template(template: Template) -> ByTemplate {
         Template::JsonPathAsJson(path, text) => ByTemplate::Engine(Engine::JsonPathAsJson(path, text)),
         Template::Go(template) => ByTemplate::Engine(Engine::Go(template)),
         Template::Columns(columns) => ByTemplate::Columns(columns),
+        Template::Jq(Jq { whole, per_item, raw }) => ByTemplate::Jq(JqProgram { whole, per_item, raw }),
+    }
+}
+
+/// Returns the format of rows without widths; `None` for aligned columns.
+fn delimited(style: TableStyle) -> Option<DelimitedFormat> {
+    match style {
+        TableStyle::Aligned => None,
+        TableStyle::Csv => Some(DelimitedFormat::Csv),
+        TableStyle::Markdown => Some(DelimitedFormat::Markdown),
     }
 }
 
@@ -50,7 +63,7 @@ impl Extent<'_> {
     /// Returns the columns of a table.
     fn layout(&self, print: &Print, event: bool) -> Layout {
         Layout {
-            wide: print.format == Format::Table { wide: true },
+            wide: matches!(print.format, Format::Table { wide: true, .. }),
             context: self.several_contexts,
             event,
             namespace: if self.has_several_namespaces() {
@@ -102,20 +115,37 @@ impl Extent<'_> {
     }
 
     /// Returns the output of `get`. A single named object is printed without a list around it.
-    pub(super) fn listing(&self, print: &Print, stdout: settings::OutputStream) -> Listing {
+    ///
+    /// # Errors
+    /// The interpreter of a jq expression can't be started.
+    pub(super) fn listing(&self, print: &Print, stdout: settings::OutputStream) -> io::Result<Listing> {
         let single = matches!(self.parts, [only] if only.part.name.is_some());
         self.listing_of(single, print, stdout)
     }
 
     /// Returns the output of `get`, of a single object or of a list.
-    pub(super) fn listing_of(&self, single: bool, print: &Print, stdout: settings::OutputStream) -> Listing {
-        match print.format {
-            Format::Table { .. } if print.name_age => {
+    ///
+    /// # Errors
+    /// The interpreter of a jq expression can't be started.
+    pub(super) fn listing_of(
+        &self,
+        single: bool,
+        print: &Print,
+        stdout: settings::OutputStream,
+    ) -> io::Result<Listing> {
+        Ok(match print.format {
+            Format::Table { style, .. } if delimited(style).is_some() || !print.name_age => {
+                let layout = self.layout(print, false);
+                match delimited(style) {
+                    Some(format) => Listing::delimited(format, layout, print.headers),
+                    None => Listing::table(layout, print.headers, stdout.colour),
+                }
+            }
+            Format::Table { .. } => {
                 let layout = Layout { kind: requested_prefix(print), ..self.layout(print, false) };
                 let may_have_several = !print.show_kind && self.has_several_kinds();
                 Listing::name_age(layout, print.headers, may_have_several)
             }
-            Format::Table { .. } => Listing::table(self.layout(print, false), print.headers, stdout.colour),
             Format::Json => Listing::json(single, stdout.is_terminal),
             Format::Yaml => Listing::yaml(single, stdout.is_terminal),
             Format::Kyaml => Listing::kyaml(single),
@@ -123,15 +153,21 @@ impl Extent<'_> {
             Format::Template(template) => match by_template(template) {
                 ByTemplate::Engine(engine) => Listing::template(engine, single, stdout.is_terminal),
                 ByTemplate::Columns(columns) => Listing::custom_columns(columns, stdout.is_terminal),
+                ByTemplate::Jq(program) => {
+                    Listing::Jq(Box::new(JqResults::of_listing(program, single, stdout.is_terminal)?))
+                }
             },
-        }
+        })
     }
 
     /// Returns the output of `watch`.
-    pub(super) fn stream(&self, watch: &Watch, stdout: settings::OutputStream) -> WatchOutput {
+    ///
+    /// # Errors
+    /// The interpreter of a jq expression can't be started.
+    pub(super) fn stream(&self, watch: &Watch, stdout: settings::OutputStream) -> io::Result<WatchOutput> {
         let Watch { print, lines, .. } = watch;
-        match print.format {
-            Format::Table { .. } => {
+        Ok(match print.format {
+            Format::Table { style, .. } => {
                 let options = RowOptions {
                     // Names and ages show no change.
                     all: lines.show_all || print.name_age,
@@ -139,7 +175,10 @@ impl Extent<'_> {
                     ..row_form(watch, stdout)
                 };
                 let layout = Layout { shared: self.has_several_kinds(), ..self.layout(print, true) };
-                WatchOutput::table(layout, print.headers, stdout.colour, options)
+                match delimited(style) {
+                    Some(format) => WatchOutput::delimited(format, layout, print.headers, &options),
+                    None => WatchOutput::table(layout, print.headers, stdout.colour, options),
+                }
             }
             Format::Json => {
                 let Lines { fields, old, changes, .. } = lines.clone();
@@ -152,8 +191,11 @@ impl Extent<'_> {
             Format::Template(template) => match by_template(template) {
                 ByTemplate::Engine(engine) => WatchOutput::template(engine, stdout.is_terminal),
                 ByTemplate::Columns(columns) => WatchOutput::custom_columns(columns, stdout.is_terminal),
+                ByTemplate::Jq(program) => {
+                    WatchOutput::Jq(Box::new(JqResults::of_changes(program, stdout.is_terminal)?))
+                }
             },
-        }
+        })
     }
 }
 
@@ -194,6 +236,8 @@ impl Extent<'_> {
             Format::Template(template) => match by_template(template) {
                 ByTemplate::Engine(engine) => GetWatchOutput::template(engine, options),
                 ByTemplate::Columns(columns) => GetWatchOutput::custom_columns(columns, options),
+                // `get -w` prints the deltas of `watch` in the formats that kubectl does not have.
+                ByTemplate::Jq(_) => GetWatchOutput::json(options),
             },
         }
     }
@@ -259,8 +303,8 @@ pub(super) fn of_events(output: &EventOutput, stdout: settings::OutputStream) ->
         (None, Format::Name) => EventFormat::Names,
         (None, Format::Template(template)) => match by_template(template) {
             ByTemplate::Engine(engine) => EventFormat::Template(engine),
-            // Custom columns are no format of events.
-            ByTemplate::Columns(_) => EventFormat::Rows,
+            // Custom columns and jq are no formats of events.
+            ByTemplate::Columns(_) | ByTemplate::Jq(_) => EventFormat::Rows,
         },
         (None, _) => EventFormat::Rows,
     };
@@ -282,6 +326,27 @@ pub(super) fn no_names_found(namespaces: &Namespaces, default: &str) -> Option<S
         Namespaces::Named(_) | Namespaces::All | Namespaces::Matching { .. } => return None,
     };
     Some(format!("No resources found in {namespace} namespace."))
+}
+
+/// Returns the patterns of names that have matched no object of any part, each once, quoted and joined; `None` if all
+/// have.
+pub(super) fn unmatched_names(session: &Session, parts: &[PlannedPart]) -> Option<String> {
+    let patterns = parts.iter().filter_map(|planned| planned.part.patterns.as_deref());
+    let texts =
+        patterns.flat_map(NamePatterns::texts).filter(|text| !session.matched_patterns().contains(text));
+    let mut unmatched: Vec<String> = Vec::new();
+    for text in texts.map(|text| format!("{text:?}")) {
+        if !unmatched.contains(&text) {
+            unmatched.push(text);
+        }
+    }
+    (!unmatched.is_empty()).then(|| unmatched.join(" or "))
+}
+
+/// Returns the text for patterns of names without a match, in the manner of kubectl's for an empty result.
+pub(super) fn nothing_matches(parts: &[PlannedPart], patterns: &str) -> String {
+    let found = nothing_found(parts);
+    format!("{} that match {patterns}", found.trim_end_matches('.'))
 }
 
 /// Returns kubectl's text for an empty result.

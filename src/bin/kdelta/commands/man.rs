@@ -50,7 +50,11 @@ pub(crate) fn run(command: Option<&str>, mut out: impl Write) -> anyhow::Result<
 fn page(command: Command, configuration: Option<&Roff>, out: &mut dyn Write) -> io::Result<()> {
     let is_program = configuration.is_some();
     // Includes flags that the short help hides.
-    let mut command = command.mut_args(|arg| arg.hide_short_help(false));
+    let lists_global_flags = is_program || command.get_name() == "options";
+    let mut command = command.mut_args(|arg| {
+        let hidden = arg.is_hide_set() || (arg.is_global_set() && !lists_global_flags);
+        arg.hide_short_help(false).hide(hidden)
+    });
     let usage = command.render_usage().to_string();
     let usage = usage.trim_start_matches("Usage: ").to_owned();
     let command = command.override_usage(usage);
@@ -128,7 +132,8 @@ fn configuration(app: &Command) -> Roff {
 
 fn see_also(is_program: bool) -> Roff {
     let mut roff = Roff::new();
-    let pages = if is_program { "kubectl(1)" } else { "kdelta(1), kubectl(1)" };
+    let pages =
+        if is_program { "kdelta-options(1), kubectl(1)" } else { "kdelta(1), kdelta-options(1), kubectl(1)" };
     roff.control("SH", ["SEE ALSO"]).text([roman(pages)]);
     roff
 }
@@ -150,6 +155,9 @@ mod tests {
         assert_eq!(page.matches(".ds Aq").count(), 2, "{page}");
         assert!(!page.contains(env!("CARGO_PKG_VERSION")), "{page}");
         assert!(page.contains("Bearer token to authenticate with"), "{page}");
+        let of_get = printed(Some("get"));
+        assert!(!of_get.contains("Bearer token") && of_get.contains("kdelta\\-options(1)"), "{of_get}");
+        assert!(printed(Some("options")).contains("Bearer token to authenticate with"));
     }
 
     #[test]

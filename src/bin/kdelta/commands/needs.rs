@@ -42,6 +42,15 @@ pub(super) fn sorted(print: &Print) -> Representation {
     if print.name_age { keys_and(true) } else { printed(print.format, true) }
 }
 
+/// Returns the representation with the exact name of each object. Rows alone have a cell that is most likely the name.
+pub(super) fn with_names(representation: Representation) -> Representation {
+    match representation {
+        Representation::Rows => Representation::Table(IncludeObject::Metadata),
+        Representation::Names => Representation::Metadata,
+        other => other,
+    }
+}
+
 fn printed(format: Format, body: bool) -> Representation {
     match format {
         Format::Json | Format::Yaml | Format::Kyaml | Format::Template(_) => Representation::Objects,
@@ -59,13 +68,13 @@ pub(super) fn keys_and(body: bool) -> Representation {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::settings::ChangesArg;
+    use crate::settings::{ChangesArg, TableStyle};
 
     #[test]
     fn whole_objects_are_requested_only_when_read() {
         let node = [IndexName::Node];
         let label = [IndexName::Label("app".into())];
-        let table = Format::Table { wide: true };
+        let table = Format::Table { wide: true, style: TableStyle::Aligned };
         for (format, indices, expected) in [
             (Format::Json, &[][..], Representation::Objects),
             (Format::Name, &[], Representation::Names),

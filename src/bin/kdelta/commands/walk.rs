@@ -10,7 +10,7 @@ use super::forbidden;
 use super::format::Extent;
 use super::reporter::Reporter;
 use crate::exit::{ExitCode, Report, Several};
-use crate::session::{Part, PlannedPart, Session, TargetFailure, TargetSet};
+use crate::session::{NamePatterns, Part, PlannedPart, Session, TargetFailure, TargetSet};
 use crate::settings::Selection;
 
 /// Iterates over the parts of a selection, each once. A part that is forbidden in all namespaces is replaced by one
@@ -51,6 +51,7 @@ struct Subject {
     group_resource: String,
     namespace: Arc<str>,
     name: Option<Arc<str>>,
+    patterns: Option<Arc<NamePatterns>>,
 }
 
 impl Subject {
@@ -60,6 +61,7 @@ impl Subject {
             group_resource: part.resource.group_resource(),
             namespace: Arc::clone(&part.namespace),
             name: part.name.clone(),
+            patterns: part.patterns.clone(),
         }
     }
 }

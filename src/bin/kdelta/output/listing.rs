@@ -6,13 +6,15 @@ use std::sync::Arc;
 use kdelta::object::{ApiResource, Object};
 use kdelta::query::CustomColumns;
 
+use super::delimited::{DelimitedFormat, DelimitedRows};
+use super::jq::JqResults;
 use super::json::{self, JsonList};
 use super::name::Names;
 use super::table::{Extent, NameAgeTable, Table, write_row};
 use super::template::{ColumnRows, Engine, PrintError, TemplateListing};
 use super::yaml::kyaml::{self, KyamlList};
 use super::yaml::{YamlDocuments, YamlList};
-use crate::view::{Age, Layout};
+use crate::view::{Age, Cells, Layout};
 
 /// A listing in one of the formats. Only the table keeps more than one object, as text.
 pub(crate) enum Listing {
@@ -20,6 +22,8 @@ pub(crate) enum Listing {
     Table(Box<Table>),
     /// Names and ages, grouped by resource.
     NameAge(NameAgeTable),
+    /// The same as CSV or Markdown.
+    Delimited(Box<DelimitedRows>),
     /// A `List`.
     Json(JsonList),
     /// A single object, requested by name.
@@ -41,6 +45,8 @@ pub(crate) enum Listing {
     Template(Box<TemplateListing>),
     /// The columns of the user.
     Columns(Box<ColumnRows>),
+    /// The results of an expression.
+    Jq(Box<JqResults>),
 }
 
 impl Listing {
@@ -54,6 +60,11 @@ impl Listing {
     pub(crate) fn name_age(layout: Layout, headers: bool, may_have_several: bool) -> Self {
         let table = Table::new(layout, headers, Extent::Finite, false);
         Self::NameAge(NameAgeTable::new(table, may_have_several))
+    }
+
+    /// Creates CSV or Markdown, with headers if `headers`.
+    pub(crate) fn delimited(format: DelimitedFormat, layout: Layout, headers: bool) -> Self {
+        Self::Delimited(Box::new(DelimitedRows::new(format, layout, headers)))
     }
 
     /// Creates JSON output. `single` is whether exactly one type and name were requested, `for_terminal` whether a
@@ -106,6 +117,7 @@ impl Listing {
         match self {
             Self::Template(listing) => return listing.item(object, out),
             Self::Columns(rows) => return rows.row(object, out),
+            Self::Jq(results) => return results.object(object, resource, out),
             _ => {}
         }
         Ok(self.write_item(object, resource, context, age, out)?)
@@ -123,6 +135,13 @@ impl Listing {
         match self {
             Self::Table(table) => write_row(table, object, (resource, context), age, out),
             Self::NameAge(rows) => rows.row(object, resource, context, age, out),
+            Self::Delimited(rows) => {
+                if rows.layout().shows_namespace(resource) {
+                    rows.keep_namespace_column();
+                }
+                let line = rows.layout().line(object, (resource, context), None, age, Cells::default());
+                rows.line(&line, out)
+            }
             Self::Json(list) => list.item(object, out),
             Self::JsonSingle { for_terminal } => json::document(object, *for_terminal, out),
             Self::Yaml(list) => list.item(object, out),
@@ -130,7 +149,7 @@ impl Listing {
             Self::Kyaml(list) => list.item(object, out),
             Self::KyamlSingle => kyaml::document(object, out),
             Self::Names(names) => names.name(object, resource, out),
-            Self::Template(_) | Self::Columns(_) => Ok(()),
+            Self::Template(_) | Self::Columns(_) | Self::Jq(_) => Ok(()),
         }
     }
 
@@ -152,11 +171,16 @@ impl Listing {
             Self::Json(list) => list.finish(out)?,
             Self::Yaml(list) => list.finish(out)?,
             Self::Kyaml(list) => list.finish(out)?,
-            Self::JsonSingle { .. } | Self::YamlSingle(_) | Self::KyamlSingle | Self::Names(_) => {
+            Self::Delimited(_)
+            | Self::JsonSingle { .. }
+            | Self::YamlSingle(_)
+            | Self::KyamlSingle
+            | Self::Names(_) => {
                 out.flush()?;
             }
             Self::Template(listing) => listing.finish(out)?,
             Self::Columns(rows) => rows.finish(out)?,
+            Self::Jq(results) => results.finish(out)?,
         }
         Ok(())
     }

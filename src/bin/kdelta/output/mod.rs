@@ -3,7 +3,10 @@
 
 mod changes;
 mod columns;
+mod counts;
+mod delimited;
 mod get_watch;
+mod jq;
 mod json;
 mod json_lines;
 mod listing;
@@ -20,8 +23,10 @@ mod typed;
 mod yaml;
 
 pub(crate) use changes::{ChangeForm, ChangeOptions};
-pub(crate) use columns::{Column, columns};
+pub(crate) use counts::{CountFormat, ValueCount, write_counts};
+pub(crate) use delimited::DelimitedFormat;
 pub(crate) use get_watch::{GetWatchOptions, GetWatchOutput};
+pub(crate) use jq::{JqProgram, JqResults};
 pub(crate) use listing::Listing;
 pub(crate) use messages::{Count, Messages};
 pub(crate) use sorted::OrderedListing;

@@ -1,15 +1,16 @@
 //! `--sort-by`: rows or objects that wait until all are known.
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::sync::Arc;
 
 use kdelta::object::{ApiResource, JsonValue, Object};
 use kdelta::query::{SortBy, SortKey, SortedItems};
 
+use super::delimited::DelimitedRows;
 use super::listing::Listing;
 use super::table::Table;
 use super::template::PrintError;
-use crate::view::{Age, Line};
+use crate::view::{Age, Cells, Layout, Line};
 
 /// A listing in the order of arrival, or of the expression of `--sort-by`.
 pub(crate) enum OrderedListing {
@@ -28,7 +29,7 @@ pub(crate) struct SortedListing {
 enum Waiting {
     /// The rows of one type after the other: each type's are sorted, as kubectl sorts the server's tables.
     Rows {
-        table: Box<Table>,
+        table: RowWriter,
         resource: Option<Arc<ApiResource>>,
         rows: Vec<(SortKey, Box<Line>)>,
     },
@@ -36,6 +37,55 @@ enum Waiting {
         listing: Box<Listing>,
         objects: Vec<(SortKey, Box<Item>)>,
     },
+}
+
+impl Waiting {
+    fn rows(table: RowWriter) -> Self {
+        Self::Rows { table, resource: None, rows: Vec::new() }
+    }
+}
+
+/// The writer of sorted rows.
+enum RowWriter {
+    Table(Box<Table>),
+    Delimited(Box<DelimitedRows>),
+}
+
+impl RowWriter {
+    fn layout(&self) -> &Layout {
+        match self {
+            Self::Table(table) => table.layout(),
+            Self::Delimited(rows) => rows.layout(),
+        }
+    }
+
+    fn keep_namespace_column(&mut self) {
+        match self {
+            Self::Table(table) => table.keep_namespace_column(),
+            Self::Delimited(rows) => rows.keep_namespace_column(),
+        }
+    }
+
+    fn listed(&mut self, resource: &Arc<ApiResource>) {
+        match self {
+            Self::Table(table) => table.listed(resource),
+            Self::Delimited(_) => {}
+        }
+    }
+
+    fn line(&mut self, line: Line, out: &mut impl Write) -> io::Result<()> {
+        match self {
+            Self::Table(table) => table.line(line, out),
+            Self::Delimited(rows) => rows.line(&line, out),
+        }
+    }
+
+    fn flush(&mut self, out: &mut impl Write) -> io::Result<()> {
+        match self {
+            Self::Table(table) => table.flush(out),
+            Self::Delimited(_) => out.flush(),
+        }
+    }
 }
 
 struct Item {
@@ -105,9 +155,8 @@ impl SortedListing {
     /// The expression can't be parsed.
     fn new(expression: &str, listing: Listing) -> Result<Self, PrintError> {
         let (items, waiting) = match listing {
-            Listing::Table(table) => {
-                (SortedItems::Rows, Waiting::Rows { table, resource: None, rows: Vec::new() })
-            }
+            Listing::Table(table) => (SortedItems::Rows, Waiting::rows(RowWriter::Table(table))),
+            Listing::Delimited(rows) => (SortedItems::Rows, Waiting::rows(RowWriter::Delimited(rows))),
             listing => {
                 (SortedItems::Objects, Waiting::Objects { listing: Box::new(listing), objects: Vec::new() })
             }
@@ -137,8 +186,7 @@ impl SortedListing {
                 if table.layout().shows_namespace(resource) {
                     table.keep_namespace_column();
                 }
-                let cells = table.spare_cells();
-                let line = table.layout().line(object, (resource, context), None, age, cells);
+                let line = table.layout().line(object, (resource, context), None, age, Cells::default());
                 rows.push((key, Box::new(line)));
             }
             Waiting::Objects { objects, .. } => {
@@ -164,10 +212,18 @@ impl SortedListing {
                 if objects.len() > 1 || !matches!(*listing, Listing::NameAge(_)) {
                     self.by.sort(&mut objects)?;
                 }
+                // An expression that fails on one object is still evaluated on the others.
+                let mut failure = None;
                 for (_, item) in objects {
-                    listing.item(&item.object, &item.resource, &item.context, item.age, out)?;
+                    match listing.item(&item.object, &item.resource, &item.context, item.age, out) {
+                        Err(PrintError::Jq(of_object)) if of_object.is_of_object => {
+                            failure.get_or_insert(of_object);
+                        }
+                        written => written?,
+                    }
                 }
-                listing.finish(out)
+                listing.finish(out)?;
+                failure.map_or(Ok(()), |failure| Err(failure.into()))
             }
         }
     }
@@ -176,7 +232,7 @@ impl SortedListing {
 /// Sorts and writes the rows of one type.
 fn write_rows(
     by: &SortBy,
-    table: &mut Table,
+    table: &mut RowWriter,
     rows: &mut Vec<(SortKey, Box<Line>)>,
     out: &mut impl Write,
 ) -> Result<(), PrintError> {

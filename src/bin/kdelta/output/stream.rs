@@ -7,7 +7,9 @@ use kdelta::object::ResourceVersion;
 use kdelta::query::CustomColumns;
 
 use super::changes::{ChangeLine, ChangeOptions};
+use super::delimited::{DelimitedChanges, DelimitedFormat};
 use super::get_watch::GetWatchOutput;
+use super::jq::JqResults;
 use super::json_lines::JsonLines;
 use super::name::Names;
 use super::table::{Extent, RowWidth, Table};
@@ -32,6 +34,10 @@ pub(crate) enum WatchOutput {
     Template(TemplateChanges),
     /// The columns of the user.
     Columns(Box<ColumnRows>),
+    /// The rows of the table as CSV or Markdown.
+    Delimited(Box<DelimitedChanges>),
+    /// The results of an expression for the object of each change.
+    Jq(Box<JqResults>),
     /// New and changed events, as `kubectl events --watch` prints them.
     Events(Box<EventStream>),
     /// As `kubectl get -w` prints it.
@@ -68,6 +74,16 @@ impl WatchOutput {
             .clipped(options.width)
             .with_front(options.times.as_ref().map(RowTimes::heading));
         Self::Table(Box::new(Rows { table, options, compared: Default::default() }))
+    }
+
+    /// Creates CSV or Markdown, with headers if `headers`. Of the options only `all` applies.
+    pub(crate) fn delimited(
+        format: DelimitedFormat,
+        layout: Layout,
+        headers: bool,
+        options: &RowOptions,
+    ) -> Self {
+        Self::Delimited(Box::new(DelimitedChanges::new(format, layout, headers, options.all)))
     }
 
     /// Creates JSON lines; `for_terminal` is whether a terminal displays them.
@@ -131,6 +147,11 @@ impl WatchOutput {
             Self::Table(rows) => return Ok(rows.change(change, out)?),
             Self::Template(changes) => changes.change(&change.object, out)?,
             Self::Columns(rows) => rows.row(&change.object, out)?,
+            Self::Delimited(rows) => return Ok(rows.change(change, out)?),
+            Self::Jq(results) => {
+                results.object(&change.object, &change.resource, out)?;
+                out.flush()?;
+            }
             Self::JsonLines(lines) => lines.change(change, resume, out)?,
             Self::Yaml(documents) => documents.event(&change.object, change.kind, out)?,
             Self::Kyaml => kyaml::event(&change.object, change.kind, out)?,
@@ -169,6 +190,8 @@ impl WatchOutput {
             | Self::Names(_)
             | Self::Template(_)
             | Self::Columns(_)
+            | Self::Delimited(_)
+            | Self::Jq(_)
             | Self::Events(_)
             | Self::Get(_) => Ok(()),
         }
@@ -212,6 +235,8 @@ impl WatchOutput {
             | Self::Kyaml
             | Self::Names(_)
             | Self::Template(_)
+            | Self::Delimited(_)
+            | Self::Jq(_)
             | Self::Events(_) => Ok(()),
         }
     }

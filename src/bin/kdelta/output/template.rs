@@ -8,6 +8,7 @@ use kdelta::query::{
     ColumnPrintError, ColumnPrinter, CustomColumns, GoTemplate, ListExecution, SortError, TemplateError,
 };
 
+use super::jq::JqFailure;
 use crate::view::escape;
 
 /// A template that does not fit an object, or output that can't be written.
@@ -22,6 +23,9 @@ pub(crate) enum PrintError {
     /// An expression of a column or of `--sort-by` failed.
     #[error(transparent)]
     Expression(#[from] JsonPathError),
+    /// A jq expression failed.
+    #[error(transparent)]
+    Jq(#[from] JqFailure),
     /// The list can't be sorted.
     #[error(transparent)]
     Sort(#[from] SortError),
@@ -39,7 +43,7 @@ impl PrintError {
         match self {
             Self::JsonPath(_) => true,
             Self::InList(error) => error.has_own_lines(),
-            Self::GoTemplate(_) | Self::Expression(_) | Self::Sort(_) | Self::Write(_) => false,
+            Self::GoTemplate(_) | Self::Expression(_) | Self::Jq(_) | Self::Sort(_) | Self::Write(_) => false,
         }
     }
 }
@@ -131,8 +135,8 @@ enum Execution {
     },
 }
 
-const LIST_START: &[u8] = br#"{"apiVersion":"v1","items":["#;
-const LIST_END: &[u8] = br#"],"kind":"List","metadata":{"resourceVersion":""}}"#;
+pub(super) const LIST_START: &[u8] = br#"{"apiVersion":"v1","items":["#;
+pub(super) const LIST_END: &[u8] = br#"],"kind":"List","metadata":{"resourceVersion":""}}"#;
 
 impl TemplateListing {
     /// Creates a listing; `single` is whether exactly one type and name were requested, `for_terminal` whether a terminal

@@ -10,7 +10,7 @@ use kdelta::object::{ApiResource, FieldSelector, SelectorError};
 use kdelta::wire::{IncludeObject, Representation};
 
 use super::credential_plugins::credential_plugins;
-use super::plan::Plan;
+use super::plan::{Plan, RequestedNames};
 use super::server_warnings::ServerWarnings;
 use super::source::Shared;
 use super::{Filter, Part, PartSource};
@@ -99,6 +99,7 @@ impl Cluster {
             namespace: Arc::from(config.default_namespace()),
             name: None,
             repetition: 0,
+            patterns: None,
         };
         Ok(Self {
             template,
@@ -160,20 +161,21 @@ impl Cluster {
         is_watch: bool,
     ) -> anyhow::Result<Plan> {
         let catalog = if is_watch { Some(self.discovery.catalog().await?) } else { None };
-        let mut named: Vec<(Arc<ApiResource>, Vec<String>)> = Vec::new();
+        let mut named: Vec<(Arc<ApiResource>, RequestedNames)> = Vec::new();
         let mut categories = Vec::new();
         for target in &selection.targets {
             let Types::Word(word) = &target.types else { continue };
             let found = self.discovery.resolve(word).await?;
             let is_category = catalog.as_ref().is_some_and(|catalog| catalog.is_category(word));
-            if is_category && target.names.is_empty() {
+            if is_category && target.is_whole() {
                 categories.push(word);
                 continue;
             }
             for other in self.discovery.alternatives(word).await {
                 (self.warn)(&format!("short name {word:?} could also match lower priority resource {other}"));
             }
-            named.extend(found.into_iter().map(|found| (Arc::new(found.resource), target.names.clone())));
+            let requested = RequestedNames::new(target.names.clone(), target.patterns.clone());
+            named.extend(found.into_iter().map(|found| (Arc::new(found.resource), requested.clone())));
         }
         let mut plan = Plan::new(self.template.clone(), selection, named)?;
         for word in categories {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use kdelta::object::{FieldPath, FieldSelector, Object, PathError};
 use kdelta::store::{IndexFunc, Indexers, index_funcs};
 
+use super::plan::{MatchedPatterns, NamePatterns};
 use crate::settings::{By, IndexName};
 
 /// Returns the function of an index.
@@ -44,11 +45,13 @@ pub(crate) fn indexers(by: &[By]) -> Result<Indexers, PathError> {
     by.iter().map(|by| Ok((by.index.to_string(), index_function(&by.index)?))).collect()
 }
 
-/// A filter on single objects: all `--by` conditions, and a field selector if the server does not support it.
+/// A filter on single objects: the patterns of names, all `--by` conditions, and a field selector if the server does not
+/// support it.
 #[derive(Clone, Default)]
 pub(crate) struct Filter {
     by: Arc<[(IndexFunc, Vec<String>)]>,
     fields: Option<FieldSelector>,
+    names: Option<(Arc<NamePatterns>, Arc<MatchedPatterns>)>,
 }
 
 impl Filter {
@@ -58,12 +61,22 @@ impl Filter {
     /// As [`index_function`].
     pub(crate) fn by(conditions: &[By]) -> Result<Self, PathError> {
         let by = conditions.iter().map(|by| Ok((index_function(&by.index)?, by.values.clone())));
-        Ok(Self { by: by.collect::<Result<_, _>>()?, fields: None })
+        Ok(Self { by: by.collect::<Result<_, _>>()?, ..Self::default() })
     }
 
     /// Adds a field selector.
     pub(super) fn and_fields(self, fields: FieldSelector) -> Self {
         Self { fields: Some(fields), ..self }
+    }
+
+    /// Adds patterns of names. Those that match an object are recorded in `matched`.
+    pub(super) fn and_names(self, names: Arc<NamePatterns>, matched: Arc<MatchedPatterns>) -> Self {
+        Self { names: Some((names, matched)), ..self }
+    }
+
+    /// Whether the object's name matches. Unlike the other conditions, this never changes for an object.
+    pub(super) fn names_match(&self, object: &Object) -> bool {
+        self.names.as_ref().is_none_or(|(names, matched)| names.matches(object.name(), matched))
     }
 
     /// Whether the object passes. An object that an index function rejects is in no index, so it does not pass.
@@ -74,6 +87,8 @@ impl Filter {
                 function.visit(object, &mut |value| found |= values.iter().any(|expected| expected == value));
             refused.is_ok() && found
         };
-        self.by.iter().all(matches) && self.fields.as_ref().is_none_or(|fields| fields.matches(object))
+        self.names_match(object)
+            && self.by.iter().all(matches)
+            && self.fields.as_ref().is_none_or(|fields| fields.matches(object))
     }
 }

@@ -28,7 +28,7 @@ pub(crate) use names::{kubeconfig_names, similar_names};
 pub(crate) use part::Part;
 #[cfg(test)]
 pub(crate) use part::tests as part_fixtures;
-pub(crate) use plan::PlannedPart;
+pub(crate) use plan::{MatchedPatterns, NamePatterns, PlannedPart};
 pub(crate) use server_warnings::ServerWarnings;
 pub(crate) use source::{PartSource, ReceivedCount};
 pub(crate) use target_set::{TargetFailure, TargetSet};
@@ -62,6 +62,7 @@ pub(crate) struct Session {
     /// Whether informers check their cached objects for mutations.
     mutation_detector: bool,
     server_warnings: ServerWarnings,
+    matched_patterns: Arc<MatchedPatterns>,
     /// The embedded demo cluster, which runs until the session is dropped.
     _demo: Option<Demo>,
 }
@@ -98,8 +99,15 @@ impl Session {
             let cluster = Cluster::open(0, "demo", &config, Some(connector), &connection, false, &handlers)?;
             let clusters = vec![Arc::new(cluster)];
             let mutation_detector = settings.mutation_detector;
-            let unusable = Vec::new();
-            return Ok(Self { clusters, unusable, mutation_detector, server_warnings, _demo: Some(demo) });
+            let (unusable, matched_patterns) = (Vec::new(), Arc::default());
+            return Ok(Self {
+                clusters,
+                unusable,
+                mutation_detector,
+                server_warnings,
+                matched_patterns,
+                _demo: Some(demo),
+            });
         }
         let all = contexts::each_context(connection)?;
         let has_several = all.len() > 1;
@@ -108,6 +116,7 @@ impl Session {
             unusable: Vec::new(),
             mutation_detector: settings.mutation_detector,
             server_warnings,
+            matched_patterns: Arc::default(),
             _demo: None,
         };
         for options in all {
@@ -133,6 +142,11 @@ impl Session {
     /// Returns the credentials of its clients, to be masked in messages.
     pub(crate) fn redactions(&self) -> Vec<Redaction> {
         self.clusters.iter().map(|cluster| cluster.client.redaction().clone()).collect()
+    }
+
+    /// Returns the patterns of names that have matched an object so far.
+    pub(crate) fn matched_patterns(&self) -> &MatchedPatterns {
+        &self.matched_patterns
     }
 
     /// Returns the bytes of all responses so far.
@@ -192,7 +206,8 @@ impl Session {
         !self.clusters[part.cluster].has_request_timeout()
     }
 
-    /// Creates the source of a part in the given representation, limited to objects that pass the filter.
+    /// Creates the source of a part in the given representation, limited to objects that pass the filter and whose names
+    /// match.
     ///
     /// # Errors
     /// The field selector can't be parsed.
@@ -207,6 +222,10 @@ impl Session {
         let selectors = ServerSelectors {
             labels: selection.label_selector.as_deref(),
             fields: selection.field_selector.as_deref(),
+        };
+        let filter = match &part.patterns {
+            Some(patterns) => filter.and_names(Arc::clone(patterns), Arc::clone(&self.matched_patterns)),
+            None => filter,
         };
         let source = self.clusters[part.cluster].source(part, selectors, print, representation, filter)?;
         Ok(source.with_mutation_detector(self.mutation_detector))

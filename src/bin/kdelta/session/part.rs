@@ -6,6 +6,7 @@ use std::sync::Arc;
 use kdelta::listwatch::{Error, Status};
 use kdelta::object::ApiResource;
 
+use super::plan::NamePatterns;
 use crate::settings::{Namespaces, Pattern, Selection};
 
 /// One collection or named object. Each has a list and a watch of its own.
@@ -25,15 +26,18 @@ pub(crate) struct Part {
     pub(crate) name: Option<Arc<str>>,
     /// The number of equal parts before it: kubectl's `get` prints an object as often as it is named.
     pub(crate) repetition: usize,
+    /// The patterns that the names of its objects match; `None` for all objects, and for a single one.
+    pub(crate) patterns: Option<Arc<NamePatterns>>,
 }
 
 impl Part {
-    /// Returns the title used in notices: `pods`, `pods/web`, `deployments.apps`, `prod: pods`.
+    /// Returns the title used in notices: `pods`, `pods/web`, `pods/web-*`, `deployments.apps`, `prod: pods`.
     pub(crate) fn title(&self) -> String {
         let Self { prefix, resource, .. } = self;
-        match &self.name {
-            None => format!("{prefix}{}", resource.group_resource()),
-            Some(name) => format!("{prefix}{}/{name}", resource.group_resource()),
+        match (&self.name, &self.patterns) {
+            (None, None) => format!("{prefix}{}", resource.group_resource()),
+            (Some(name), _) => format!("{prefix}{}/{name}", resource.group_resource()),
+            (None, Some(patterns)) => format!("{prefix}{}/{}", resource.group_resource(), patterns.text()),
         }
     }
 
@@ -131,6 +135,7 @@ pub(crate) mod tests {
             namespace: namespace.into(),
             name: None,
             repetition: 0,
+            patterns: None,
         }
     }
 

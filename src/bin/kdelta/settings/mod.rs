@@ -7,6 +7,7 @@ mod defaults;
 mod demo;
 mod duration;
 mod environment;
+mod index;
 mod kubectl;
 mod lines;
 mod pattern;
@@ -25,18 +26,19 @@ pub(crate) use defaults::{
 };
 pub(crate) use demo::Demo;
 pub(crate) use environment::{ConfigFile, Environment, VARIABLES};
+pub(crate) use index::{Index, IndexFormat};
 pub(crate) use kubectl::{
     ApiResources, EventOutput, Events, Files, GetWatch, RawPath, ResourceColumn, Version, VersionFormat,
     WatchForm,
 };
 pub(crate) use lines::{Flow, Lines};
 pub(crate) use pattern::Pattern;
-pub(crate) use print::{Format, Print, Template};
+pub(crate) use print::{Format, Jq, Print, TableStyle, Template};
 pub(crate) use selection::{ListMode, Namespaces, Selection};
 #[cfg(test)]
 pub(crate) use targets::Target;
 pub(crate) use targets::Types;
-pub(crate) use tasks::{Explain, ExplainFormat, Get, Index, Task, Watch};
+pub(crate) use tasks::{Explain, ExplainFormat, Get, Task, Watch};
 pub(crate) use usage::UsageError;
 
 pub(crate) use crate::args::{ChangesArg, Shell, TsArg};

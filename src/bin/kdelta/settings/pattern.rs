@@ -1,7 +1,7 @@
 //! Name patterns as in a shell: `*` matches any text, `?` any single character.
 
 /// A name, or a pattern of names.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Pattern(String);
 
 impl Pattern {

@@ -6,8 +6,21 @@ use super::{Pattern, UsageError};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Target {
     pub(crate) types: Types,
-    /// In the order typed; in `get` repeated names are kept, elsewhere each occurs once. Empty for patterns.
+    /// In the order typed; in `get` repeated names are kept, elsewhere each occurs once. Empty for patterns of types.
     pub(crate) names: Vec<String>,
+    /// The patterns of names, likewise.
+    pub(crate) patterns: Vec<Pattern>,
+}
+
+impl Target {
+    fn of_types(types: Types) -> Self {
+        Self { types, names: Vec::new(), patterns: Vec::new() }
+    }
+
+    /// Whether all objects of the types are selected.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.names.is_empty() && self.patterns.is_empty()
+    }
 }
 
 /// The types that a word selects.
@@ -60,14 +73,17 @@ pub(crate) fn parse(
         _ => separate_words(words, has_selector)?,
     };
     let mut targets: Vec<Target> = Vec::new();
-    targets.extend(all_kinds.then(|| Target { types: Types::All, names: Vec::new() }));
+    targets.extend(all_kinds.then(|| Target::of_types(Types::All)));
     for &(word, _) in &mentions {
-        let (types, names) = (Types::read(word)?, names_of(word, &mentions));
-        if types.is_open() && !names.is_empty() {
+        let (names, patterns) =
+            names_of(word, &mentions).into_iter().partition::<Vec<_>, _>(|name| is_plain(name));
+        let patterns = patterns.iter().map(|pattern| Pattern::new(pattern)).collect();
+        let target = Target { types: Types::read(word)?, names, patterns };
+        if target.types.is_open() && !target.is_whole() {
             return Err(UsageError::NamesOfMany(word.to_owned()));
         }
-        if targets.iter().all(|target| target.types != types) {
-            targets.push(Target { types, names });
+        if targets.iter().all(|other| other.types != target.types) {
+            targets.push(target);
         }
     }
     if targets.is_empty() { Err(UsageError::NoResource) } else { Ok(targets) }
@@ -99,17 +115,17 @@ pub(super) fn parse_as_get_watch(
 }
 
 fn read_as_get(words: &[String], has_selector: bool, all_kinds: bool) -> Result<Vec<Target>, UsageError> {
-    let has_names = words.len() > 1;
+    let has_names = words.iter().skip(1).any(|name| is_plain(name));
     let mut targets = Vec::new();
-    targets.extend(all_kinds.then(|| Target { types: Types::All, names: Vec::new() }));
+    targets.extend(all_kinds.then(|| Target::of_types(Types::All)));
     match words.split_first() {
         None if !all_kinds => return Err(UsageError::NoResource),
         None => {}
         Some((first, _)) if first.contains('/') => {
-            if has_selector {
-                return Err(UsageError::SelectorWithSlash);
-            }
             for word in words {
+                if has_selector && word.split_once('/').is_none_or(|(_, name)| is_plain(name)) {
+                    return Err(UsageError::SelectorWithSlash);
+                }
                 let (types, name) = word.split_once('/').ok_or(UsageError::MixedForms)?;
                 if types.is_empty() || name.is_empty() {
                     return Err(UsageError::EmptyTypeOrName);
@@ -137,9 +153,15 @@ fn add(targets: &mut Vec<Target>, word: &str, names: Vec<String>) -> Result<(), 
     if types.is_open() && !names.is_empty() {
         return Err(UsageError::NamesOfMany(word.to_owned()));
     }
+    let (names, patterns) = names.into_iter().partition::<Vec<_>, _>(|name| is_plain(name));
+    let patterns = patterns.iter().map(|pattern| Pattern::new(pattern)).collect();
+    let target = Target { types, names, patterns };
     match targets.last_mut() {
-        Some(last) if last.types == types && !names.is_empty() => last.names.extend(names),
-        _ => targets.push(Target { types, names }),
+        Some(last) if last.types == target.types && !target.is_whole() => {
+            last.names.extend(target.names);
+            last.patterns.extend(target.patterns);
+        }
+        _ => targets.push(target),
     }
     Ok(())
 }
@@ -156,7 +178,7 @@ fn check_form_of_get(words: &[String]) -> Result<(), UsageError> {
     }
     match slashes {
         0 if types.split(',').any(str::is_empty) => Err(UsageError::EmptyType),
-        0 if types == "all" && !names.is_empty() => Err(UsageError::NamesOfAll),
+        0 if types == "all" && names.iter().any(|name| is_plain(name)) => Err(UsageError::NamesOfAll),
         0 => Ok(()),
         _ if slashes < words.len() => Err(UsageError::MixedForms),
         _ if words.iter().any(|word| word.matches('/').count() > 1) => Err(UsageError::SlashesInName),
@@ -173,7 +195,9 @@ type Mention<'a> = (&'a str, Option<&'a str>);
 /// Parses `TYPE/NAME` words, possibly mixed with types. Rejects what kubectl rejects and what has no meaning here: a
 /// type followed by a `TYPE/NAME` of it.
 fn slash_words(words: &[String], has_selector: bool) -> Result<Vec<Mention<'_>>, UsageError> {
-    if has_selector {
+    let mut after_slash =
+        words.iter().flat_map(|word| items(word)).filter_map(|item| Some(item.split_once('/')?.1));
+    if has_selector && after_slash.any(is_plain) {
         return Err(UsageError::SelectorWithSlash);
     }
     let mention = |item| match str::split_once(item, '/') {
@@ -194,7 +218,7 @@ fn slash_words(words: &[String], has_selector: bool) -> Result<Vec<Mention<'_>>,
 /// Parses `TYPE[,TYPE…] [NAME…]`: every name of every type.
 fn separate_words(words: &[String], has_selector: bool) -> Result<Vec<Mention<'_>>, UsageError> {
     let Some((types, names)) = words.split_first() else { return Err(UsageError::NoResource) };
-    if has_selector && !names.is_empty() {
+    if has_selector && names.iter().any(|name| is_plain(name)) {
         return Err(UsageError::SelectorWithName);
     }
     let mut mentions = Vec::new();
@@ -205,6 +229,11 @@ fn separate_words(words: &[String], has_selector: bool) -> Result<Vec<Mention<'_
         mentions.extend(names.iter().map(|name| (word, Some(name.as_str()))));
     }
     Ok(mentions)
+}
+
+/// Whether the name selects one object. A pattern may be combined with selectors.
+fn is_plain(name: &str) -> bool {
+    Pattern::new(name).is_plain()
 }
 
 fn items(word: &str) -> impl Iterator<Item = &str> {
@@ -231,9 +260,13 @@ mod tests {
     fn read(line: &str) -> Result<Vec<(String, Vec<String>)>, String> {
         let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
         let targets = parse(&words, false, false).map_err(|error| error.to_string())?;
-        let label = |target: Target| match target.types {
-            Types::Word(word) | Types::Matching { text: word, .. } => (word, target.names),
-            Types::All => ("--all-kinds".to_owned(), target.names),
+        let label = |target: Target| {
+            let patterns = target.patterns.iter().map(|pattern| format!("~{}", pattern.text()));
+            let names = target.names.into_iter().chain(patterns).collect();
+            match target.types {
+                Types::Word(word) | Types::Matching { text: word, .. } => (word, names),
+                Types::All => ("--all-kinds".to_owned(), names),
+            }
         };
         Ok(targets.into_iter().map(label).collect())
     }
@@ -251,6 +284,19 @@ mod tests {
         assert_eq!(read("po,svc a"), Ok(targets(&[("po", &["a"]), ("svc", &["a"])])));
         assert_eq!(read("po/a svc/x po/b po/a"), Ok(targets(&[("po", &["a", "b"]), ("svc", &["x"])])));
         assert_eq!(read("deployments.v1.apps/x"), Ok(targets(&[("deployments.v1.apps", &["x"])])));
+    }
+
+    #[test]
+    fn names_may_be_patterns() {
+        assert_eq!(read("pods web-* db-1"), Ok(targets(&[("pods", &["db-1", "~web-*"])])));
+        assert_eq!(read("po/web-? svc/x"), Ok(targets(&[("po", &["~web-?"]), ("svc", &["x"])])));
+        assert_eq!(read("pods * pods"), Ok(targets(&[("pods", &["pods", "~*"])])));
+        let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+        assert!(parse(&words("po web-*"), true, false).is_ok(), "a selector applies too");
+        assert!(parse(&words("po/web-*"), true, false).is_ok());
+        assert_eq!(parse(&words("po web-* a"), true, false), Err(UsageError::SelectorWithName));
+        assert_eq!(parse(&words("po/web-* po/a"), true, false), Err(UsageError::SelectorWithSlash));
+        assert_eq!(check_form_of_get(&words("all web-*")), Ok(()));
     }
 
     #[test]

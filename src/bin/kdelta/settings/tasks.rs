@@ -1,8 +1,9 @@
 //! The validated arguments of each command.
 
 use super::UsageError;
-use super::by::{By, IndexName};
+use super::by::By;
 use super::environment::Environment;
+use super::index::Index;
 use super::kubectl::{
     ApiResources, Events, Files, RawPath, Version, WatchForm, no_arguments, read_api_resources,
 };
@@ -11,7 +12,7 @@ use super::print::Print;
 use super::selection::{Selection, TargetForm};
 use super::until::Until;
 use crate::args::{
-    ByArgs, Command, ExplainArgs, GetArgs, IndexArgs, ObjectArgs, OutcomeArgs, RowArgs, SelectArgs, Shell,
+    ByArgs, Command, ExplainArgs, GetArgs, ObjectArgs, OutcomeArgs, RowArgs, SelectArgs, Shell,
 };
 
 /// The task to perform; `get -w` is a watch.
@@ -32,6 +33,8 @@ pub(crate) enum Task {
     Completions(Shell),
     /// Print the manual page of a command, or of the program.
     Man(Option<String>),
+    /// Print the flags that every command takes.
+    Options,
 }
 
 /// `kdelta watch`, `kdelta get` with `-w` or `--watch-only`, and `kdelta events -w`.
@@ -65,23 +68,6 @@ pub(crate) struct Get {
     /// The expression of `--sort-by`.
     pub(crate) sort_by: Option<String>,
     pub(crate) ignore_not_found: bool,
-    /// Whether an empty result is a failure.
-    pub(crate) fail_if_empty: bool,
-    /// Whether statistics are printed.
-    pub(crate) stats: bool,
-}
-
-/// `kdelta index`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
-pub(crate) struct Index {
-    pub(crate) selection: Selection,
-    pub(crate) by: IndexName,
-    /// The values to print; `None` selects all.
-    pub(crate) values: Option<Vec<String>>,
-    /// Whether values from the data of Secrets are shown.
-    pub(crate) show_secrets: bool,
-    pub(crate) headers: bool,
     /// Whether an empty result is a failure.
     pub(crate) fail_if_empty: bool,
     /// Whether statistics are printed.
@@ -152,7 +138,9 @@ impl Task {
                 }
                 path => raw(path, args),
             },
-            Command::Index(args) => index(args, selection(&args.select, TargetForm::Own)?),
+            Command::Index(args) => {
+                Index::read(args, selection(&args.select, TargetForm::Own)?).map(Self::Index)
+            }
             Command::Events(args) => Events::read(args, namespace, environment).map(Self::Events),
             Command::ApiResources(args) => read_api_resources(args).map(Self::ApiResources),
             Command::ApiVersions(args) => no_arguments(&args.unexpected).map(|()| Self::ApiVersions),
@@ -161,6 +149,7 @@ impl Task {
             Command::Demo(_) => Ok(Self::Demo),
             Command::Completions(args) => Ok(Self::Completions(args.shell)),
             Command::Man(args) => Ok(Self::Man(args.command.clone())),
+            Command::Options(_) => Ok(Self::Options),
         }
     }
 }
@@ -300,14 +289,6 @@ impl Watch {
             () => Ok(self),
         }
     }
-}
-
-fn index(args: &IndexArgs, selection: Selection) -> Result<Task, UsageError> {
-    let [by] = args.by.as_slice() else { return Err(UsageError::SeveralIndices) };
-    let (by, values) = By::parse_optional(by)?;
-    let OutcomeArgs { fail_if_empty, stats } = args.outcome;
-    let (headers, show_secrets) = (!args.no_headers, args.show_secrets);
-    Ok(Task::Index(Index { selection, by, values, show_secrets, headers, fail_if_empty, stats }))
 }
 
 fn explain(args: &ExplainArgs) -> Explain {
@@ -486,14 +467,5 @@ mod tests {
         assert_eq!(read("get po a -l x=y"), Err(UsageError::SelectorWithName));
         assert!(read("get po,svc -l x=y --field-selector a=b").is_ok());
         assert!(read("get po a --selector=").is_ok());
-    }
-
-    #[test]
-    fn index_value_is_optional() {
-        let Ok(Task::Index(index)) = read("index po --by label:app=a,b") else { panic!("an index") };
-        assert_eq!(index.by, IndexName::Label("app".into()));
-        assert_eq!(index.values, Some(vec!["a".into(), "b".into()]));
-        assert_eq!(read("index po --by node --by name"), Err(UsageError::SeveralIndices));
-        assert!(matches!(read("index po --by node"), Ok(Task::Index(Index { values: None, .. }))));
     }
 }

@@ -128,6 +128,8 @@ pub(crate) enum UsageError {
     TimeFormat,
     #[error("--changes has one form in JSON lines, the field `changes`: other forms need a table")]
     ChangesForm,
+    #[error("--{0} is about the results of jq: it needs -o jq=EXPRESSION or -o jq-file=FILE")]
+    NeedsJq(&'static str),
     #[error("--changes needs a table or -o json")]
     ChangesFormat,
     #[error(

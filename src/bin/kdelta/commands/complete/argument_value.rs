@@ -28,6 +28,7 @@ pub(super) fn argument_value(
         "by" => by(line, head, typed),
         "output" => output(line, head, typed),
         "sort_by" if line.is_command("api-resources") => fixed(&["name", "kind"], head, typed),
+        "sort_by" if line.is_command("index") => fixed(&["count", "value"], head, typed),
         "sort_by" => fields(line, head, sort_key(typed)),
         "ignore" | "only" => fields(line, head, update_filter(typed)),
         "object" => object(head, typed),
@@ -76,7 +77,7 @@ fn output(line: &TypedLine<'_>, head: &str, typed: &str) -> Completion {
     match format {
         "jsonpath" | "jsonpath-as-json" => fields(line, &head, json_path(template, root(line))),
         "custom-columns" => fields(line, &head, custom_columns(template)),
-        "custom-columns-file" | "go-template-file" | "jsonpath-file" | "templatefile" => {
+        "custom-columns-file" | "go-template-file" | "jq-file" | "jsonpath-file" | "templatefile" => {
             Completion::of(ValueSource::Files, head, template)
         }
         _ => Completion::nothing(),

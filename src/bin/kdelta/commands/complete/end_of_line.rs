@@ -233,7 +233,10 @@ mod tests {
     #[test]
     fn each_flag_value_is_completed_or_free() {
         const FREE: [(&str, &[&str]); 3] = [
-            ("a number", &["chunk-size", "count", "objects", "port", "resource-version", "speed", "verbose"]),
+            (
+                "a number",
+                &["chunk-size", "count", "objects", "port", "resource-version", "speed", "top", "verbose"],
+            ),
             ("a time", &["duration", "log-flush-frequency", "request-timeout", "resync"]),
             (
                 "a text that only the user knows",

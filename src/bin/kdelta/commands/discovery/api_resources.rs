@@ -113,7 +113,7 @@ fn print(
         }
         return Ok(());
     }
-    let wide = request.format == Format::Table { wide: true };
+    let wide = matches!(request.format, Format::Table { wide: true, .. });
     let mut rows = TabRows::default();
     let headings = ["NAME", "SHORTNAMES", "APIVERSION", "NAMESPACED", "KIND", "VERBS", "CATEGORIES"];
     if request.headers {

@@ -61,16 +61,18 @@ pub(super) async fn run<W: Write>(
     let is_table = matches!(get.print.format, Format::Table { .. });
     let error = collected(wrong_namespaces, errors);
     let prints = is_table || error.is_none() || !manifests.is_single;
-    let count = if prints {
+    let (count, has_failures) = if prints {
         let is_single = manifests.is_single && found.len() == 1;
-        print(session, get, &found, is_single, error.is_none(), stdout, out)?
+        let result = FileResult { found: &found, is_single, is_complete: error.is_none() };
+        print(session, get, &result, reporter, stdout, out)?
     } else {
-        0
+        (0, false)
     };
     stats.report(session, reporter.messages());
     let end = match error {
         Some(error) => return failed(error, is_table, manifests.is_single, count, reporter),
         None if is_unusable => ExitCode::Partial,
+        None if has_failures => ExitCode::Error,
         None => ExitCode::Ok,
     };
     if count == 0 && is_table && !get.ignore_not_found {
@@ -173,16 +175,25 @@ fn is_not_found(error: &anyhow::Error) -> bool {
     matches!(error.downcast_ref(), Some(Error::NotFound(_)))
 }
 
-/// Prints the objects and returns their number.
+/// The objects to print.
+struct FileResult<'a> {
+    found: &'a [(Part, Arc<Object>)],
+    /// Whether one object was requested.
+    is_single: bool,
+    /// Whether every object was found.
+    is_complete: bool,
+}
+
+/// Prints the objects. Returns their number, and whether an expression failed on one.
 fn print<W: Write>(
     session: &Session,
     get: &Get,
-    found: &[(Part, Arc<Object>)],
-    is_single: bool,
-    is_complete: bool,
+    result: &FileResult<'_>,
+    reporter: &Reporter,
     stdout: settings::OutputStream,
     out: W,
-) -> anyhow::Result<usize> {
+) -> anyhow::Result<(usize, bool)> {
+    let FileResult { found, is_single, is_complete } = *result;
     let extent = Extent {
         selection: &get.selection,
         resources: &found.iter().map(|(part, _)| Arc::clone(&part.resource)).collect::<Vec<_>>(),
@@ -191,16 +202,17 @@ fn print<W: Write>(
         several_contexts: session.has_several_contexts(),
         several_namespaces: false,
     };
-    let listing = extent.listing_of(is_single, &get.print, stdout);
+    let listing = extent.listing_of(is_single, &get.print, stdout)?;
     let listing = OrderedListing::new(get.sort_by.as_deref(), listing)
         .map_err(|error| anyhow::Error::new(error).context(Usage))?;
-    let printer = ListingPrinter::new(listing, out);
+    let printer = ListingPrinter::new(listing, reporter, out);
     for (part, object) in found {
         printer.object(part, object);
     }
     printer.check().map_err(print_failure)?;
     // As in kubectl, nothing is printed about names that may be missing and are, not even an empty list.
-    printer.finish(is_complete && !get.ignore_not_found).map_err(print_failure)
+    let count = printer.finish(is_complete && !get.ignore_not_found).map_err(print_failure)?;
+    Ok((count, printer.has_failures()))
 }
 
 /// Nests the errors as kubectl does.

@@ -34,7 +34,7 @@ use super::walk::Walk;
 use crate::exit::{ExitCode, Usage};
 use crate::output::{Count, OrderedListing};
 use crate::session::{Filter, Part, PartSource, PlannedPart, Session, indexers, reflector_options};
-use crate::settings::{self, By, Format, Get};
+use crate::settings::{self, By, Format, Get, TableStyle};
 
 /// Prints the selected objects. Errors of single parts are reported at the end.
 pub(crate) async fn run<W: Write + Send + 'static>(
@@ -54,10 +54,10 @@ pub(crate) async fn run<W: Write + Send + 'static>(
     }
     let mut stats = Stats::new(get.stats);
     let mut walk = Walk::start(session, &get.selection, get.ignore_not_found, reporter).await?;
-    let listing = walk.with_extent(&get.selection, |extent| extent.listing(&get.print, stdout));
+    let listing = walk.with_extent(&get.selection, |extent| extent.listing(&get.print, stdout))?;
     let listing = OrderedListing::new(get.sort_by.as_deref(), listing)
         .map_err(|error| anyhow::Error::new(error).context(Usage))?;
-    let printer = Arc::new(ListingPrinter::new(listing, out));
+    let printer = Arc::new(ListingPrinter::new(listing, reporter, out));
     let is_only = walk.parts().len() == 1;
     while let Some(planned) = walk.next() {
         let part = &planned.part;
@@ -70,7 +70,8 @@ pub(crate) async fn run<W: Write + Send + 'static>(
             Some(name) => get_one(get, part, &source, name, reporter, &printer).await,
             None => {
                 // The rows of a table wait for its widest cell; with several tables, each waits for the next.
-                let waits = matches!(get.print.format, Format::Table { .. }) && is_only;
+                let waits =
+                    matches!(get.print.format, Format::Table { style: TableStyle::Aligned, .. }) && is_only;
                 let count = waits.then(|| reporter.messages().count(&part.title()));
                 list_all(session, get, part, source, count, reporter, &printer).await
             }
@@ -85,10 +86,14 @@ pub(crate) async fn run<W: Write + Send + 'static>(
     let prints_empty = walk.is_complete() && !get.ignore_not_found;
     let count = printer.finish(prints_empty).map_err(print_failure)?;
     stats.report(session, reporter.messages());
-    if count == 0 && walk.is_complete() && reports_empty(get, &walk.parts()) {
-        report_empty(session, get, reporter, &walk.parts()).await;
+    if walk.is_complete() && reports_empty(get, &walk.parts()) {
+        match count {
+            0 => report_empty(session, get, reporter, &walk.parts()).await,
+            _ => empty_result::report_unmatched(session, reporter, &walk.parts()),
+        }
     }
-    Ok(empty_result::exit_code(count, get.fail_if_empty, walk.end()?))
+    let code = empty_result::exit_code(count, get.fail_if_empty, walk.end()?);
+    Ok(if printer.has_failures() && code == ExitCode::Ok { ExitCode::Error } else { code })
 }
 
 /// Whether an empty result is reported: only people read tables, and `--ignore-not-found` asks for silence.
@@ -114,6 +119,10 @@ fn source(session: &Session, get: &Get, part: &Part) -> anyhow::Result<PartSourc
         needs::sorted(&get.print)
     } else {
         needs::representation(&get.print, indices)
+    };
+    let representation = match part.patterns {
+        Some(_) => needs::with_names(representation),
+        None => representation,
     };
     let representation = subresource::representation(get, representation);
     let source = session.source(part, &get.selection, &get.print, representation, Filter::default());

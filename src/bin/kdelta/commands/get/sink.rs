@@ -9,6 +9,7 @@ use kdelta::reflector::{MissedEvents, ReflectorStore};
 use kdelta::store::StoreError;
 use tokio::sync::Notify;
 
+use crate::commands::reporter::Reporter;
 use crate::output::{OrderedListing, PrintError};
 use crate::session::Part;
 use crate::view::Age;
@@ -26,13 +27,24 @@ struct State<W> {
     listing: Option<OrderedListing>,
     now: Timestamp,
     printed: usize,
+    /// Whether an expression failed on an object, which was reported.
+    has_failures: bool,
     error: Option<PrintError>,
+    reporter: Reporter,
     out: W,
 }
 
 impl<W: Write> ListingPrinter<W> {
-    pub(super) fn new(listing: OrderedListing, out: W) -> Self {
-        let state = State { listing: Some(listing), now: Timestamp::now(), printed: 0, error: None, out };
+    pub(super) fn new(listing: OrderedListing, reporter: &Reporter, out: W) -> Self {
+        let state = State {
+            listing: Some(listing),
+            now: Timestamp::now(),
+            printed: 0,
+            has_failures: false,
+            error: None,
+            reporter: reporter.clone(),
+            out,
+        };
         Self { state: Mutex::new(state), failed: Notify::new() }
     }
 
@@ -40,17 +52,27 @@ impl<W: Write> ListingPrinter<W> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Writes an object. The first error is kept and stops all writing.
+    /// Whether an expression failed on an object.
+    pub(super) fn has_failures(&self) -> bool {
+        self.lock().has_failures
+    }
+
+    /// Writes an object. A failure on that object alone is reported. Any other error is kept and stops all writing.
     pub(super) fn object(&self, part: &Part, object: &Arc<Object>) {
         let mut state = self.lock();
-        let State { listing, now, printed, error, out } = &mut *state;
+        let State { listing, now, printed, has_failures, error, reporter, out } = &mut *state;
         let (Some(listing), None) = (listing, &error) else { return };
         *printed += 1;
-        if let Err(failure) =
-            listing.item(object, &part.resource, &part.context, Age::AsSent { now: *now }, out)
-        {
-            *error = Some(failure);
-            self.failed.notify_one();
+        match listing.item(object, &part.resource, &part.context, Age::AsSent { now: *now }, out) {
+            Ok(()) => {}
+            Err(PrintError::Jq(failure)) if failure.is_of_object => {
+                *has_failures = true;
+                reporter.messages().error(&[format!("error: {failure}")], None);
+            }
+            Err(failure) => {
+                *error = Some(failure);
+                self.failed.notify_one();
+            }
         }
     }
 

@@ -100,7 +100,7 @@ pub(crate) async fn run<W: Write>(
         several_namespaces: session.has_several_namespaces(),
     };
     let output = match &watch.form {
-        WatchForm::Deltas => extent.stream(watch, stdout),
+        WatchForm::Deltas => extent.stream(watch, stdout)?,
         WatchForm::Get(form) => WatchOutput::get(extent.get_watch(watch, form, stdout)),
         WatchForm::Events(events) => WatchOutput::events(EventStream::new(format::of_events(events, stdout))),
     };

@@ -20,7 +20,7 @@ use crate::settings::{GetWatch, Watch, WatchForm};
 
 /// The parts of a stream by number. Numbers are never reused.
 pub(super) struct Parts<'a> {
-    session: &'a Session,
+    pub(super) session: &'a Session,
     watch: &'a Watch,
     reporter: Reporter,
     pub(super) targets: TargetSet,

@@ -42,6 +42,8 @@ pub(super) struct DeltaPrinter<W> {
     /// The number of objects of the initial state.
     listed: u64,
     reporter: Reporter,
+    /// Whether an expression failed on an object, which was reported.
+    has_failures: bool,
     out: W,
 }
 
@@ -58,8 +60,14 @@ impl<W: Write> DeltaPrinter<W> {
     pub(super) fn new(stream: WatchOutput, selected: DeltaSelection, reporter: &Reporter, out: W) -> Self {
         let collections = Collections::default();
         let (parts, selects_locally) = (HashMap::new(), HashMap::new());
-        let reporter = reporter.clone();
-        Self { stream, parts, selects_locally, collections, selected, listed: 0, reporter, out }
+        let (reporter, has_failures) = (reporter.clone(), false);
+        let listed = 0;
+        Self { stream, parts, selects_locally, collections, selected, listed, reporter, has_failures, out }
+    }
+
+    /// Whether an expression failed on an object.
+    pub(super) fn has_failures(&self) -> bool {
+        self.has_failures
     }
 
     /// Adds a part before its first event. `initial` is whether its initial state is printed.
@@ -147,7 +155,14 @@ impl<W: Write> DeltaPrinter<W> {
         if leaves_at_once {
             self.reporter.count_shown(true);
         }
-        let printed = self.stream.change(change, resume, &mut self.out)?;
+        let printed = match self.stream.change(change, resume, &mut self.out) {
+            Err(PrintError::Jq(failure)) if failure.is_of_object => {
+                self.has_failures = true;
+                self.reporter.messages().error(&[format!("error: {failure}")], None);
+                true
+            }
+            printed => printed?,
+        };
         if !leaves_at_once {
             self.reporter.count_shown(printed);
         }

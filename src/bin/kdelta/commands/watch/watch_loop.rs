@@ -19,6 +19,7 @@ use super::printer::DeltaPrinter;
 use super::unavailable_parts::RetrySchedule;
 use crate::commands::failure_action::FailureAction;
 use crate::commands::forbidden;
+use crate::commands::format;
 use crate::commands::reporter::Reporter;
 use crate::exit::ExitCode;
 use crate::session::{Interrupt, Part, TargetFailure};
@@ -378,6 +379,11 @@ impl<'a, W: Write> WatchLoop<'a, W> {
         for (prefix, error) in &named_in_matching {
             self.reporter.messages().notice(&format!("{prefix}{error} at the moment"));
         }
+        let parts = self.parts.targets.parts();
+        if let Some(patterns) = format::unmatched_names(self.parts.session, &parts) {
+            let nothing = format::nothing_matches(&parts, &patterns);
+            self.reporter.messages().notice(&format!("{nothing} at the moment"));
+        }
         if named_in_matching.is_empty() && self.parts.is_empty() {
             self.reporter.messages().notice("Nothing matches at the moment.");
         }
@@ -401,7 +407,7 @@ impl<'a, W: Write> WatchLoop<'a, W> {
         if self.reports_summary() {
             self.reporter.report_summary();
         }
-        match (self.partial, self.has_missing_name) {
+        match (self.partial, self.has_missing_name || self.printer.has_failures()) {
             (true, _) => ExitCode::Partial,
             (false, true) => ExitCode::Error,
             (false, false) => ExitCode::Ok,

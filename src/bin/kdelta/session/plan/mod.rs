@@ -1,5 +1,9 @@
 //! The plan of one cluster: computes the parts from the selection and the types and namespaces known so far. No I/O.
 
+mod name_patterns;
+
+pub(crate) use name_patterns::{MatchedPatterns, NamePatterns};
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -16,7 +20,7 @@ pub(crate) struct Plan {
     /// The template that the parts are copied from.
     template: Part,
     /// The types given by name, each with the object names.
-    named: Vec<(Arc<ApiResource>, Vec<String>)>,
+    named: Vec<(Arc<ApiResource>, RequestedNames)>,
     /// The objects that files name.
     objects: Vec<Part>,
     /// The type patterns, including `--all-kinds`, whose matches change over time.
@@ -36,6 +40,24 @@ pub(crate) struct Plan {
     unlistable: bool,
     /// The types that are listed per namespace, because listing them in all namespaces is forbidden.
     split: Vec<Arc<ApiResource>>,
+}
+
+/// The names of a type's requested objects. Without any, the whole collection is requested.
+#[derive(Debug, Clone, Default)]
+pub(super) struct RequestedNames {
+    names: Vec<String>,
+    patterns: Option<Arc<NamePatterns>>,
+}
+
+impl RequestedNames {
+    pub(super) fn new(names: Vec<String>, patterns: Vec<Pattern>) -> Self {
+        let patterns = (!patterns.is_empty()).then(|| Arc::new(NamePatterns::new(patterns, names.clone())));
+        Self { names, patterns }
+    }
+
+    fn is_whole(&self) -> bool {
+        self.names.is_empty() && self.patterns.is_none()
+    }
 }
 
 /// A part and how the selection names it.
@@ -84,7 +106,7 @@ impl Plan {
     pub(super) fn new(
         template: Part,
         selection: &Selection,
-        named: Vec<(Arc<ApiResource>, Vec<String>)>,
+        named: Vec<(Arc<ApiResource>, RequestedNames)>,
     ) -> anyhow::Result<Self> {
         let all = |names: &[String]| names.iter().map(|name| Arc::from(name.as_str())).collect();
         let scope = match &selection.namespaces {
@@ -96,7 +118,7 @@ impl Plan {
             }
         };
         if matches!(scope, Scope::All)
-            && named.iter().any(|(resource, names)| resource.namespaced && !names.is_empty())
+            && named.iter().any(|(resource, requested)| resource.namespaced && !requested.names.is_empty())
         {
             anyhow::bail!("a resource cannot be retrieved by name across all namespaces");
         }
@@ -225,10 +247,11 @@ impl Plan {
             return Vec::new();
         }
         let mut found: Vec<Part> = Vec::new();
-        for (resource, names) in self.named.iter().filter(|(resource, _)| resource.namespaced) {
-            let is_whole =
-                |(other, names): &(Arc<ApiResource>, Vec<String>)| other == resource && names.is_empty();
-            for name in names.iter().filter(|_| !self.named.iter().any(is_whole)) {
+        for (resource, requested) in self.named.iter().filter(|(resource, _)| resource.namespaced) {
+            let is_whole = |(other, requested): &(Arc<ApiResource>, RequestedNames)| {
+                other == resource && requested.is_whole()
+            };
+            for name in requested.names.iter().filter(|_| !self.named.iter().any(is_whole)) {
                 let part = self.part(resource, &"".into(), Some(Arc::from(name.as_str())));
                 if !found.contains(&part) {
                     found.push(part);
@@ -261,35 +284,41 @@ impl Plan {
     }
 
     /// Returns the parts, ordered by type, namespace and name as requested: each once, or named objects as often as they
-    /// are named. A named object is no part of its own if its whole collection is one.
+    /// are named. A named object, and the objects that match a pattern, are no part of their own if their whole
+    /// collection is one.
     pub(super) fn parts(&self) -> Vec<PlannedPart> {
         let mut parts: Vec<PlannedPart> = Vec::new();
         // A map for large plans; the vector keeps the order. Counts how often each part is requested.
         let mut seen: BTreeMap<_, usize> = BTreeMap::new();
-        let named = self.named.iter().map(|(resource, names)| (resource, names.as_slice(), false));
-        let open = self.kinds.iter().map(|resource| (resource, &[][..], true));
-        for (resource, names, open_type) in named.chain(open) {
+        let whole = RequestedNames::default();
+        let named = self.named.iter().map(|(resource, requested)| (resource, requested, false));
+        let open = self.kinds.iter().map(|resource| (resource, &whole, true));
+        for (resource, requested, open_type) in named.chain(open) {
             for (namespace, open_namespace) in self.scopes(resource) {
                 let of_type = (&resource.group, &resource.version, &resource.resource);
-                let mut add = |name: Option<Arc<str>>| {
-                    let count = seen.entry((of_type, Arc::clone(&namespace), name.clone())).or_default();
+                let mut add = |name: Option<Arc<str>>, patterns: Option<&Arc<NamePatterns>>| {
+                    let text = patterns.map(|patterns| patterns.text());
+                    let count =
+                        seen.entry((of_type, Arc::clone(&namespace), name.clone(), text)).or_default();
                     if *count == 0 || (self.keeps_repeated_names && name.is_some()) {
-                        let part = Part { repetition: *count, ..self.part(resource, &namespace, name) };
+                        let part = self.part(resource, &namespace, name);
+                        let part = Part { repetition: *count, patterns: patterns.cloned(), ..part };
                         parts.push(PlannedPart { part, open_type, open_namespace });
                     }
                     *count += 1;
                 };
-                if names.is_empty() {
-                    add(None);
+                for name in &requested.names {
+                    add(Some(Arc::from(name.as_str())), None);
                 }
-                for name in names {
-                    add(Some(Arc::from(name.as_str())));
+                if requested.is_whole() || requested.patterns.is_some() {
+                    add(None, requested.patterns.as_ref());
                 }
             }
         }
         for part in &self.objects {
             let of_type = (&part.resource.group, &part.resource.version, &part.resource.resource);
-            let count = seen.entry((of_type, Arc::clone(&part.namespace), part.name.clone())).or_default();
+            let count =
+                seen.entry((of_type, Arc::clone(&part.namespace), part.name.clone(), None)).or_default();
             if *count == 0 || self.keeps_repeated_names {
                 let part = Part { repetition: *count, ..part.clone() };
                 parts.push(PlannedPart { part, open_type: false, open_namespace: false });
@@ -298,7 +327,8 @@ impl Plan {
         }
         parts.retain(|PlannedPart { part, .. }| {
             let of_type = (&part.resource.group, &part.resource.version, &part.resource.resource);
-            part.name.is_none() || !seen.contains_key(&(of_type, Arc::clone(&part.namespace), None))
+            let is_whole = part.name.is_none() && part.patterns.is_none();
+            is_whole || !seen.contains_key(&(of_type, Arc::clone(&part.namespace), None, None))
         });
         parts
     }
@@ -337,7 +367,7 @@ impl Plan {
     fn includes(&self, found: &DiscoveredResource, offered: &[DiscoveredResource]) -> bool {
         let resource = &found.resource;
         let is_named =
-            self.named.iter().any(|(named, names)| names.is_empty() && is_same_resource(named, resource));
+            self.named.iter().any(|(named, names)| names.is_whole() && is_same_resource(named, resource));
         let is_included = |types: &Types| match types {
             Types::All => {
                 !is_excluded(resource)

@@ -15,7 +15,7 @@ fn selection(words: &[&str], namespaces: Namespaces) -> Selection {
             },
             None => Types::Matching { text: (*text).into(), plural: Pattern::new(text), group: None },
         };
-        Target { types, names: Vec::new() }
+        Target { types, names: Vec::new(), patterns: Vec::new() }
     };
     Selection {
         targets: words.iter().map(pattern).collect(),
@@ -30,8 +30,12 @@ fn selection(words: &[&str], namespaces: Namespaces) -> Selection {
 }
 
 fn plan(words: &[&str], named: &[(&str, &[&str])], namespaces: Namespaces) -> anyhow::Result<Plan> {
-    let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
-    let named = named.iter().map(|(text, names)| (resource(text), owned(names))).collect();
+    let requested = |texts: &[&str]| {
+        let (patterns, plain): (Vec<&str>, Vec<&str>) = texts.iter().partition(|text| text.contains('*'));
+        let plain = plain.into_iter().map(str::to_owned).collect();
+        RequestedNames::new(plain, patterns.into_iter().map(Pattern::new).collect())
+    };
+    let named = named.iter().map(|(text, names)| (resource(text), requested(names))).collect();
     Plan::new(template("home"), &selection(words, namespaces), named)
 }
 
@@ -131,6 +135,18 @@ fn all_kinds_selects_watchable_types_once() {
     );
     assert_eq!(plan.parts()[3].part.resource.version, "v2");
     assert!(plan.parts().iter().all(|planned| planned.open_type && !planned.open_namespace));
+}
+
+#[test]
+fn names_that_match_a_pattern_are_a_part() {
+    let of = |named, namespaces| titles(&plan(&[], named, namespaces).unwrap());
+    let these = |names: &[&str]| Namespaces::Named(names.iter().map(|name| (*name).to_owned()).collect());
+    assert_eq!(
+        of(&[("pods", &["web-*", "db", "x*"]), ("svc", &["web-*"])], these(&["a", "b"])),
+        ["a:pods/db", "a:pods/web-*,x*", "b:pods/db", "b:pods/web-*,x*", "a:svc/web-*", "b:svc/web-*"]
+    );
+    assert_eq!(of(&[("pods", &["web-*"])], Namespaces::All), [":pods/web-*"], "a pattern needs no namespace");
+    assert_eq!(of(&[("pods", &["web-*"]), ("pods", &[])], these(&["a"])), ["a:pods"]);
 }
 
 #[test]

@@ -74,6 +74,10 @@ impl<S: WatchStream> WatchStream for FilteredStream<S> {
     async fn next(&mut self) -> Option<Result<WatchEvent, Error>> {
         loop {
             match self.event().await? {
+                // Also a deletion: a stream without a store prints it.
+                Ok(
+                    WatchEvent::Added(object) | WatchEvent::Modified(object) | WatchEvent::Deleted(object),
+                ) if !self.filter.names_match(&object) => self.received_count.increment(),
                 Ok(WatchEvent::Added(object)) if !self.passes(&object) => {}
                 Ok(WatchEvent::Modified(object)) if !self.passes(&object) => {
                     return Some(Ok(WatchEvent::Deleted(object)));

@@ -1,5 +1,6 @@
 //! The `-o` values of each command.
 
+use crate::settings::index::INDEX_FORMATS;
 use crate::settings::kubectl::{EVENT_FORMATS, RESOURCE_FORMATS};
 use crate::settings::print::OBJECT_FORMATS;
 use crate::settings::tasks::ExplainFormat;
@@ -10,6 +11,7 @@ pub(crate) fn output_formats(command: &str) -> &'static str {
         "api-resources" => RESOURCE_FORMATS,
         "explain" => ExplainFormat::NAMES,
         "events" => EVENT_FORMATS,
+        "index" => INDEX_FORMATS,
         "version" => "json,yaml",
         _ => OBJECT_FORMATS,
     }

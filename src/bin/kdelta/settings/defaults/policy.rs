@@ -64,6 +64,7 @@ const POLICIES: &[(Policy, &[&str])] = &[
             "no-headers",
             "no-trunc",
             "output",
+            "raw-output",
             "server-print",
             "show-kind",
             "show-labels",
@@ -83,7 +84,7 @@ const POLICIES: &[(Policy, &[&str])] = &[
         ],
     ),
     (Policy::Tables(PORT), &["port"]),
-    (Policy::Tables(MEANINGS), &["recursive", "sort-by"]),
+    (Policy::Tables(MEANINGS), &["recursive", "sort-by", "top"]),
     (
         Policy::Nowhere(CREDENTIALS),
         &[

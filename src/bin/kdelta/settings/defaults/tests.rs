@@ -120,16 +120,13 @@ fn default_is_ignored_where_the_arguments_rule_it_out() {
         other => panic!("{other:?}"),
     };
     assert_eq!(format("get po", "output = 'json'"), Format::Json);
-    assert_eq!(format("get po --show-labels", "output = 'json'"), Format::Table { wide: false });
+    assert_eq!(format("get po --show-labels", "output = 'json'"), Format::default());
     assert!(matches!(
         format("get po --template {{.kind}}", "output = 'json'"),
         Format::Template(Template::Go(_))
     ));
     // The table of the command takes precedence.
-    assert_eq!(
-        format("watch po", "output = 'name'\n[watch]\nchanges = 'inline'"),
-        Format::Table { wide: false }
-    );
+    assert_eq!(format("watch po", "output = 'name'\n[watch]\nchanges = 'inline'"), Format::default());
     assert!(resolved("get po --demo", "context = 'a'").settings.demo.is_some());
     assert!(resolved("get po --context a", "demo = true").settings.demo.is_none());
     assert!(resolved("demo", "context = 'a'").settings.demo.is_some());

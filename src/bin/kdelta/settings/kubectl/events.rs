@@ -66,12 +66,12 @@ fn read_format(args: &EventsArgs) -> Result<Format, UsageError> {
     let text = args.output.as_deref().unwrap_or_default();
     match text.split('=').next().unwrap_or_default() {
         "" if text.is_empty() => return Ok(Format::default()),
-        "wide" | "custom-columns" | "custom-columns-file" => {
+        "wide" | "custom-columns" | "custom-columns-file" | "jq" | "jq-file" => {
             return Err(UsageError::OutputFormat { format: text.to_owned(), allowed: EVENT_FORMATS });
         }
         _ => {}
     }
-    match read_template(text, &args.template, false)? {
+    match read_template(text, &args.template, false, false)? {
         Some(template) => Ok(Format::Template(template)),
         None => Format::read(Some(text), EVENT_FORMATS),
     }

@@ -33,7 +33,8 @@ impl WatchForm {
             || lines.old
             || !lines.fields.is_empty()
             || lines.show_secrets
-            || flow.resync.is_some();
+            || flow.resync.is_some()
+            || args.objects.print.output.as_deref().is_some_and(is_own_format);
         if needs_deltas {
             return Self::Deltas;
         }
@@ -43,4 +44,10 @@ impl WatchForm {
             is_watch: args.watch,
         })
     }
+}
+
+/// Whether kubectl does not have the format, so that it does not decide what `get -w` prints in it.
+fn is_own_format(output: &str) -> bool {
+    let format = output.split('=').next().unwrap_or_default().to_lowercase();
+    matches!(format.as_str(), "csv" | "csv-wide" | "jq" | "jq-file" | "markdown" | "markdown-wide")
 }

@@ -7,7 +7,7 @@ pub(crate) use rows::Rows;
 use std::time::Duration;
 
 use crate::args::{ChangesArg, FlowArgs, LineArgs, OnSlowArg};
-use crate::settings::print::Format;
+use crate::settings::print::{Format, TableStyle};
 use crate::settings::selection::Selection;
 use crate::settings::until::Until;
 use crate::settings::usage::first_given;
@@ -65,9 +65,8 @@ impl Lines {
             Format::Json => {}
             _ if lines.fields.is_some() => return Err(UsageError::NeedsJson("fields")),
             _ if lines.old => return Err(UsageError::NeedsJson("old")),
-            Format::Yaml | Format::Kyaml | Format::Name | Format::Template(_) if lines.changes.is_some() => {
-                return Err(UsageError::ChangesFormat);
-            }
+            Format::Table { style: TableStyle::Aligned, .. } => {}
+            _ if lines.changes.is_some() => return Err(UsageError::ChangesFormat),
             Format::Table { .. } | Format::Yaml | Format::Kyaml | Format::Name | Format::Template(_) => {}
         }
         Ok(lines)

@@ -2,7 +2,7 @@
 
 use crate::args::{RowArgs, TsArg};
 use crate::settings::UsageError;
-use crate::settings::print::Format;
+use crate::settings::print::{Format, TableStyle};
 
 /// The form of the rows of `watch`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -15,7 +15,7 @@ pub(crate) struct Rows {
 
 impl Rows {
     pub(in crate::settings) fn read(args: &RowArgs, format: Format) -> Result<Self, UsageError> {
-        if args.ts.is_some() && !matches!(format, Format::Table { .. }) {
+        if args.ts.is_some() && !matches!(format, Format::Table { style: TableStyle::Aligned, .. }) {
             return Err(UsageError::TimeFormat);
         }
         Ok(Self { no_trunc: args.no_trunc, time: args.ts })

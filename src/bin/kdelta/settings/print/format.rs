@@ -3,8 +3,11 @@
 use super::template::Template;
 use crate::settings::UsageError;
 
+/// The `-o` values of kubectl's commands that print objects, which its error lists.
+pub(crate) const KUBECTL_FORMATS: &str = "custom-columns,custom-columns-file,go-template,go-template-file,json,jsonpath,jsonpath-as-json,jsonpath-file,kyaml,name,template,templatefile,wide,yaml";
+
 /// The `-o` values of commands that print objects.
-pub(crate) const OBJECT_FORMATS: &str = "custom-columns,custom-columns-file,go-template,go-template-file,json,jsonpath,jsonpath-as-json,jsonpath-file,kyaml,name,template,templatefile,wide,yaml";
+pub(crate) const OBJECT_FORMATS: &str = "csv,csv-wide,custom-columns,custom-columns-file,go-template,go-template-file,jq,jq-file,json,jsonpath,jsonpath-as-json,jsonpath-file,kyaml,markdown,markdown-wide,name,template,templatefile,wide,yaml";
 
 /// The value of `-o`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,6 +16,7 @@ pub(crate) enum Format {
     Table {
         /// `-o wide`.
         wide: bool,
+        style: TableStyle,
     },
     Json,
     Yaml,
@@ -21,6 +25,16 @@ pub(crate) enum Format {
     Name,
     /// A template of the user.
     Template(Template),
+}
+
+/// The separation of a table's cells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum TableStyle {
+    /// Columns with widths, for people.
+    #[default]
+    Aligned,
+    Csv,
+    Markdown,
 }
 
 impl Format {
@@ -39,17 +53,29 @@ impl Format {
 
 impl Default for Format {
     fn default() -> Self {
-        Self::Table { wide: false }
+        Self::Table { wide: false, style: TableStyle::Aligned }
     }
 }
 
 impl Format {
+    /// Reads the format of a command that prints objects.
+    pub(super) fn of_objects(text: Option<&str>) -> Result<Self, UsageError> {
+        let rows = |wide, style| Ok(Self::Table { wide, style });
+        match text.unwrap_or_default().to_lowercase().as_str() {
+            "csv" => rows(false, TableStyle::Csv),
+            "csv-wide" => rows(true, TableStyle::Csv),
+            "markdown" => rows(false, TableStyle::Markdown),
+            "markdown-wide" => rows(true, TableStyle::Markdown),
+            _ => Self::read(text, KUBECTL_FORMATS),
+        }
+    }
+
     pub(in crate::settings) fn read(text: Option<&str>, allowed: &'static str) -> Result<Self, UsageError> {
         // Case-insensitive except for `wide`, as in kubectl.
         let text = text.unwrap_or_default();
         Ok(match (text, text.to_lowercase().as_str()) {
-            ("", _) => Self::Table { wide: false },
-            ("wide", _) => Self::Table { wide: true },
+            ("", _) => Self::default(),
+            ("wide", _) => Self::Table { wide: true, style: TableStyle::Aligned },
             (_, "json") => Self::Json,
             (_, "yaml") => Self::Yaml,
             (_, "kyaml") => Self::Kyaml,
@@ -69,15 +95,32 @@ mod tests {
     #[test]
     fn format_is_case_insensitive_except_wide() {
         for (text, format) in [("JSON", Format::Json), ("Yaml", Format::Yaml), ("NAME", Format::Name)] {
-            assert_eq!(Format::read(Some(text), OBJECT_FORMATS), Ok(format));
+            assert_eq!(Format::read(Some(text), KUBECTL_FORMATS), Ok(format));
         }
-        assert_eq!(Format::read(Some("wide"), OBJECT_FORMATS), Ok(Format::Table { wide: true }));
-        assert!(Format::read(Some("Wide"), OBJECT_FORMATS).is_err());
+        assert_eq!(
+            Format::read(Some("wide"), KUBECTL_FORMATS),
+            Ok(Format::Table { wide: true, style: TableStyle::Aligned })
+        );
+        assert!(Format::read(Some("Wide"), KUBECTL_FORMATS).is_err());
+    }
+
+    #[test]
+    fn rows_may_be_delimited() {
+        for (text, wide, style) in [
+            ("csv", false, TableStyle::Csv),
+            ("CSV-wide", true, TableStyle::Csv),
+            ("markdown", false, TableStyle::Markdown),
+            ("markdown-wide", true, TableStyle::Markdown),
+        ] {
+            assert_eq!(Format::of_objects(Some(text)), Ok(Format::Table { wide, style }));
+        }
+        // Formats of objects only.
+        assert!(Format::read(Some("csv"), KUBECTL_FORMATS).is_err());
     }
 
     #[test]
     fn unknown_format_error_lists_formats() {
-        let error = Format::read(Some("xml"), OBJECT_FORMATS).expect_err("no such format");
+        let error = Format::read(Some("xml"), KUBECTL_FORMATS).expect_err("no such format");
         assert_eq!(
             error.to_string(),
             "unable to match a printer suitable for the output format \"xml\", allowed formats are: custom-columns,custom-columns-file,go-template,go-template-file,json,jsonpath,jsonpath-as-json,jsonpath-file,kyaml,name,template,templatefile,wide,yaml"

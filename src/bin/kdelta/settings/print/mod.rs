@@ -3,9 +3,9 @@
 mod format;
 mod template;
 
-pub(crate) use format::{Format, OBJECT_FORMATS};
+pub(crate) use format::{Format, OBJECT_FORMATS, TableStyle};
 pub(super) use template::read as read_template;
-pub(crate) use template::{Template, TemplateError};
+pub(crate) use template::{Jq, Template, TemplateError};
 
 use super::UsageError;
 use super::word_list::words;
@@ -31,14 +31,14 @@ impl Print {
     /// Reads the flags, and the file of a template.
     pub(super) fn read(args: &PrintArgs) -> Result<Self, UsageError> {
         let output = args.output.as_deref().unwrap_or_default();
-        let template = template::read(output, &args.template, args.no_headers)?;
+        let template = template::read(output, &args.template, args.no_headers, args.raw_output)?;
         let print = Self {
             format: match template {
                 Some(template) => Format::Template(template),
-                None => Format::read(args.output.as_deref(), OBJECT_FORMATS)?,
+                None => Format::of_objects(args.output.as_deref())?,
             },
-            // Templates see whole objects, as in kubectl.
-            managed_fields: args.show_managed_fields || template.is_some(),
+            // Templates see whole objects, as in kubectl; jq sees those of -o json.
+            managed_fields: args.show_managed_fields || template.is_some_and(|template| !template.is_jq()),
             // Set by a watch.
             record_managers: false,
             headers: !args.no_headers,
@@ -47,6 +47,9 @@ impl Print {
             show_kind: args.show_kind,
             name_age: !args.server_print,
         };
+        if args.raw_output && !template.is_some_and(Template::is_jq) {
+            return Err(UsageError::NeedsJq("raw-output"));
+        }
         if print.show_labels && !matches!(print.format, Format::Table { .. }) {
             return Err(UsageError::ShowLabelsFormat(output.to_owned()));
         }

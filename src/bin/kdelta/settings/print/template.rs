@@ -3,7 +3,9 @@
 use std::fs;
 
 use kdelta::object::{JsonPath, JsonPathError};
-use kdelta::query::{CustomColumns, CustomColumnsError, GoTemplate, TemplateError as GoTemplateError};
+use kdelta::query::{
+    CustomColumns, CustomColumnsError, GoTemplate, JqFilter, JqSyntaxError, TemplateError as GoTemplateError,
+};
 
 use crate::args::TemplateArgs;
 use crate::system_words::system_words;
@@ -19,6 +21,18 @@ pub(crate) enum Template {
     Go(&'static GoTemplate),
     /// `-o custom-columns=` and `-o custom-columns-file=`.
     Columns(&'static CustomColumns),
+    /// `-o jq=` and `-o jq-file=`.
+    Jq(Jq),
+}
+
+/// A jq expression.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Jq {
+    pub(crate) whole: &'static JqFilter,
+    /// The expression for each item of a list, if that is enough.
+    pub(crate) per_item: Option<&'static JqFilter>,
+    /// Whether strings are printed without quotes.
+    pub(crate) raw: bool,
 }
 
 /// A template that can't be used. The messages are kubectl's.
@@ -34,6 +48,8 @@ pub(crate) enum TemplateError {
     ReadColumns { file: String, reason: String },
     #[error("error parsing jsonpath {text}, {error}")]
     JsonPath { text: String, error: JsonPathError },
+    #[error("error parsing jq {text}: {error}")]
+    Jq { text: String, error: JqSyntaxError },
     #[error(transparent)]
     Go(#[from] GoTemplateError),
     #[error(transparent)]
@@ -48,6 +64,7 @@ impl PartialEq for Template {
             | (Self::JsonPathAsJson(a, _), Self::JsonPathAsJson(b, _)) => std::ptr::eq(*a, *b),
             (Self::Go(a), Self::Go(b)) => std::ptr::eq(*a, *b),
             (Self::Columns(a), Self::Columns(b)) => std::ptr::eq(*a, *b),
+            (Self::Jq(a), Self::Jq(b)) => std::ptr::eq(a.whole, b.whole),
             _ => false,
         }
     }
@@ -63,7 +80,12 @@ impl Template {
             Self::JsonPathAsJson(..) => "jsonpath-as-json",
             Self::Go(_) => "go-template",
             Self::Columns(_) => "custom-columns",
+            Self::Jq(_) => "jq",
         }
+    }
+
+    pub(super) fn is_jq(self) -> bool {
+        matches!(self, Self::Jq(_))
     }
 }
 
@@ -73,6 +95,7 @@ pub(in crate::settings) fn read(
     output: &str,
     args: &TemplateArgs,
     no_headers: bool,
+    raw_output: bool,
 ) -> Result<Option<Template>, TemplateError> {
     let given = args.template.as_deref().unwrap_or_default();
     let output = if output.is_empty() && !given.is_empty() { "go-template" } else { output };
@@ -84,7 +107,8 @@ pub(in crate::settings) fn read(
     let is_template = is_columns
         || matches!(
             name,
-            "jsonpath"
+            "jq" | "jq-file"
+                | "jsonpath"
                 | "jsonpath-file"
                 | "jsonpath-as-json"
                 | "go-template"
@@ -112,6 +136,8 @@ pub(in crate::settings) fn read(
     };
     Ok(Some(match name {
         "custom-columns" => Template::Columns(keep(CustomColumns::parse(text, no_headers)?)),
+        "jq" => jq(text, raw_output)?,
+        "jq-file" => jq(&file(text)?, raw_output)?,
         "custom-columns-file" => Template::Columns(keep(CustomColumns::from_template(&file(text)?)?)),
         "jsonpath" => json_path(text, allows_missing, Template::JsonPath)?,
         "jsonpath-file" => json_path(&file(text)?, allows_missing, Template::JsonPath)?,
@@ -135,6 +161,13 @@ fn go_template(text: &str, allows_missing: bool) -> Result<Template, TemplateErr
     Ok(Template::Go(keep(GoTemplate::parse(text)?.allow_missing_keys(allows_missing))))
 }
 
+fn jq(text: &str, raw: bool) -> Result<Template, TemplateError> {
+    let failure = |error| TemplateError::Jq { text: text.trim_end().to_owned(), error };
+    let whole = JqFilter::parse(text).map_err(failure)?;
+    let per_item: Option<&'static JqFilter> = whole.per_item().map(keep);
+    Ok(Template::Jq(Jq { whole: keep(whole), per_item, raw }))
+}
+
 /// Keeps a template for the rest of the process.
 fn keep<T>(template: T) -> &'static T {
     Box::leak(Box::new(template))
@@ -154,7 +187,7 @@ mod tests {
         };
         let print = &args.objects.print;
         let output = print.output.as_deref().unwrap_or_default();
-        read(output, &print.template, print.no_headers).map_err(|error| error.to_string())
+        read(output, &print.template, print.no_headers, print.raw_output).map_err(|error| error.to_string())
     }
 
     #[test]
@@ -166,6 +199,8 @@ mod tests {
             (&["--template", "{{.x}}"], "go-template"),
             (&["-o", "template={{.x}}"], "go-template"),
             (&["-o", "custom-columns=A:.x,B:.y=z"], "custom-columns"),
+            (&["-o", "jq=.x == 1"], "jq"),
+            (&["-o", "jq", "--template", ".x"], "jq"),
         ] {
             assert_eq!(
                 read_words(words).expect("a template").map(Template::format),
@@ -184,6 +219,15 @@ mod tests {
             (&["-o", "jsonpath="][..], "template format specified but no template given"),
             (&["-o", "go-template"], "template format specified but no template given"),
             (&["-o", "custom-columns="], "custom-columns format specified but no custom columns given"),
+            (&["-o", "jq="], "template format specified but no template given"),
+            (
+                &["-o", "jq=.x | foo(1)"],
+                "error parsing jq .x | foo(1): line 1, column 6: undefined filter foo/1",
+            ),
+            (
+                &["-o", "jq-file=no/file"],
+                "error reading --template no/file, open no/file: no such file or directory",
+            ),
             (&["-o", "jsonpath={.x"], "error parsing jsonpath {.x, unclosed action"),
             (
                 &["-o", "jsonpath-file=no/file"],

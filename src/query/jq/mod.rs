@@ -1,0 +1,161 @@
+//! jq expressions over objects, by jaq's interpreter.
+//!
+//! Expressions have no modules, no further inputs, and no access to files or standard error. They have no limit of their
+//! own on time and memory: a caller runs them where it can abandon them.
+
+mod error;
+mod streaming;
+#[cfg(test)]
+mod tests;
+mod value;
+
+pub use error::{JqError, JqSyntaxError};
+
+use std::fmt;
+use std::ops::ControlFlow;
+
+use jaq_core::data::JustLut;
+use jaq_core::load::{self, Arena, File, Loader};
+use jaq_core::native::{Fun, v};
+use jaq_core::{Compiler, Ctx, Filter, Native, Vars};
+use jaq_json::Val;
+
+use crate::object::JsonValue;
+
+/// Definitions in addition to the interpreter's.
+const FORMATS: &str = include_str!("formats.jq");
+
+type Data = JustLut<Val>;
+
+/// A compiled jq expression.
+pub struct JqFilter {
+    filter: Filter<Data>,
+    text: String,
+}
+
+impl JqFilter {
+    /// Compiles an expression.
+    ///
+    /// # Errors
+    /// The first problem, with its position.
+    pub fn parse(text: &str) -> Result<Self, JqSyntaxError> {
+        let arena = Arena::default();
+        let own = load::parse(FORMATS, |parser| parser.defs()).unwrap_or_default();
+        let definitions = jaq_core::defs().chain(jaq_std::defs()).chain(jaq_json::defs());
+        let loader = Loader::new(definitions.chain(own));
+        let modules = loader.load(&arena, File { code: text, path: () });
+        let modules = modules.map_err(|errors| syntax_error(text, errors))?;
+        let compiled = Compiler::default().with_funs(functions()).compile(modules);
+        let filter = compiled.map_err(|errors| undefined(text, errors))?;
+        Ok(Self { filter, text: text.to_owned() })
+    }
+
+    /// Returns the expression to apply to each item of a list instead of the list, with the same results: that behind
+    /// `.items[]`. `None` if the expression does not start so, or looks at anything else of the list.
+    #[must_use]
+    pub fn per_item(&self) -> Option<Self> {
+        Self::parse(&streaming::per_item(&self.text)?).ok()
+    }
+
+    /// Evaluates the expression on a value and passes each result as a line without its end: as compact JSON, and a
+    /// string without its quotes if `raw`. The receiver may end the evaluation.
+    ///
+    /// # Errors
+    /// The expression fails; results before that have been passed.
+    pub fn run(
+        &self,
+        value: &JsonValue<'_>,
+        raw: bool,
+        mut receive: impl FnMut(&[u8]) -> ControlFlow<()>,
+    ) -> Result<(), JqError> {
+        let context = Ctx::<Data>::new(&self.filter.lut, Vars::new([]));
+        let mut json = Vec::new();
+        for result in self.filter.id.run((context, value::of_json(value)?)) {
+            let flow = match result {
+                Ok(Val::TStr(text) | Val::BStr(text)) if raw => receive(&text),
+                Ok(value) => {
+                    json.clear();
+                    value::write_json(&value, 0, &mut json)?;
+                    receive(&json)
+                }
+                Err(exception) => match exception.get_err() {
+                    Ok(error) => {
+                        let reason = error.into_val();
+                        if let Val::TStr(text) = &reason {
+                            return Err(JqError::Failed(String::from_utf8_lossy(text).into_owned()));
+                        }
+                        json.clear();
+                        value::write_json(&reason, 0, &mut json)?;
+                        return Err(JqError::Failed(String::from_utf8_lossy(&json).into_owned()));
+                    }
+                    // `halt` ends without a result.
+                    Err(_) => ControlFlow::Break(()),
+                },
+            };
+            if flow.is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Shows the expression.
+impl fmt::Debug for JqFilter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("JqFilter").field(&self.text).finish()
+    }
+}
+
+/// Returns the native functions. `debug` and `stderr` print nothing: the program alone writes to standard error.
+fn functions() -> impl Iterator<Item = Fun<Data>> {
+    let silent = |name| -> Fun<Data> { (name, v(0), Native::new(|_| Box::new(std::iter::empty()))) };
+    let standard = jaq_std::funs().filter(|(name, ..)| !matches!(*name, "debug_empty" | "stderr_empty"));
+    jaq_core::funs()
+        .chain(standard)
+        .chain(jaq_json::funs())
+        .chain(["debug_empty", "stderr_empty"].map(silent))
+}
+
+fn syntax_error(text: &str, errors: load::Errors<&str, ()>) -> JqSyntaxError {
+    let first = errors.into_iter().next().map(|(_, error)| error);
+    let (part, problem) = match first {
+        Some(load::Error::Lex(errors)) => match errors.into_iter().next() {
+            Some((expected, found)) => (found, format!("expected {}", expected.as_str())),
+            None => ("", String::new()),
+        },
+        Some(load::Error::Parse(errors)) => match errors.into_iter().next() {
+            Some((expected, found)) => (found, format!("expected {}", expected.as_str())),
+            None => ("", String::new()),
+        },
+        Some(load::Error::Io(errors)) => match errors.into_iter().next() {
+            Some((path, _)) => (path, "modules can't be imported".to_owned()),
+            None => ("", String::new()),
+        },
+        None => ("", String::new()),
+    };
+    let byte = position(text, part);
+    let found = text.get(byte..).and_then(|rest| rest.chars().next());
+    let problem = match found {
+        Some(found) if problem.starts_with("expected") => format!("{problem}, found {found:?}"),
+        None if problem.starts_with("expected") => format!("{problem}, found the end"),
+        _ => problem,
+    };
+    JqSyntaxError::at(text, byte, problem)
+}
+
+fn undefined(text: &str, errors: jaq_core::compile::Errors<&str, ()>) -> JqSyntaxError {
+    let first = errors.into_iter().flat_map(|(_, errors)| errors).next();
+    let (name, kind) = first.unwrap_or(("", jaq_core::compile::Undefined::Mod));
+    let problem = match kind {
+        jaq_core::compile::Undefined::Filter(arity) => format!("undefined filter {name}/{arity}"),
+        kind => format!("undefined {} {name}", kind.as_str()),
+    };
+    JqSyntaxError::at(text, position(text, name), problem)
+}
+
+/// Returns the byte at which a part of the expression starts; its end for any other text.
+fn position(text: &str, part: &str) -> usize {
+    let inside = text.as_bytes().as_ptr_range();
+    if inside.contains(&part.as_ptr()) { load::span(text, part).start } else { text.len() }
+}
