@@ -1,7 +1,8 @@
 //! The interface between informers and the source of objects: list, then watch from the version that the list returned.
 //!
 //! This module does not depend on any source: `api` implements it for a Kubernetes server, `testing` for a fake with
-//! faults, and library users for anything with states and versions. Errors carry a meaning, never a protocol's code.
+//! faults, and library users for anything with states and versions. Errors carry a meaning; callers
+//! decide by it, and the HTTP code in a [`Status`] serves messages only.
 
 mod closures;
 mod error;

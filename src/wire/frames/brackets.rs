@@ -6,7 +6,7 @@ use super::Fault;
 use crate::object::blocks::{BLOCK, Strings, masks};
 
 /// A line break within a string, which JSON forbids: a quote is missing, and everything after it would be misread.
-pub(super) const LINE_BREAK_IN_STRING: Fault = Fault::Expected("the end of a string before that of its line");
+pub(super) const LINE_BREAK_IN_STRING: Fault = Fault::Expected("a closing quote before the end of the line");
 /// An opening bracket directly after a closing one: a bracket or a comma is missing. Other missing commas hide no end of
 /// a value, so they are left to the parser of the value.
 pub(super) const MISSING_COMMA: Fault = Fault::Expected("a comma");

@@ -3,7 +3,7 @@
 use clap::{Args, ValueEnum};
 
 use super::help_template::HELP;
-use super::{OutcomeArgs, SelectArgs};
+use super::{OneShotArgs, SelectArgs};
 
 /// Print the values of an index and the number of objects of each
 #[derive(Debug, Args)]
@@ -48,7 +48,7 @@ pub(crate) struct IndexArgs {
     pub(crate) show_secrets: bool,
 
     #[command(flatten)]
-    pub(crate) outcome: OutcomeArgs,
+    pub(crate) one_shot: OneShotArgs,
 }
 
 /// The order of the values of an index.

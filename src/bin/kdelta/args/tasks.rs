@@ -1,9 +1,9 @@
-//! The arguments of each command.
+//! The arguments of `watch`, `get` and `explain`.
 
 use clap::Args;
 
 use super::help_template::HELP;
-use super::{ByArgs, FileArgs, FlowArgs, LineArgs, OutcomeArgs, PrintArgs, RowArgs, SelectArgs};
+use super::{ByArgs, FileArgs, FlowArgs, LineArgs, OneShotArgs, PrintArgs, RowArgs, SelectArgs};
 
 /// Print the current objects, then every change, until interrupted
 ///
@@ -116,7 +116,7 @@ pub(crate) struct GetArgs {
     pub(crate) watch: bool,
 
     #[command(flatten)]
-    pub(crate) outcome: OutcomeArgs,
+    pub(crate) one_shot: OneShotArgs,
 }
 
 /// Print the documentation of a resource type or of its fields

@@ -3,7 +3,7 @@
 use super::UsageError;
 use super::by::{By, IndexName};
 use super::selection::Selection;
-use crate::args::{CountOrder, IndexArgs, OutcomeArgs};
+use crate::args::{CountOrder, IndexArgs, OneShotArgs};
 
 /// The `-o` values of `kdelta index`.
 pub(crate) const INDEX_FORMATS: &str = "csv,json,kyaml,markdown,name,yaml";
@@ -63,7 +63,7 @@ impl Index {
     pub(super) fn read(args: &IndexArgs, selection: Selection) -> Result<Self, UsageError> {
         let [by] = args.by.as_slice() else { return Err(UsageError::SeveralIndices) };
         let (by, values) = By::parse_optional(by)?;
-        let OutcomeArgs { fail_if_empty, stats } = args.outcome;
+        let OneShotArgs { fail_if_empty, stats } = args.one_shot;
         Ok(Self {
             selection,
             by,

@@ -12,7 +12,7 @@ use super::print::Print;
 use super::selection::{Selection, TargetForm};
 use super::until::Until;
 use crate::args::{
-    ByArgs, Command, ExplainArgs, GetArgs, ObjectArgs, OutcomeArgs, RowArgs, SelectArgs, Shell,
+    ByArgs, Command, ExplainArgs, GetArgs, ObjectArgs, OneShotArgs, RowArgs, SelectArgs, Shell,
 };
 
 /// The task to perform; `get -w` is a watch.
@@ -214,8 +214,8 @@ fn watch(
 }
 
 fn get(args: &GetArgs, selection: Selection, files: Option<Files>) -> Result<Task, UsageError> {
-    let GetArgs { objects, raw: _, subresource, sort_by, watch: _, outcome } = args;
-    let OutcomeArgs { fail_if_empty, stats } = outcome;
+    let GetArgs { objects, raw: _, subresource, sort_by, watch: _, one_shot } = args;
+    let OneShotArgs { fail_if_empty, stats } = one_shot;
     let ObjectArgs { index, ignore_not_found, print, lines, flow, until, select: _, files: _ } = objects;
     if args.watch || flow.watch_only {
         return match () {

@@ -96,8 +96,6 @@ pub(crate) enum UsageError {
     VersionFormat,
     #[error("--for must be in resource/name form")]
     EventObject,
-    #[error("arguments in resource/name form may not have more than one slash")]
-    EventObjectSlashes,
     #[error("valid --types are Normal or Warning")]
     EventTypes,
     #[error(

@@ -81,7 +81,7 @@ fn read_format(args: &EventsArgs) -> Result<Format, UsageError> {
 fn type_and_name(text: &str) -> Result<(String, String), UsageError> {
     match text.split_once('/') {
         None => Err(UsageError::EventObject),
-        Some((_, name)) if name.contains('/') => Err(UsageError::EventObjectSlashes),
+        Some((_, name)) if name.contains('/') => Err(UsageError::SlashesInName),
         Some((word, name)) => Ok((word.to_owned(), name.to_owned())),
     }
 }

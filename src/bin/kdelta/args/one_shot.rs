@@ -1,11 +1,11 @@
-//! The flags of one-shot commands about empty results and statistics.
+//! `--fail-if-empty` and `--stats`: the flags of commands that end with a result.
 
 use clap::Args;
 
-/// The flags about empty results and statistics.
+/// The flags of commands that end with a result.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
-pub(crate) struct OutcomeArgs {
+pub(crate) struct OneShotArgs {
     /// Exit with code 3 if nothing matches
     #[arg(long)]
     pub(crate) fail_if_empty: bool,
