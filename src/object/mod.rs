@@ -28,7 +28,9 @@ pub use error::ObjectError;
 pub use ingest::Ingest;
 #[cfg(any(feature = "api", feature = "demo"))]
 pub(crate) use json::blocks;
-pub use json_value::{JsonValue, format_go_float, format_json_float, format_yaml_float, go_quote};
+pub use json_value::{
+    JsonValue, format_go_float, format_json_float, format_yaml_float, go_quote, is_go_printable,
+};
 pub use jsonpath::{ItemStream, JsonPath, JsonPathError, relaxed_jsonpath};
 pub use key::{Key, KeyError, ObjectName, split_meta_namespace_key};
 pub use key_func::{

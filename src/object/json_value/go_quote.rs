@@ -15,12 +15,11 @@ pub fn go_quote(text: &str) -> String {
             '\r' => out.push_str("\\r"),
             '\t' => out.push_str("\\t"),
             '\u{b}' => out.push_str("\\v"),
-            ' '..='~' => out.push(character),
+            _ if is_go_printable(character) => out.push(character),
             _ => {
                 let code = u32::from(character);
                 let escape = match code {
                     0..0x80 => format!("\\x{code:02x}"),
-                    _ if is_printable(character) => character.to_string(),
                     0x80..0x1_0000 => format!("\\u{code:04x}"),
                     _ => format!("\\U{code:08x}"),
                 };
@@ -32,10 +31,16 @@ pub fn go_quote(text: &str) -> String {
     out
 }
 
-/// Whether a character outside of ASCII is printable.
-fn is_printable(character: char) -> bool {
-    // After a letter, combining characters are not escaped either.
-    format!("a{character}").escape_debug().all(|escaped| escaped != '\\')
+/// Returns whether a character is a letter, mark, number, punctuation, symbol or the ASCII space: Go's
+/// `unicode.IsPrint`.
+#[must_use]
+pub fn is_go_printable(character: char) -> bool {
+    if character.is_ascii() {
+        return (' '..='~').contains(&character);
+    }
+    // The standard library escapes the same categories. It also escapes a combining character at the start of a text,
+    // so a letter precedes it here.
+    String::from_iter(['a', character]).escape_debug().nth(1) != Some('\\')
 }
 
 #[cfg(test)]

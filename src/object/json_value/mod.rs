@@ -7,7 +7,7 @@ mod go_text;
 mod write;
 
 pub use float::{format_go_float, format_json_float, format_yaml_float};
-pub use go_quote::go_quote;
+pub use go_quote::{go_quote, is_go_printable};
 
 use std::borrow::Cow;
 use std::fmt;

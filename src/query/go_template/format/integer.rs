@@ -2,7 +2,8 @@
 
 use super::buffer::Buffer;
 use super::flags::Flags;
-use super::quote::{is_printable, quoted};
+use super::quote::quoted;
+use crate::object::is_go_printable;
 
 /// An integer as magnitude and sign.
 #[derive(Debug, Clone, Copy)]
@@ -101,7 +102,7 @@ impl Flags {
         let code = value.bits();
         let digits = format!("{code:X}");
         let zeros = self.precision.unwrap_or(0).max(4).saturating_sub(digits.len());
-        let printed = u32::try_from(code).ok().and_then(char::from_u32).filter(|rune| is_printable(*rune));
+        let printed = u32::try_from(code).ok().and_then(char::from_u32).filter(|rune| is_go_printable(*rune));
         let shown = match printed {
             Some(rune) if self.sharp => format!(" '{rune}'"),
             _ => String::new(),

@@ -10,5 +10,5 @@ mod verbs;
 
 pub(super) use buffer::Buffer;
 pub(super) use printer::{print, print_line, print_value, print_verb};
-pub(super) use quote::{describe_char, is_printable, quote};
+pub(super) use quote::{describe_char, quote};
 pub(super) use verbs::print_formatted;

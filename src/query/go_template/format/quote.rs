@@ -1,6 +1,7 @@
 //! Go's quoted strings and characters.
 
 use super::flags::runes;
+use crate::object::is_go_printable;
 
 /// Returns a string in Go's syntax, as `%q` prints it.
 pub(in crate::query::go_template) fn quote(text: &[u8]) -> String {
@@ -30,7 +31,7 @@ fn escape(rune: char, mark: char, is_ascii: bool, out: &mut String) {
         out.push(rune);
         return;
     }
-    let is_plain = if is_ascii { rune.is_ascii() && is_printable(rune) } else { is_printable(rune) };
+    let is_plain = if is_ascii { rune.is_ascii() && is_go_printable(rune) } else { is_go_printable(rune) };
     if is_plain {
         out.push(rune);
         return;
@@ -62,20 +63,10 @@ pub(super) fn can_backquote(text: &[u8]) -> bool {
     std::str::from_utf8(text).is_ok_and(|text| text.chars().all(is_allowed))
 }
 
-/// Returns whether a character is a letter, mark, number, punctuation, symbol or the ASCII space.
-pub(in crate::query::go_template) fn is_printable(rune: char) -> bool {
-    if rune.is_ascii() {
-        return (' '..='~').contains(&rune);
-    }
-    // The standard library has this rule in its escapes only. Behind another character, it escapes no combining mark.
-    let text: String = ['a', rune].into_iter().collect();
-    text.escape_debug().nth(1) != Some('\\')
-}
-
 /// Returns a character as `%#U` prints it.
 pub(in crate::query::go_template) fn describe_char(rune: Option<char>) -> String {
     match rune {
-        Some(rune) if is_printable(rune) => format!("U+{:04X} '{rune}'", u32::from(rune)),
+        Some(rune) if is_go_printable(rune) => format!("U+{:04X} '{rune}'", u32::from(rune)),
         Some(rune) => format!("U+{:04X}", u32::from(rune)),
         None => "U+FFFFFFFFFFFFFFFF".to_owned(),
     }

@@ -1,6 +1,6 @@
 //! `html`, `js` and `urlquery`.
 
-use crate::query::go_template::format::is_printable;
+use crate::object::is_go_printable;
 
 pub(super) fn html(text: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
@@ -27,7 +27,7 @@ pub(super) fn js(text: &[u8]) -> Vec<u8> {
                 '<' | '>' | '&' | '=' | '\0'..' ' => {
                     out.extend_from_slice(format!("\\u{:04X}", u32::from(character)).as_bytes());
                 }
-                character if character == '\x7f' || is_printable(character) => {
+                character if character == '\x7f' || is_go_printable(character) => {
                     out.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
                 }
                 character => out.extend_from_slice(format!("\\u{:04X}", u32::from(character)).as_bytes()),

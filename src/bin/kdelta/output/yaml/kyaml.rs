@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use kdelta::lines::ChangeKind;
-use kdelta::object::{JsonValue, Object, format_json_float};
+use kdelta::object::{JsonValue, Object, format_json_float, is_go_printable};
 
 use super::plain;
 
@@ -172,7 +172,7 @@ fn string(text: &str, depth: usize, out: &mut String) {
 fn escaped(c: char, out: &mut String) {
     let short = match c {
         '"' | '\\' => c,
-        c if is_printable(c) => return out.push(c),
+        c if is_go_printable(c) => return out.push(c),
         '\u{7}' => 'a',
         '\u{8}' => 'b',
         '\u{c}' => 'f',
@@ -197,14 +197,6 @@ fn escaped(c: char, out: &mut String) {
         }
     };
     out.extend(['\\', short]);
-}
-
-/// Whether the character has a visible form: Go's `unicode.IsPrint`. The standard library escapes the same categories; it
-/// also escapes a combining character at the start of a text, so another character precedes it here.
-fn is_printable(c: char) -> bool {
-    c == ' '
-        || c.is_ascii_graphic()
-        || (!c.is_ascii() && String::from_iter(['a', c]).escape_debug().nth(1) == Some(c))
 }
 
 /// Whether a key is read back as the same text without quotes.
