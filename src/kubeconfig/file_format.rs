@@ -51,8 +51,8 @@ impl Kubeconfig {
     /// # Errors
     /// The parser's error, whose text may quote values of the file.
     pub(crate) fn from_yaml(text: &str) -> Result<Self, FormatError> {
-        // As in kubectl, `n` is a text.
-        let options = serde_saphyr::options! { strict_booleans: true };
+        // As in kubectl, an unquoted `n` is a boolean, which a field of type string rejects.
+        let options = serde_saphyr::options! { strict_booleans: false };
         let documents: Vec<Value> = serde_saphyr::from_multiple_with_options(text, options)
             .map_err(|error| FormatError::Yaml(Box::new(error)))?;
         documents.into_iter().try_fold(Self::default(), |merged, document| {
@@ -386,6 +386,7 @@ users:
             "users: [{}, {user: null}, {user: {token: null, password: null, exec: null, auth-provider: {}}}]",
             "users: [{user: {auth-provider: {name: null, config: null}}}]",
             "users: [{user: {exec: {env: [{}, {name: null, value: null}], provideClusterInfo: null, args: null}}}]",
+            "{preferences: {colors: y}, users: [{user: {username: 'n'}}], clusters: [{cluster: {insecure-skip-tls-verify: no}}]}",
             "users: [{user: {exec: {interactiveMode: Sometimes, env: null, other: {}}}}]",
         ] {
             let read = Kubeconfig::from_yaml(text);
@@ -398,6 +399,8 @@ users:
         for text in [
             "preferences: 5",
             "preferences: {colors: maybe}",
+            "users: [{user: {username: n}}]",
+            "contexts: [{context: {namespace: on}}]",
             "extensions: {}",
             "clusters: {}",
             "clusters: [{cluster: {insecure-skip-tls-verify: maybe}}]",
