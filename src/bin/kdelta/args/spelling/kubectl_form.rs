@@ -14,9 +14,9 @@ use super::flag_words::flag_names;
 const TRUE: [&str; 6] = ["1", "t", "T", "true", "TRUE", "True"];
 const FALSE: [&str; 6] = ["0", "f", "F", "false", "FALSE", "False"];
 
-/// Rewrites `--watch=true` to `--watch`, drops `--watch=false`, and rewrites `--namespaced=T` to `--namespaced=true`,
-/// `-v6` and `-v 6` to `-v=6`, and `--show_labels` to `--show-labels`. All other words, and words after `--`, are
-/// unchanged.
+/// Rewrites `--watch=true` to `--watch`, drops `--watch=false` and each `--watch` before it, and rewrites
+/// `--namespaced=T` to `--namespaced=true`, `-v6` and `-v 6` to `-v=6`, and `--show_labels` to `--show-labels`. All other
+/// words, and words after `--`, are unchanged.
 pub(crate) fn accept_kubectl_spelling(words: Vec<OsString>, app: &Command) -> Vec<OsString> {
     let mut out: Vec<OsString> = Vec::with_capacity(words.len());
     let mut words = words.into_iter().peekable();
@@ -40,7 +40,11 @@ pub(crate) fn accept_kubectl_spelling(words: Vec<OsString>, app: &Command) -> Ve
             let text = with_dashes(text, app);
             let (switches, text) = before_value(&text, app);
             out.extend(switches.map(OsString::from));
-            out.extend(with_plain_value(&text, app).map(OsString::from));
+            if let Some(switch) = turned_off(&text, app) {
+                remove_switch(&mut out, switch, app);
+            } else {
+                out.push(with_plain_value(&text, app).into());
+            }
         } else {
             out.push(word);
         }
@@ -93,18 +97,54 @@ fn before_value(text: &str, app: &Command) -> (Option<String>, String) {
     }
 }
 
-/// Rewrites a value that is true or false in Go for clap; `None` drops a switch that is turned off.
-fn with_plain_value(text: &str, app: &Command) -> Option<String> {
-    let Some((name, value)) = text.rsplit_once('=') else { return Some(text.to_owned()) };
+/// Returns the switch that the word turns off.
+fn turned_off<'a>(text: &str, app: &'a Command) -> Option<&'a Arg> {
+    let (name, value) = text.rsplit_once('=')?;
+    flag(app, name).filter(|arg| FALSE.contains(&value) && is_switch(arg))
+}
+
+/// Removes the words and letters that turn a switch on.
+fn remove_switch(words: &mut Vec<OsString>, switch: &Arg, app: &Command) {
+    let mut is_value = false;
+    words.retain_mut(|word| {
+        let text = word.to_str().unwrap_or_default();
+        if std::mem::replace(&mut is_value, false) {
+            return true;
+        }
+        if is_named(switch, text) {
+            return false;
+        }
+        is_value = flag(app, text).is_some_and(takes_next_word);
+        match without_letter(text, switch, app) {
+            Some(rest) if rest == "-" => return false,
+            Some(rest) => *word = rest.into(),
+            None => {}
+        }
+        true
+    });
+}
+
+/// Returns `-wA` without the letter of the switch; `None` if the word does not have it.
+fn without_letter(text: &str, switch: &Arg, app: &Command) -> Option<String> {
+    let letters = text.strip_prefix('-').filter(|letters| letters.len() > 1)?;
+    let own = switch.get_short().filter(|own| letters.contains(*own))?;
+    let are_switches = letters.chars().all(|letter| flag(app, &format!("-{letter}")).is_some_and(is_switch));
+    are_switches.then(|| format!("-{}", letters.replace(own, "")))
+}
+
+/// Whether the word after the flag is its value.
+fn takes_next_word(arg: &Arg) -> bool {
+    arg.get_action().takes_values() && !arg.is_require_equals_set()
+}
+
+/// Rewrites a value that is true or false in Go for clap.
+fn with_plain_value(text: &str, app: &Command) -> String {
+    let Some((name, value)) = text.rsplit_once('=') else { return text.to_owned() };
     let is_true = TRUE.contains(&value);
     match flag(app, name) {
-        Some(arg) if (is_true || FALSE.contains(&value)) && is_switch(arg) => {
-            is_true.then(|| name.to_owned())
-        }
-        Some(arg) if (is_true || FALSE.contains(&value)) && takes_bool(arg) => {
-            Some(format!("{name}={is_true}"))
-        }
-        _ => Some(text.to_owned()),
+        Some(arg) if is_true && is_switch(arg) => name.to_owned(),
+        Some(arg) if (is_true || FALSE.contains(&value)) && takes_bool(arg) => format!("{name}={is_true}"),
+        _ => text.to_owned(),
     }
 }
 
@@ -169,6 +209,10 @@ mod tests {
     fn kubectls_spellings_are_rewritten() {
         for (line, rewritten) in [
             ("get --watch=T -A=0", "get --watch"),
+            ("get --watch -wA pods -w --watch=false", "get -A pods"),
+            ("get --watch=false --watch", "get --watch"),
+            ("get -n -w -w=F", "get -n -w"),
+            ("get -l --watch -o -A --watch=false", "get -l --watch -o -A"),
             ("get -wA=true", "get -w -A"),
             ("get -wA=x", "get -w -A=x"),
             ("get -n=x", "get -n=x"),
