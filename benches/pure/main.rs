@@ -80,6 +80,13 @@ fn main() {
         || (),
         |()| texts.iter().for_each(|text| drop(black_box(read(text)))),
     );
+    let recording = Ingest { record_manager: true, ..ingest.clone() };
+    let record = |text: &String| Object::from_json(text.as_bytes(), &recording).expect("a pod");
+    bench.run(
+        "metadata read, manager recorded",
+        || (),
+        |()| texts.iter().for_each(|text| drop(black_box(Arc::new(record(text))))),
+    );
     // Items of a typed list have no kind.
     let kind = r#""kind":"Pod","apiVersion":"v1","#;
     let typed: Vec<String> = texts.iter().map(|text| text.replacen(kind, "", 1)).collect();
