@@ -6,6 +6,7 @@ pub(super) mod many;
 mod name_patterns;
 mod refused_streams;
 mod resume;
+mod secret_changes;
 mod stalled;
 mod start_and_end;
 mod steady;
