@@ -6,6 +6,7 @@
 
 mod comparison;
 mod differences;
+mod documented;
 mod drawn;
 mod fixtures;
 mod invocations;
@@ -50,7 +51,8 @@ fn output_and_errors_equal_kubectls() {
     let unavailable = Invocation::table(UNAVAILABLE).into_iter().map(Invocation::without_an_api);
     pairs.extend(compare_all(&cluster, &unavailable.collect::<Vec<_>>(), &known));
     assert!(pairs.len() >= AT_LEAST, "{} invocations", pairs.len());
-    let report = verify(&pairs, &known);
+    let mut report = verify(&pairs, &known);
+    report.problems.extend(documented::count_problem("invocations", pairs.len()));
     let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("kubectl-differences.txt");
     fs::write(&file, &report.differences).expect("the file of all differences");
     let summary = format!("{} after {:?}; {} has all", report.summary, start.elapsed(), file.display());

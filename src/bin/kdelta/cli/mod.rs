@@ -1,7 +1,7 @@
 //! The program's entry point: parses arguments, resolves settings, runs the command, and maps errors to an exit code.
 
 mod global_flags;
-mod invoked;
+mod invocation;
 mod kubectl_commands;
 mod preferences;
 mod rejection;
@@ -25,7 +25,7 @@ use crate::session::{self, ExitOnSignal, Session, credential_plugins};
 use crate::settings::{
     Environment, Events, ResolveError, Resolved, Settings, Task, TypedWords, UsageError, Version,
 };
-use invoked::{called, program_name, to_complete, with_program_name};
+use invocation::{called, program_name, to_complete, with_program_name};
 use rejection::Rejection;
 
 /// The width of the help if the terminal width is unknown.

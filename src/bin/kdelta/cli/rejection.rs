@@ -8,7 +8,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command, CommandFactory};
 use kdelta::object::go_quote;
 
-use super::invoked::called;
+use super::invocation::called;
 use super::topics::TOPICS;
 use crate::args::{Cli, Spelling, flag_names, spelling, takes_bool, unknown_shorthand};
 use crate::suggest::nearest;

@@ -45,9 +45,8 @@ pub(crate) async fn run(
     while let Some(planned) = walk.next() {
         let part = &planned.part;
         let representation = needs::keys_and(needs_body(&index.by));
-        let source = session
-            .source(part, &index.selection, &Print::default(), representation, Filter::default())
-            .context(Usage)?;
+        let print = Print::default();
+        let source = session.source(part, &index.selection, &print, representation, Filter::default());
         let source = reporter.source(part, source);
         stats.add_source(&source);
         let indexers = Indexers::from([(name.clone(), function.clone())]);

@@ -13,6 +13,7 @@ mod forbidden;
 mod format;
 pub(crate) mod get;
 pub(crate) mod index;
+mod list_store;
 pub(crate) mod man;
 mod needs;
 mod reporter;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use kdelta::api::{Client, ClientOptions, Discovery, DiscoveryOptions, ResourceClient};
 use kdelta::client::{Connector, Notice};
 use kdelta::kubeconfig::Config;
-use kdelta::object::{ApiResource, FieldSelector, SelectorError};
+use kdelta::object::{ApiResource, FieldSelector};
 use kdelta::wire::{IncludeObject, Representation};
 
 use super::credential_plugins::credential_plugins;
@@ -213,10 +213,8 @@ impl Cluster {
         Part { resource, namespace: "".into(), ..self.template.clone() }
     }
 
-    /// Creates the source of a part, limited to objects that pass the filter.
-    ///
-    /// # Errors
-    /// The field selector can't be parsed.
+    /// Creates the source of a part, limited to objects that pass the filter. The server rejects a malformed field
+    /// selector.
     pub(super) fn source(
         &self,
         part: &Part,
@@ -224,7 +222,7 @@ impl Cluster {
         print: &Print,
         representation: Representation,
         filter: Filter,
-    ) -> Result<PartSource, SelectorError> {
+    ) -> PartSource {
         let client = |fields: Option<&str>, representation| {
             ResourceClient::new(self.client.clone(), (*part.resource).clone())
                 .namespace(Some(part.namespace.to_string()))
@@ -237,11 +235,9 @@ impl Cluster {
                 .request_timeout(self.request_timeout)
         };
         let selected_client = client(selectors.fields, representation);
-        let unselected = match selectors.fields {
-            None => None,
-            Some(text) => Some((client(None, with_body(representation)), FieldSelector::parse(text)?)),
-        };
-        Ok(PartSource::new(selected_client, unselected, filter, self.shared.clone(), self.request_timeout))
+        let parsed = selectors.fields.and_then(|text| FieldSelector::parse(text).ok());
+        let unselected = parsed.map(|fields| (client(None, with_body(representation)), fields));
+        PartSource::new(selected_client, unselected, filter, self.shared.clone(), self.request_timeout)
     }
 }
 

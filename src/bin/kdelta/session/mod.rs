@@ -40,7 +40,7 @@ use std::time::Duration;
 use kdelta::client::{Connector, Notice, Redaction};
 use kdelta::demo::Demo;
 use kdelta::kubeconfig::Config;
-use kdelta::object::{ResourceVersion, SelectorError};
+use kdelta::object::ResourceVersion;
 use kdelta::reflector::{BackoffOptions, Observer, ReflectorOptions};
 use kdelta::wire::Representation;
 
@@ -208,9 +208,6 @@ impl Session {
 
     /// Creates the source of a part in the given representation, limited to objects that pass the filter and whose names
     /// match.
-    ///
-    /// # Errors
-    /// The field selector can't be parsed.
     pub(crate) fn source(
         &self,
         part: &Part,
@@ -218,7 +215,7 @@ impl Session {
         print: &Print,
         representation: Representation,
         filter: Filter,
-    ) -> Result<PartSource, SelectorError> {
+    ) -> PartSource {
         let selectors = ServerSelectors {
             labels: selection.label_selector.as_deref(),
             fields: selection.field_selector.as_deref(),
@@ -227,8 +224,8 @@ impl Session {
             Some(patterns) => filter.and_names(Arc::clone(patterns), Arc::clone(&self.matched_patterns)),
             None => filter,
         };
-        let source = self.clusters[part.cluster].source(part, selectors, print, representation, filter)?;
-        Ok(source.with_mutation_detector(self.mutation_detector))
+        let source = self.clusters[part.cluster].source(part, selectors, print, representation, filter);
+        source.with_mutation_detector(self.mutation_detector)
     }
 }
 

@@ -1,4 +1,5 @@
-//! Existing names for completion and hints: the entries of the kubeconfig, and namespaces similar to a missing one.
+//! Existing names for completion and hints: the entries of the kubeconfig, and objects and namespaces similar to a missing
+//! one.
 
 use std::time::Duration;
 
@@ -10,7 +11,7 @@ use tokio::time::timeout;
 
 use super::cluster::namespaces;
 use super::plan::PlannedPart;
-use super::{Cluster, Session};
+use super::{Cluster, Part, Session};
 use crate::settings::Connection;
 use crate::suggest::nearest;
 
@@ -48,6 +49,23 @@ impl Session {
         match &self.clusters[..] {
             [cluster] => cluster.similar_namespaces(parts).await,
             _ => None,
+        }
+    }
+
+    /// Returns names similar to the one that does not exist: of objects like the part's, or of namespaces if that is the
+    /// part's namespace. Empty if the user may not list them.
+    pub(crate) async fn similar_objects(&self, part: &Part, missing: &str) -> Vec<String> {
+        let cluster = &self.clusters[part.cluster];
+        let is_object = part.name.as_deref() == Some(missing);
+        let all_namespaces = namespaces();
+        let (resource, namespace) =
+            if is_object { (&*part.resource, &*part.namespace) } else { (&all_namespaces, "") };
+        let page = cluster.first_page(resource, namespace, Representation::Metadata);
+        match timeout(HINT_TIMEOUT, page).await {
+            Ok(Ok(objects)) => {
+                nearest_names(missing, objects.iter().map(|object| object.name().to_owned()).collect())
+            }
+            Ok(Err(_)) | Err(_) => Vec::new(),
         }
     }
 }

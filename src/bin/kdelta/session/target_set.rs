@@ -185,6 +185,11 @@ impl TargetSet {
         self.plans().flat_map(Plan::parts).collect()
     }
 
+    /// Returns the parts, named objects as often as they are named.
+    pub(crate) fn parts_with_repetitions(&self) -> Vec<PlannedPart> {
+        self.plans().flat_map(Plan::parts_with_repetitions).collect()
+    }
+
     /// Returns the named objects that may be in any matching namespace of the resolved clusters, with an empty
     /// namespace.
     pub(crate) fn named_in_matching(&self) -> Vec<Part> {

@@ -207,8 +207,7 @@ fn metadata_informer(
     let selectors = ServerSelectors { labels, ..ServerSelectors::default() };
     let part = cluster.all_objects_of(resource);
     let (print, filter) = (Print::default(), Filter::default());
-    // Cannot fail: there is no field selector to parse.
-    let source = cluster.source(&part, selectors, &print, Representation::Metadata, filter).ok()?;
+    let source = cluster.source(&part, selectors, &print, Representation::Metadata, filter);
     let options = reflector_options(selection, &source, Some(warn_once_if_forbidden(cluster, &part)))
         .give_up(Some(source.gives_up(true)));
     let informer = SharedIndexInformer::builder(source).queue(QueueKind::Ordered).reflector(options).build();

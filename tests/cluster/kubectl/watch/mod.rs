@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 use self::running::RunningPair;
 use super::comparison::compare_all;
 use super::differences::{Known, verify};
+use super::documented::count_problem;
 use super::fixtures::Cluster;
 use super::invocations::Invocation;
 use crate::support::{Api, eventually, print_line};
@@ -83,7 +84,8 @@ fn watches_equal_kubectls() {
         pairs.iter_mut().filter_map(|pair| is_missing(pair).then(|| pair.line().to_owned())).collect();
     RunningPair::interrupt(&pairs);
     let pairs: Vec<_> = pairs.into_iter().map(RunningPair::end).collect();
-    let report = verify(&pairs, &known);
+    let mut report = verify(&pairs, &known);
+    report.problems.extend(count_problem("watches", pairs.len()));
     let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("kubectl-watch-differences.txt");
     fs::write(&file, &report.differences).expect("the file of all differences");
     let summary = format!("{} after {:?}; {} has all", report.summary, start.elapsed(), file.display());

@@ -6,18 +6,18 @@ mod object_selector;
 use std::io::Write;
 use std::sync::Arc;
 
-use anyhow::Context;
 use jiff::Timestamp;
 use kdelta::object::Object;
 use kdelta::reflector::Reflector;
 use kdelta::wire::Representation;
 
-use self::collected::CollectingSink;
+use self::collected::CollectedObjects;
 use super::format;
+use super::list_store::ListStore;
 use super::reporter::Reporter;
 use super::walk::Walk;
 use crate::commands::watch as watch_command;
-use crate::exit::{ExitCode, Usage};
+use crate::exit::ExitCode;
 use crate::output::event_list;
 use crate::session::{Filter, Part, PlannedPart, Session, reflector_options};
 use crate::settings::{self, Events, Namespaces, Print, Selection, Watch};
@@ -79,16 +79,16 @@ async fn list_part(
 ) -> anyhow::Result<Vec<Arc<Object>>> {
     let print = Print { managed_fields: events.output.managed_fields, ..Print::default() };
     let source = session.source(part, selection, &print, Representation::Objects, Filter::default());
-    let source = reporter.source(part, source.context(Usage)?).one_shot();
+    let source = reporter.source(part, source).one_shot();
     let (tries, observer) = (source.tries(), reporter.one_shot_observer(part));
     let options = reflector_options(selection, &source, Some(Arc::clone(&observer)))
         .pages_first(session.may_read_ahead(part));
-    let sink = Arc::new(CollectingSink::default());
-    let reflector = Reflector::new(source, Arc::clone(&sink), options);
+    let store = Arc::new(ListStore(CollectedObjects::default()));
+    let reflector = Reflector::new(source, Arc::clone(&store), options);
     // Boxed because the future is large.
     let listed = Box::pin(tries.repeat(&observer, async || reflector.list_once().await)).await;
     listed.map_err(|error| part.with_request_context(selection, error))?;
-    Ok(sink.take())
+    Ok(store.0.take())
 }
 
 /// Returns kubectl's text for an empty result.

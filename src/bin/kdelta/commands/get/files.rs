@@ -145,7 +145,6 @@ impl Retrieval<'_> {
     async fn request(&mut self, part: &Part) -> anyhow::Result<Arc<Object>> {
         let Get { selection, print, .. } = self.get;
         let source = self.session.source(part, selection, print, self.representation(), Filter::default());
-        let source = source.context(Usage)?;
         self.stats.add_source(&source);
         let name = part.name.as_deref().unwrap_or_default();
         let (tries, observer) = (source.tries(), self.reporter.one_shot_observer(part));

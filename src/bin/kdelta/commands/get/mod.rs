@@ -17,6 +17,7 @@ use std::io::Write;
 use std::sync::Arc;
 
 use anyhow::Context;
+use kdelta::listwatch::Error;
 use kdelta::object::{Key, Object, ResourceVersion};
 use kdelta::reflector::Reflector;
 use kdelta::store::{Indexer, StoreError};
@@ -26,11 +27,12 @@ use self::sink::{ListingPrinter, ListingSink};
 use super::empty_result;
 use super::failure_action::is_missing;
 use super::format::no_names_found;
+use super::list_store::ListStore;
 use super::needs;
 use super::reporter::Reporter;
 use super::stats::Stats;
 use super::synced::{show_count, synced_indexer};
-use super::walk::Walk;
+use super::walk::{Walk, with_similar_names};
 use crate::exit::{ExitCode, Usage};
 use crate::output::{Count, OrderedListing};
 use crate::session::{Filter, Part, PartSource, PlannedPart, Session, indexers, reflector_options};
@@ -61,13 +63,20 @@ pub(crate) async fn run<W: Write + Send + 'static>(
     let is_only = walk.parts().len() == 1;
     while let Some(planned) = walk.next() {
         let part = &planned.part;
-        let source = reporter.source(part, source(session, get, part)?);
+        let source = reporter.source(part, source(session, get, part));
         stats.add_source(&source);
         let done = match &part.name {
             _ if !get.by.is_empty() => {
                 query_index(session, get, part, source, reporter, &printer, &mut stats).await
             }
-            Some(name) => get_one(get, part, &source, name, reporter, &printer).await,
+            Some(name) => match get_one(get, part, &source, name, reporter, &printer).await {
+                // A namespace from a pattern exists.
+                Err(error) if !planned.open_namespace => {
+                    let error = session.with_missing_namespace(part, error).await;
+                    Err(with_similar_names(session, reporter, part, error).await)
+                }
+                done => done.map_err(Into::into),
+            },
             None => {
                 // The rows of a table wait for its widest cell; with several tables, each waits for the next.
                 let waits =
@@ -113,7 +122,7 @@ async fn report_empty(session: &Session, get: &Get, reporter: &Reporter, parts: 
 
 /// Returns the source of a part. `--by` is applied by the indexer and not by a filter; a named object is never
 /// filtered.
-fn source(session: &Session, get: &Get, part: &Part) -> anyhow::Result<PartSource> {
+fn source(session: &Session, get: &Get, part: &Part) -> PartSource {
     let indices = get.by.iter().map(|by| &by.index);
     let representation = if get.sort_by.is_some() {
         needs::sorted(&get.print)
@@ -126,7 +135,7 @@ fn source(session: &Session, get: &Get, part: &Part) -> anyhow::Result<PartSourc
     };
     let representation = subresource::representation(get, representation);
     let source = session.source(part, &get.selection, &get.print, representation, Filter::default());
-    Ok(source.context(Usage)?.with_subresource(get.subresource.clone()))
+    source.with_subresource(get.subresource.clone())
 }
 
 /// Prints one object by name.
@@ -137,7 +146,7 @@ async fn get_one<W: Write>(
     name: &str,
     reporter: &Reporter,
     printer: &ListingPrinter<W>,
-) -> anyhow::Result<()> {
+) -> Result<(), Error> {
     let (tries, observer) = (source.tries(), reporter.one_shot_observer(part));
     match tries.repeat(&observer, async || source.get_named(name).await).await {
         Ok(object) => {
@@ -146,7 +155,7 @@ async fn get_one<W: Write>(
         }
         Err(error)
             if get.ignore_not_found && (is_missing(&error) || subresource::is_missing(get, &error)) => {}
-        Err(error) => return Err(error.into()),
+        Err(error) => return Err(error),
     }
     Ok(())
 }
@@ -173,8 +182,8 @@ async fn list_all<W: Write + Send + 'static>(
     let pages_first = session.may_read_ahead(part);
     let options =
         reflector_options(&get.selection, &source, Some(Arc::clone(&observer))).pages_first(pages_first);
-    let sink = ListingSink::new(Arc::clone(printer), part.clone());
-    let reflector = Reflector::new(source, Arc::new(sink), options);
+    let store = ListStore(ListingSink::new(Arc::clone(printer), part.clone()));
+    let reflector = Reflector::new(source, Arc::new(store), options);
     // Boxed because the future is large.
     let listing = Box::pin(tries.repeat(&observer, async || reflector.list_once().await));
     tokio::select! {

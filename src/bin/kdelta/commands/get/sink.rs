@@ -4,11 +4,10 @@ use std::io::{self, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
-use kdelta::object::{Key, Object, Origin, ResourceVersion};
-use kdelta::reflector::{MissedEvents, ReflectorStore};
-use kdelta::store::StoreError;
+use kdelta::object::{Key, Object};
 use tokio::sync::Notify;
 
+use crate::commands::list_store::ListReceiver;
 use crate::commands::reporter::Reporter;
 use crate::output::{OrderedListing, PrintError};
 use crate::session::Part;
@@ -111,7 +110,7 @@ impl<W: Write> ListingPrinter<W> {
     }
 }
 
-/// A store that prints each listed object as it arrives and keeps none.
+/// Prints each listed object as it arrives.
 pub(super) struct ListingSink<W> {
     printer: Arc<ListingPrinter<W>>,
     part: Part,
@@ -163,58 +162,23 @@ impl Progress {
     }
 }
 
-impl<W: Write + Send + 'static> ReflectorStore for ListingSink<W> {
-    type Error = StoreError;
-
-    async fn ready(&self) {}
-
-    fn list_begin(&self, _origin: Origin, _may_be_unrelated: bool) {
+impl<W: Write + Send + 'static> ListReceiver for ListingSink<W> {
+    fn begin(&self) {
         let result = self.progress.lock().unwrap_or_else(PoisonError::into_inner).begin();
         if let Err(failure) = result {
             self.printer.fail(failure);
         }
     }
 
-    fn list_item(&self, object: Arc<Object>, _origin: Origin) -> Option<Arc<Object>> {
+    fn listed(&self, object: Arc<Object>) {
         if self.progress.lock().unwrap_or_else(PoisonError::into_inner).is_new(object.key()) {
             self.printer.object(&self.part, &object);
         }
-        None
     }
 
-    fn flush(&self) {}
-
-    fn add(&self, object: Arc<Object>, _origin: Origin) -> Result<(), StoreError> {
+    fn object(&self, object: Arc<Object>) {
         self.printer.object(&self.part, &object);
-        Ok(())
     }
-
-    fn update(&self, _object: Arc<Object>, _origin: Origin) -> Result<(), StoreError> {
-        Ok(())
-    }
-
-    fn delete(&self, _object: Arc<Object>, _origin: Origin) -> Result<(), StoreError> {
-        Ok(())
-    }
-
-    fn replace(
-        &self,
-        objects: Vec<Arc<Object>>,
-        _version: &ResourceVersion,
-        _origin: Origin,
-        _missed: Option<MissedEvents>,
-    ) -> Result<(), StoreError> {
-        for object in &objects {
-            self.printer.object(&self.part, object);
-        }
-        Ok(())
-    }
-
-    fn resync(&self) -> Result<(), StoreError> {
-        Ok(())
-    }
-
-    fn bookmark(&self, _version: &ResourceVersion) {}
 }
 
 #[cfg(test)]

@@ -1,5 +1,9 @@
 //! Sequential processing of the parts of a one-shot command, with its failures.
 
+mod similar_names;
+
+pub(super) use similar_names::with_similar_names;
+
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
@@ -71,7 +75,8 @@ impl Subject {
 fn without_repetitions(failures: Vec<(Part, anyhow::Error)>) -> Vec<anyhow::Error> {
     let mut kept: Vec<(Part, String, anyhow::Error)> = Vec::new();
     for (part, error) in failures {
-        let text = error.to_string();
+        // A hint in front of the error does not tell errors apart.
+        let text = error.downcast_ref::<Error>().map_or_else(|| error.to_string(), Error::to_string);
         let is_repeated = |(other, known, _): &(Part, String, anyhow::Error)| {
             *known == text && other.namespace != part.namespace
         };

@@ -150,7 +150,7 @@ impl<'a> Parts<'a> {
             WatchForm::Get(GetWatch { sort_by: Some(_), .. }) => needs::sorted(print),
             _ => needs::of_lines(print, by.iter().map(|by| &by.index), lines),
         };
-        let source = self.session.source(part, selection, print, representation, filter).context(Usage)?;
+        let source = self.session.source(part, selection, print, representation, filter);
         let source = self.reporter.source(part, source);
         let selects_locally = source.selects_locally();
         let mut give_up = source.gives_up(true);

@@ -287,6 +287,15 @@ impl Plan {
     /// are named. A named object, and the objects that match a pattern, are no part of their own if their whole
     /// collection is one.
     pub(super) fn parts(&self) -> Vec<PlannedPart> {
+        self.ordered_parts(self.keeps_repeated_names)
+    }
+
+    /// Returns the parts, named objects as often as they are named.
+    pub(super) fn parts_with_repetitions(&self) -> Vec<PlannedPart> {
+        self.ordered_parts(true)
+    }
+
+    fn ordered_parts(&self, keeps_repeated_names: bool) -> Vec<PlannedPart> {
         let mut parts: Vec<PlannedPart> = Vec::new();
         // A map for large plans; the vector keeps the order. Counts how often each part is requested.
         let mut seen: BTreeMap<_, usize> = BTreeMap::new();
@@ -300,7 +309,7 @@ impl Plan {
                     let text = patterns.map(|patterns| patterns.text());
                     let count =
                         seen.entry((of_type, Arc::clone(&namespace), name.clone(), text)).or_default();
-                    if *count == 0 || (self.keeps_repeated_names && name.is_some()) {
+                    if *count == 0 || (keeps_repeated_names && name.is_some()) {
                         let part = self.part(resource, &namespace, name);
                         let part = Part { repetition: *count, patterns: patterns.cloned(), ..part };
                         parts.push(PlannedPart { part, open_type, open_namespace });
@@ -319,7 +328,7 @@ impl Plan {
             let of_type = (&part.resource.group, &part.resource.version, &part.resource.resource);
             let count =
                 seen.entry((of_type, Arc::clone(&part.namespace), part.name.clone(), None)).or_default();
-            if *count == 0 || self.keeps_repeated_names {
+            if *count == 0 || keeps_repeated_names {
                 let part = Part { repetition: *count, ..part.clone() };
                 parts.push(PlannedPart { part, open_type: false, open_namespace: false });
             }

@@ -119,6 +119,47 @@ fn collection_covers_its_names() {
 }
 
 #[test]
+fn object_has_as_many_parts_as_names_where_repetitions_are_kept() {
+    let names: &[(&str, &[&str])] = &[("pods", &["x", "y", "x"]), ("!nodes", &["x"]), ("pods", &["x"])];
+    let once = plan(&[], names, Namespaces::Current).unwrap();
+    assert_eq!(titles(&once), ["home:pods/x", "home:pods/y", ":nodes/x"]);
+    let kept = Plan { keeps_repeated_names: true, ..once };
+    let often = ["home:pods/x", "home:pods/y", "home:pods/x", ":nodes/x", "home:pods/x"];
+    assert_eq!(titles(&kept), often);
+    let repetitions: Vec<usize> = kept.parts().iter().map(|planned| planned.part.repetition).collect();
+    assert_eq!(repetitions, [0, 0, 1, 0, 2], "equal parts differ in this number only");
+    let once = Plan { keeps_repeated_names: false, ..kept };
+    assert_eq!(once.parts_with_repetitions().len(), often.len());
+}
+
+#[test]
+fn repetitions_are_counted_per_namespace_and_not_for_collections() {
+    let named: &[(&str, &[&str])] = &[("pods", &["x", "x"]), ("services", &[]), ("services", &["x", "x"])];
+    let two = Namespaces::Named(vec!["a".into(), "b".into()]);
+    let kept = Plan { keeps_repeated_names: true, ..plan(&[], named, two).unwrap() };
+    let expected = ["a:pods/x", "a:pods/x", "b:pods/x", "b:pods/x", "a:services", "b:services"];
+    assert_eq!(titles(&kept), expected);
+}
+
+#[test]
+fn each_type_of_a_list_has_each_name() {
+    let named: &[(&str, &[&str])] = &[("pods", &["x", "y"]), ("services", &["x", "y"]), ("!nodes", &["x"])];
+    let two = Namespaces::Named(vec!["a".into(), "b".into()]);
+    let expected = [
+        "a:pods/x",
+        "a:pods/y",
+        "b:pods/x",
+        "b:pods/y",
+        "a:services/x",
+        "a:services/y",
+        "b:services/x",
+        "b:services/y",
+        ":nodes/x",
+    ];
+    assert_eq!(titles(&plan(&[], named, two).unwrap()), expected);
+}
+
+#[test]
 fn all_kinds_selects_watchable_types_once() {
     let mut plan = plan(&["all"], &[], Namespaces::All).unwrap();
     plan.update_kinds(&offered(SOME), &[]);

@@ -7,7 +7,6 @@ pub(super) use refusal::WatchRefusal;
 use std::io::Write;
 use std::sync::Arc;
 
-use anyhow::Context;
 use jiff::Timestamp;
 use kdelta::informer::Notification;
 use kdelta::object::{Object, Origin};
@@ -16,6 +15,7 @@ use kdelta::query::{WATCH_ONLY_WARNING, WATCH_WARNING};
 use crate::commands::failure_action::is_missing;
 use crate::commands::needs;
 use crate::commands::reporter::Reporter;
+use crate::commands::walk::with_similar_names;
 use crate::commands::watch::printer::DeltaPrinter;
 use crate::exit::{Hint, Usage};
 use crate::session::{Filter, Part, Session, TargetSet};
@@ -84,7 +84,7 @@ pub(super) async fn read_named(
     targets: &TargetSet,
     reporter: &Reporter,
 ) -> anyhow::Result<Named> {
-    let parts: Vec<Part> = targets.parts().into_iter().map(|planned| planned.part).collect();
+    let parts: Vec<Part> = targets.parts_with_repetitions().into_iter().map(|planned| planned.part).collect();
     // kubectl knows no list of namespaces or contexts.
     let is_one_namespace = parts.iter().all(|part| {
         part.name.is_some() && (part.cluster, &part.namespace) == (parts[0].cluster, &parts[0].namespace)
@@ -98,13 +98,16 @@ pub(super) async fn read_named(
     for part in parts {
         let representation = needs::of_lines(&watch.print, [], &watch.lines);
         let source = session.source(&part, &watch.selection, &watch.print, representation, Filter::default());
-        let source = reporter.source(&part, source.context(Usage)?);
+        let source = reporter.source(&part, source);
         let (tries, observer) = (source.tries(), reporter.one_shot_observer(&part));
         let name = part.name.as_deref().unwrap_or_default();
         match tries.repeat(&observer, async || source.get_named(name).await).await {
             Ok(object) => objects.push((part, object)),
             Err(error) if watch.ignore_not_found && is_missing(&error) => return Ok(Named::Missing),
-            Err(error) => return Err(error.into()),
+            Err(error) => {
+                let error = session.with_missing_namespace(&part, error).await;
+                return Err(with_similar_names(session, reporter, &part, error).await);
+            }
         }
     }
     Ok(match objects.as_slice() {
