@@ -299,7 +299,7 @@ clusters:
     - {name: other, extension: {}}
     - {name: client.authentication.k8s.io/exec, extension: {audience: a}}
 contexts:
-- {name: ctx, context: {cluster: c, user: u, namespace: n, extensions: []}}
+- {name: ctx, context: {cluster: c, user: u, namespace: ns, extensions: []}}
 users:
 - name: u
   user:
@@ -345,7 +345,7 @@ users:
         assert_eq!(cluster.exec_extension().unwrap()["audience"], "a");
         let context = &read.contexts[0].context;
         assert_eq!((&read.contexts[0].name[..], &context.cluster[..]), ("ctx", "c"));
-        assert_eq!((context.user.as_deref(), context.namespace.as_deref()), (Some("u"), Some("n")));
+        assert_eq!((context.user.as_deref(), context.namespace.as_deref()), (Some("u"), Some("ns")));
         let user = &read.users[0].user;
         let texts = [
             &user.client_certificate,
@@ -418,7 +418,7 @@ users:
     fn first_entry_of_a_name_wins_across_documents_and_files() {
         let first = "{clusters: [{name: c, cluster: {server: a}}]}\n---\n\
              {current-context: x, clusters: [{name: c, cluster: {server: b, proxy-url: p}}, {name: d}]}";
-        let second = "{current-context: y, users: [{name: u}], contexts: [{name: x}, {name: y}]}";
+        let second = "{current-context: z, users: [{name: u}], contexts: [{name: x}, {name: z}]}";
         let merged = Kubeconfig::from_yaml(first).unwrap().merge(Kubeconfig::from_yaml(second).unwrap());
         let clusters: Vec<_> = merged.clusters.iter().map(|named| &named.name[..]).collect();
         assert_eq!(clusters, ["c", "d"]);

@@ -306,11 +306,11 @@ fn with_user(user: &str) -> String {
 fn contradictory_credentials_have_kubectls_messages() {
     let cases = [
         (
-            "{token: t, username: n, password: p}",
+            "{token: t, username: me, password: p}",
             "invalid configuration: more than one authentication method found for u; found [token basicAuth], only one is allowed",
         ),
         (
-            "{tokenFile: t, username: n, password: p}",
+            "{tokenFile: t, username: me, password: p}",
             "invalid configuration: username/password or bearer token may be set, but not both",
         ),
         (

@@ -67,6 +67,53 @@ fn unknown_namespace_gets_a_similar_suggestion() {
 }
 
 #[test]
+#[cfg_attr(not(has_script), ignore = "needs script")]
+fn missing_object_gets_a_similar_suggestion() {
+    let env = TestEnv::new();
+    let demo = DemoServer::start(&env, &["--speed", "0.01"]);
+    let on = format!("-s {}", demo.url);
+    for (line, printed) in [
+        (
+            "get svc checkot -n shop",
+            "Error from server (NotFound): services \"checkot\" not found\nhint: did you mean checkout?\n",
+        ),
+        (
+            "get svc/checkot -n shop -w",
+            "Error from server (NotFound): services \"checkot\" not found\nhint: did you mean checkout?\n",
+        ),
+        (
+            "get svc checkout -n shpo",
+            "Error from server (NotFound): namespaces \"shpo\" not found\nhint: did you mean shop?\n",
+        ),
+        (
+            "get svc -n shop --by label:app=",
+            "No resources found in shop namespace.\nhint: label:app= selects objects with an empty value; `kdelta index TYPE --by label:app` lists the values\n",
+        ),
+    ] {
+        assert_eq!(output_with_hint(&env, &format!("{line} {on}")), printed, "{line}");
+    }
+    let unlike = env.kdelta(&["get", "svc", "zzzzzzzz", "-n", "shop", "-s", &demo.url]).finish();
+    assert_eq!(unlike.failure(1), "Error from server (NotFound): services \"zzzzzzzz\" not found\n");
+}
+
+#[test]
+fn namespace_pattern_without_a_match_is_named() {
+    let env = TestEnv::new();
+    for (line, printed) in [
+        ("get pods -n zzz*", "No namespace matches \"zzz*\".\n"),
+        ("index pods -n zzz*,y? --by node", "No namespace matches \"zzz*\" or \"y?\".\n"),
+        (
+            "get pods -n sh* --namespace-selector no=such",
+            "No namespace matches \"sh*\" with the labels \"no=such\".\n",
+        ),
+    ] {
+        let words: Vec<&str> = line.split(' ').chain(["--demo"]).collect();
+        let ended = env.kdelta(&words).finish();
+        assert_eq!((ended.code, &*ended.stdout, &*ended.stderr), (0, "", printed), "{line}");
+    }
+}
+
+#[test]
 #[cfg_attr(not(all(has_go, has_script)), ignore = "needs Go and script")]
 fn no_namespace_hint_without_permission() {
     let OnServer { env, testbed, api, namespace } = TestEnv::on_server();

@@ -4,13 +4,20 @@ use super::format;
 use super::reporter::Reporter;
 use crate::exit::ExitCode;
 use crate::session::{PlannedPart, Session};
+use crate::settings::Selection;
 
 /// Reports an empty result with kubectl's text. On a terminal, adds a hint if a namespace does not exist and a similar
 /// one does.
-pub(super) async fn report(session: &Session, reporter: &Reporter, parts: &[PlannedPart]) {
+pub(super) async fn report(
+    session: &Session,
+    selection: &Selection,
+    reporter: &Reporter,
+    parts: &[PlannedPart],
+) {
+    let no_namespace = || format::no_namespace_matches(&selection.namespaces).filter(|_| parts.is_empty());
     let text = match format::unmatched_names(session, parts) {
         Some(patterns) => format::nothing_matches(parts, &patterns),
-        None => format::nothing_found(parts),
+        None => no_namespace().unwrap_or_else(|| format::nothing_found(parts)),
     };
     report_text(session, reporter, parts, &text).await;
 }

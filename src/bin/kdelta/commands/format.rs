@@ -328,6 +328,20 @@ pub(super) fn no_names_found(namespaces: &Namespaces, default: &str) -> Option<S
     Some(format!("No resources found in {namespace} namespace."))
 }
 
+/// Returns the text for patterns and labels of namespaces that none has; `None` if namespaces are selected by name.
+pub(super) fn no_namespace_matches(namespaces: &Namespaces) -> Option<String> {
+    let Namespaces::Matching { always, patterns, labels } = namespaces else { return None };
+    if !always.is_empty() {
+        return None;
+    }
+    let texts: Vec<String> = patterns.iter().map(|pattern| format!("{:?}", pattern.text())).collect();
+    let texts = texts.join(" or ");
+    Some(match labels {
+        Some(labels) => format!("No namespace matches {texts} with the labels {labels:?}."),
+        None => format!("No namespace matches {texts}."),
+    })
+}
+
 /// Returns the patterns of names that have matched no object of any part, each once, quoted and joined; `None` if all
 /// have.
 pub(super) fn unmatched_names(session: &Session, parts: &[PlannedPart]) -> Option<String> {

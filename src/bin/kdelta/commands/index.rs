@@ -75,7 +75,7 @@ pub(crate) async fn run(
     }
     if counts.is_empty() && end == ExitCode::Ok {
         if objects == 0 {
-            empty_result::report(session, reporter, &parts).await;
+            empty_result::report(session, &index.selection, reporter, &parts).await;
         } else {
             let such = if index.values.is_some() { "such " } else { "" };
             reporter.messages().notice(&format!("No {such}values of {name} found in {objects} objects"));

@@ -57,7 +57,9 @@ impl<R: ListReceiver> ReflectorStore for ListStore<R> {
         _origin: Origin,
         _missed: Option<MissedEvents>,
     ) -> Result<(), StoreError> {
-        objects.into_iter().for_each(|object| self.0.object(object));
+        for object in objects {
+            self.0.object(object);
+        }
         Ok(())
     }
 

@@ -116,7 +116,13 @@ async fn report_empty(session: &Session, get: &Get, reporter: &Reporter, parts: 
     let default = session.cluster().namespace();
     match no_names_found(&get.selection.namespaces, default).filter(|_| get.print.name_age) {
         Some(text) => empty_result::report_text(session, reporter, parts, &text).await,
-        None => empty_result::report(session, reporter, parts).await,
+        None => empty_result::report(session, &get.selection, reporter, parts).await,
+    }
+    if let Some(By { index, .. }) = get.by.iter().find(|by| by.values.iter().any(String::is_empty)) {
+        let hint = format!(
+            "{index}= selects objects with an empty value; `kdelta index TYPE --by {index}` lists the values"
+        );
+        reporter.messages().hint(&hint);
     }
 }
 
