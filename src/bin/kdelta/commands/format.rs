@@ -78,12 +78,13 @@ impl Extent<'_> {
         }
     }
 
-    /// As in kubectl, only types that were listed count in `get`. A watch has no end at which they are known, and several
-    /// contexts may serve a type in different versions.
+    /// As in kubectl, only types that were listed count in `get`. A watch has no end at which they are known, CSV and
+    /// Markdown are printed before, and several contexts may serve a type in different versions.
     fn kind_prefix(&self, print: &Print, event: bool) -> KindPrefix {
+        let is_delimited = matches!(print.format, Format::Table { style, .. } if delimited(style).is_some());
         match () {
             () if print.show_kind || self.is_open() => KindPrefix::Always,
-            () if event || self.several_contexts => {
+            () if event || self.several_contexts || is_delimited => {
                 if self.has_several_kinds() {
                     KindPrefix::Always
                 } else {
