@@ -110,6 +110,9 @@ fn last_word_is_completed_from_the_cluster() {
         ),
         ("get pods -o jsonpath={.items[*].spec.nodeN", &["jsonpath={.items[*].spec.nodeName}"], ":6"),
         ("get pods web -o jsonpath={.status.containerSt", &["jsonpath={.status.containerStatuses[*]"], ":6"),
+        ("get pods -o jq=.it", &["jq=.items[]"], ":6"),
+        ("get pods -o jq=.items[].spec.nodeN", &["jq=.items[].spec.nodeName"], ":4"),
+        ("get pods web -o jq=.status.containerSt", &["jq=.status.containerStatuses[]"], ":6"),
         ("get pods -o jsonpath-file=", &[], ":0"),
         (
             "watch pods -o custom-columns=A:.kind,B:.metadata.na",

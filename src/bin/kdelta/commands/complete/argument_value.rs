@@ -3,7 +3,9 @@
 use clap::{Arg, Command, ValueHint};
 
 use super::completion::{Candidate, Completion, ValueSource};
-use super::field_path::{PartialPath, Root, custom_columns, index_field, json_path, sort_key, update_filter};
+use super::field_path::{
+    PartialPath, Root, custom_columns, index_field, jq_path, json_path, sort_key, update_filter,
+};
 use super::line::TypedLine;
 use crate::settings::{IndexName, output_formats};
 
@@ -76,6 +78,7 @@ fn output(line: &TypedLine<'_>, head: &str, typed: &str) -> Completion {
     let head = format!("{head}{format}=");
     match format {
         "jsonpath" | "jsonpath-as-json" => fields(line, &head, json_path(template, root(line))),
+        "jq" => fields(line, &head, jq_path(template, root(line))),
         "custom-columns" => fields(line, &head, custom_columns(template)),
         "custom-columns-file" | "go-template-file" | "jq-file" | "jsonpath-file" | "templatefile" => {
             Completion::of(ValueSource::Files, head, template)
@@ -104,7 +107,7 @@ fn fields(line: &TypedLine<'_>, head: &str, path: Option<PartialPath>) -> Comple
         Root::Object => ValueSource::ObjectFields { types: types(line), path: names, style },
         Root::List => ValueSource::Fixed(vec![
             Candidate::with_help("apiVersion", "string").and_then(style.end),
-            Candidate::with_help("items", "[]Object").and_then("[*]"),
+            Candidate::with_help("items", "[]Object").and_then(style.brackets.unwrap_or_default()),
             Candidate::with_help("kind", "string").and_then(style.end),
         ]),
     };

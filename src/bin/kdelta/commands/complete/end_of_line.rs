@@ -192,10 +192,10 @@ mod tests {
 
     #[test]
     fn paths_complete_fields_of_the_types() {
-        let fields = |path: &[&str], has_brackets, ends_anywhere, end| ValueSource::ObjectFields {
+        let fields = |path: &[&str], has_brackets: bool, ends_anywhere, end| ValueSource::ObjectFields {
             types: list(&["pods"]),
             path: list(path),
-            style: PathStyle { has_brackets, ends_anywhere, end },
+            style: PathStyle { brackets: has_brackets.then_some("[*]"), ends_anywhere, end },
         };
         for (line, head, typed, source) in [
             ("get pods web -o jsonpath={.sp", "jsonpath={.", "sp", fields(&[], true, true, "}")),

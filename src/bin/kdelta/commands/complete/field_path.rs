@@ -24,8 +24,8 @@ pub(super) enum Root {
 /// How a path goes on after a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct PathStyle {
-    /// Whether a list needs brackets before the fields of its elements.
-    pub(super) has_brackets: bool,
+    /// The brackets that a list needs before the fields of its elements.
+    pub(super) brackets: Option<&'static str>,
     /// Whether the path may end at an object or a list.
     pub(super) ends_anywhere: bool,
     /// The text after the last field.
@@ -33,11 +33,13 @@ pub(super) struct PathStyle {
 }
 
 /// kubectl's paths to a single value, in columns and sort keys.
-const VALUE: PathStyle = PathStyle { has_brackets: true, ends_anywhere: false, end: "" };
+const VALUE: PathStyle = PathStyle { brackets: Some("[*]"), ends_anywhere: false, end: "" };
 /// The expressions of kubectl's templates.
-const TEMPLATE: PathStyle = PathStyle { has_brackets: true, ends_anywhere: true, end: "}" };
+const TEMPLATE: PathStyle = PathStyle { brackets: Some("[*]"), ends_anywhere: true, end: "}" };
+/// The paths of jq.
+const JQ: PathStyle = PathStyle { brackets: Some("[]"), ends_anywhere: true, end: "" };
 /// kdelta's paths in `--only` and `--ignore`.
-const OWN: PathStyle = PathStyle { has_brackets: false, ends_anywhere: true, end: "" };
+const OWN: PathStyle = PathStyle { brackets: None, ends_anywhere: true, end: "" };
 
 /// Parses the template of `-o jsonpath=`, up to the end of the word. In a `range`, paths start at its elements.
 pub(super) fn json_path(text: &str, root: Root) -> Option<PartialPath> {
@@ -64,7 +66,11 @@ pub(super) fn json_path(text: &str, root: Root) -> Option<PartialPath> {
 }
 
 fn template_path(before: &str, path: &str, base: Vec<String>, root: Root) -> Option<PartialPath> {
-    let mut found = with_dot(before, path, TEMPLATE)?;
+    in_list(with_dot(before, path, TEMPLATE)?, base, root)
+}
+
+/// Returns the path below `base`, in an object or in an item of a list.
+fn in_list(mut found: PartialPath, base: Vec<String>, root: Root) -> Option<PartialPath> {
     let mut names = [base, found.names].concat();
     found.root = root;
     if root == Root::List && !names.is_empty() {
@@ -75,6 +81,28 @@ fn template_path(before: &str, path: &str, base: Vec<String>, root: Root) -> Opt
         found.root = Root::Object;
     }
     Some(PartialPath { names, ..found })
+}
+
+/// Parses the expression of `-o jq=`, up to the end of the word. After a pipe, paths start at the results before it; only
+/// paths and `select` can stand there.
+pub(super) fn jq_path(text: &str, root: Root) -> Option<PartialPath> {
+    let (piped, last) = text.rsplit_once('|').map_or((None, text), |(piped, last)| (Some(piped), last));
+    let mut base: Vec<String> = Vec::new();
+    for stage in piped.iter().flat_map(|piped| piped.split('|')).map(str::trim) {
+        if stage.starts_with('.') {
+            base.extend(steps(stage)?.finished());
+        } else if !(stage.starts_with("select(") && stage.ends_with(')')) {
+            return None;
+        }
+    }
+    let start = last.rfind([' ', '(', ',', '{', ':', ';']).map_or(0, |at| at + 1);
+    let path = &last[start..];
+    // A name without a dot is a function.
+    if !path.starts_with('.') && !(path.is_empty() && last.trim().is_empty()) {
+        return None;
+    }
+    let before = &text[..text.len() - path.len()];
+    in_list(with_dot(before, path, JQ)?, base, root)
 }
 
 /// Parses the columns of `-o custom-columns=`, up to the end of the word.
@@ -243,6 +271,30 @@ mod tests {
         ] {
             assert_eq!(shown(json_path(text, Root::Object)).as_deref(), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn jq_paths_start_at_the_results_before_a_pipe() {
+        for (text, expected) in [
+            ("", Some("list .|")),
+            (".it", Some("list .|it")),
+            (".items[].metadata.na", Some(".items[].metadata.|na metadata")),
+            (".items[] | .spec.no", Some(".items[] | .spec.|no spec")),
+            (".items[]|", Some(".items[]|.|")),
+            (".items[] | select(.status.ph", Some(".items[] | select(.status.|ph status")),
+            (
+                ".items[] | select(.a == 1) | [.metadata.name, .spec.no",
+                Some(".items[] | select(.a == 1) | [.metadata.name, .spec.|no spec"),
+            ),
+            (".items[].spec.containers[]", Some(".items[].spec.containers[].| spec containers")),
+            (".items | length", None),
+            (".items | length | .x", None),
+            ("keys", None),
+            (".items[] | select(.a | .b", None),
+        ] {
+            assert_eq!(shown(jq_path(text, Root::List)).as_deref(), expected, "{text}");
+        }
+        assert_eq!(shown(jq_path(".sp", Root::Object)).as_deref(), Some(".|sp"));
     }
 
     #[test]

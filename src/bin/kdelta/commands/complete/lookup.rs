@@ -208,15 +208,14 @@ impl Lookup<'_> {
 fn candidate(field: Field, style: PathStyle) -> Candidate {
     let Field { name, type_name, is_list, is_map, has_fields } = field;
     let candidate = Candidate::with_help(name, type_name);
-    match () {
-        () if is_list && style.has_brackets && has_fields && !style.ends_anywhere => {
-            candidate.and_then("[*].")
-        }
-        () if is_list && style.has_brackets => candidate.and_then("[*]"),
-        () if has_fields && !style.ends_anywhere => candidate.and_then("."),
-        () if has_fields || is_map => candidate.and_then(""),
-        () if style.end.is_empty() => candidate,
-        () => candidate.and_then(style.end),
+    match style.brackets.filter(|_| is_list) {
+        // Only kubectl's paths have to go on.
+        Some(_) if has_fields && !style.ends_anywhere => candidate.and_then("[*]."),
+        Some(brackets) => candidate.and_then(brackets),
+        None if has_fields && !style.ends_anywhere => candidate.and_then("."),
+        None if has_fields || is_map => candidate.and_then(""),
+        None if style.end.is_empty() => candidate,
+        None => candidate.and_then(style.end),
     }
 }
 
