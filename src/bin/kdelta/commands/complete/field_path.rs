@@ -98,7 +98,8 @@ pub(super) fn jq_path(text: &str, root: Root) -> Option<PartialPath> {
     let start = last.rfind([' ', '(', ',', '{', ':', ';']).map_or(0, |at| at + 1);
     let path = &last[start..];
     // A name without a dot is a function.
-    if !path.starts_with('.') && !(path.is_empty() && last.trim().is_empty()) {
+    let is_path = path.starts_with('.') || (path.is_empty() && last.trim().is_empty());
+    if !is_path {
         return None;
     }
     let before = &text[..text.len() - path.len()];
