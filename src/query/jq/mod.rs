@@ -1,9 +1,10 @@
 //! jq expressions over objects, by jaq's interpreter.
 //!
-//! Expressions have no modules, no further inputs, and no access to files or standard error. They have no limit of their
-//! own on time and memory: a caller runs them where it can abandon them.
+//! Expressions have no modules, no further inputs, and no access to files or standard error. Their recursion is limited by
+//! the stack; they have no limit of their own on time and memory: a caller runs them where it can abandon them.
 
 mod error;
+mod recursion;
 mod streaming;
 #[cfg(test)]
 mod tests;
@@ -39,14 +40,10 @@ impl JqFilter {
     /// # Errors
     /// The first problem, with its position.
     pub fn parse(text: &str) -> Result<Self, JqSyntaxError> {
-        let arena = Arena::default();
-        let own = load::parse(FORMATS, |parser| parser.defs()).unwrap_or_default();
-        let definitions = jaq_core::defs().chain(jaq_std::defs()).chain(jaq_json::defs());
-        let loader = Loader::new(definitions.chain(own));
-        let modules = loader.load(&arena, File { code: text, path: () });
-        let modules = modules.map_err(|errors| syntax_error(text, errors))?;
-        let compiled = Compiler::default().with_funs(functions()).compile(modules);
-        let filter = compiled.map_err(|errors| undefined(text, errors))?;
+        let filter = compile(text)?;
+        let checked = recursion::with_checks(text);
+        // Only the text without checks has the positions of the user's errors.
+        let filter = if checked == text { filter } else { compile(&checked)? };
         Ok(Self { filter, text: text.to_owned() })
     }
 
@@ -58,7 +55,8 @@ impl JqFilter {
     }
 
     /// Evaluates the expression on a value and passes each result as a line without its end: as compact JSON, and a
-    /// string without its quotes if `raw`. The receiver may end the evaluation.
+    /// string without its quotes if `raw`. The receiver may end the evaluation. It uses at most about twice `stack` bytes
+    /// of the thread's stack: definitions that recurse more deeply fail.
     ///
     /// # Errors
     /// The expression fails; results before that have been passed.
@@ -66,8 +64,10 @@ impl JqFilter {
         &self,
         value: &JsonValue<'_>,
         raw: bool,
+        stack: usize,
         mut receive: impl FnMut(&[u8]) -> ControlFlow<()>,
     ) -> Result<(), JqError> {
+        recursion::limit_stack(stack);
         let context = Ctx::<Data>::new(&self.filter.lut, Vars::new([]));
         let mut json = Vec::new();
         for result in self.filter.id.run((context, value::of_json(value)?)) {
@@ -100,6 +100,17 @@ impl JqFilter {
     }
 }
 
+fn compile(text: &str) -> Result<Filter<Data>, JqSyntaxError> {
+    let arena = Arena::default();
+    let own = load::parse(FORMATS, |parser| parser.defs()).unwrap_or_default();
+    let definitions = jaq_core::defs().chain(jaq_std::defs()).chain(jaq_json::defs());
+    let loader = Loader::new(definitions.chain(own));
+    let modules = loader.load(&arena, File { code: text, path: () });
+    let modules = modules.map_err(|errors| syntax_error(text, errors))?;
+    let compiled = Compiler::default().with_funs(functions()).compile(modules);
+    compiled.map_err(|errors| undefined(text, errors))
+}
+
 /// Shows the expression.
 impl fmt::Debug for JqFilter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -115,6 +126,7 @@ fn functions() -> impl Iterator<Item = Fun<Data>> {
         .chain(standard)
         .chain(jaq_json::funs())
         .chain(["debug_empty", "stderr_empty"].map(silent))
+        .chain([recursion::check()])
 }
 
 fn syntax_error(text: &str, errors: load::Errors<&str, ()>) -> JqSyntaxError {

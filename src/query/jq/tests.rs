@@ -1,9 +1,12 @@
 use super::*;
 
+/// Half of the stack of a test's thread.
+const STACK: usize = 1 << 20;
+
 fn run(text: &str, json: &str, raw: bool) -> Result<Vec<String>, String> {
     let filter = JqFilter::parse(text).map_err(|error| error.to_string())?;
     let mut lines = Vec::new();
-    let run = filter.run(&JsonValue::parse(json.as_bytes()), raw, |line| {
+    let run = filter.run(&JsonValue::parse(json.as_bytes()), raw, STACK, |line| {
         lines.push(String::from_utf8_lossy(line).into_owned());
         if lines.len() < 100 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     });
@@ -63,7 +66,7 @@ fn syntax_errors_have_a_position() {
 fn failures_come_after_earlier_results() {
     let filter = JqFilter::parse(".a, (.a | keys)").expect("fine");
     let mut count = 0;
-    let error = filter.run(&JsonValue::parse(br#"{"a":1}"#), false, |_| {
+    let error = filter.run(&JsonValue::parse(br#"{"a":1}"#), false, STACK, |_| {
         count += 1;
         ControlFlow::Continue(())
     });
@@ -81,6 +84,27 @@ fn endless_results_can_be_ended() {
             assert_eq!(lines.len(), 100, "{text}");
         }
     }
+}
+
+#[test]
+fn endless_recursion_is_an_error() {
+    for text in [
+        "def f: 1 + f; f",
+        "def f: [f]; f",
+        "def f(g): g | f(g) | g; f(.)",
+        "def f: def g: f + 1; g; f",
+        r#""\(def f: 1 + f; f)""#,
+    ] {
+        let error = run(text, "{}", false);
+        assert_eq!(error, Err("the recursion of the expression is too deep".into()), "{text}");
+    }
+    assert_eq!(lines("def f: 1 + f; try f catch \"caught\"", "{}"), [r#""caught""#]);
+    let factorial = "def fac: if . < 2 then 1 else . * (. - 1 | fac) end; 10 | fac";
+    assert_eq!(lines(factorial, "{}"), ["3628800"]);
+    let tail = "def f: if . < 100000 then . + 1 | f else . end; 0 | f";
+    assert_eq!(lines(tail, "{}"), ["100000"], "tail calls need no stack");
+    assert_eq!(lines("def f: .a; f |= 2", r#"{"a":1}"#), [r#"{"a":2}"#], "definitions are paths");
+    assert_eq!(lines("def f: .a; path(f)", "{}"), [r#"["a"]"#]);
 }
 
 #[test]
@@ -114,7 +138,7 @@ fn only_expressions_over_items_run_per_item() {
     let per_item = JqFilter::parse(".items[] | .n * 2").expect("fine").per_item().expect("it streams");
     let mut lines = Vec::new();
     for item in [r#"{"n":1}"#, r#"{"n":2}"#] {
-        let run = per_item.run(&JsonValue::parse(item.as_bytes()), false, |line| {
+        let run = per_item.run(&JsonValue::parse(item.as_bytes()), false, STACK, |line| {
             lines.extend_from_slice(line);
             ControlFlow::Continue(())
         });

@@ -146,7 +146,7 @@ struct Evaluation<'a> {
 impl Evaluation<'_> {
     fn run(&mut self, filter: &JqFilter, json: &[u8]) -> Result<(), Problem> {
         let mut problem = None;
-        let ended = filter.run(&JsonValue::parse(json), self.raw, |result| match self.result(result) {
+        let ended = filter.run(&JsonValue::parse(json), self.raw, STACK / 2, |result| match self.result(result) {
             Ok(flow) => flow,
             Err(limit) => {
                 problem = Some(limit);
