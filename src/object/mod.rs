@@ -7,6 +7,7 @@ mod compression;
 mod error;
 mod ingest;
 mod json;
+mod json_node;
 mod json_value;
 mod jsonpath;
 mod key;
@@ -28,6 +29,7 @@ pub use error::ObjectError;
 pub use ingest::Ingest;
 #[cfg(any(feature = "api", feature = "demo"))]
 pub(crate) use json::blocks;
+pub use json_node::{InvalidJson, JsonElements, JsonKind, JsonMembers, JsonNode};
 pub use json_value::{
     JsonValue, format_go_float, format_json_float, format_yaml_float, go_quote, is_go_printable,
 };

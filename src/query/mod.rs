@@ -1,6 +1,8 @@
 //! Queries and templates over objects: quantities, sorting, custom columns, Go templates and aligned cells as kubectl has
-//! them, and jq expressions. Pure.
+//! them, jq expressions and CEL expressions. Pure.
 
+#[cfg(feature = "cel")]
+mod cel;
 mod custom_columns;
 mod go_template;
 #[cfg(feature = "jq")]
@@ -9,6 +11,8 @@ mod quantity;
 mod sort;
 mod tab_writer;
 
+#[cfg(feature = "cel")]
+pub use cel::{CelError, CelFilter, CelInput, CelSyntaxError};
 pub use custom_columns::{ColumnPrintError, ColumnPrinter, CustomColumns, CustomColumnsError};
 pub use go_template::{GoTemplate, ListExecution, TemplateError};
 #[cfg(feature = "jq")]

@@ -90,6 +90,12 @@ impl Quantity {
         Ok(Self(Amount::Nanos(if parts.is_negative { -nanos } else { nanos })))
     }
 
+    /// Returns the quantity of this many billionths.
+    #[cfg(feature = "cel")]
+    pub(in crate::query) fn of_nanos(nanos: i128) -> Self {
+        Self(Amount::Nanos(nanos))
+    }
+
     /// Returns the value in billionths, unless that is beyond 128 bits.
     #[must_use]
     pub fn as_nanos(&self) -> Option<i128> {

@@ -1,0 +1,302 @@
+//! The checker: resolves names, functions and types, and plans the evaluation.
+
+mod calls;
+mod macros;
+mod overload;
+mod paths;
+#[cfg(test)]
+mod tests;
+
+use super::error::Problem;
+use super::plan::{Plan, PlannedEntry, Program, may_be_bool};
+use super::syntax::{Binary, Entry, Expr, ExprKind, Literal};
+use super::types::Type;
+use paths::Paths;
+
+/// The names of types that are values, with the name that `type` returns.
+const TYPE_NAMES: [(&str, &str); 15] = [
+    ("bool", "bool"),
+    ("bytes", "bytes"),
+    ("double", "double"),
+    ("int", "int"),
+    ("list", "list"),
+    ("map", "map"),
+    ("null_type", "null_type"),
+    ("string", "string"),
+    ("type", "type"),
+    ("uint", "uint"),
+    ("optional_type", "optional_type"),
+    ("google.protobuf.Duration", "google.protobuf.Duration"),
+    ("google.protobuf.Timestamp", "google.protobuf.Timestamp"),
+    ("net.IP", "net.IP"),
+    ("net.CIDR", "net.CIDR"),
+];
+
+/// Checks an expression. `old` is a variable only if `has_old`.
+pub(super) fn check(expr: &Expr, has_old: bool) -> Result<Program, Problem> {
+    let mut checker = Checker { has_old, locals: Vec::new(), paths: Paths::default(), uses_now: false };
+    let root = checker.expr(expr)?;
+    if !may_be_bool(&root.found) {
+        return Err(Problem::new(expr.at, format!("the expression is of type {}, not bool", root.found)));
+    }
+    Ok(Program { root: root.plan, paths: checker.paths.finish(), uses_now: checker.uses_now })
+}
+
+/// A checked part of an expression.
+struct Checked {
+    plan: Plan,
+    found: Type,
+}
+
+impl Checked {
+    fn new(plan: Plan, found: Type) -> Self {
+        Self { plan, found }
+    }
+
+    fn boxed(self) -> Box<Plan> {
+        Box::new(self.plan)
+    }
+}
+
+struct Checker<'e> {
+    has_old: bool,
+    /// The variables of the macros around, the innermost last.
+    locals: Vec<(&'e str, Type)>,
+    paths: Paths,
+    uses_now: bool,
+}
+
+impl<'e> Checker<'e> {
+    fn expr(&mut self, expr: &'e Expr) -> Result<Checked, Problem> {
+        match &expr.kind {
+            ExprKind::Literal(literal) => Ok(self::literal(literal)),
+            ExprKind::Ident(name) => {
+                self.variable(name).ok_or_else(|| Problem::new(expr.at, format!("unknown variable {name:?}")))
+            }
+            ExprKind::Select { operand, field, is_optional } => {
+                self.select(expr, operand, field, *is_optional)
+            }
+            ExprKind::Index { operand, index, is_optional } => self.index(expr, operand, index, *is_optional),
+            ExprKind::Call { target, name, arguments } => self.call(expr, target.as_deref(), name, arguments),
+            ExprKind::Not(operand) => {
+                let operand = self.bool(operand, "!")?;
+                Ok(Checked::new(Plan::Not(operand.boxed()), Type::Bool))
+            }
+            ExprKind::Negate(operand) => {
+                let operand = self.expr(operand)?;
+                if !matches!(operand.found, Type::Dyn | Type::Int | Type::Double) {
+                    return Err(Problem::new(expr.at, format!("- does not accept {}", operand.found)));
+                }
+                let found = operand.found.clone();
+                Ok(Checked::new(Plan::Negate(operand.boxed()), found))
+            }
+            ExprKind::Binary(operator, left, right) => self.binary(expr, *operator, left, right),
+            ExprKind::And(terms) => Ok(Checked::new(Plan::And(self.terms(terms, "&&")?), Type::Bool)),
+            ExprKind::Or(terms) => Ok(Checked::new(Plan::Or(self.terms(terms, "||")?), Type::Bool)),
+            ExprKind::Conditional(parts) => self.conditional(expr, parts),
+            ExprKind::List(elements) => self.list(elements),
+            ExprKind::Map(entries) => self.map(entries),
+        }
+    }
+
+    fn bool(&mut self, expr: &'e Expr, operator: &str) -> Result<Checked, Problem> {
+        let checked = self.expr(expr)?;
+        if may_be_bool(&checked.found) {
+            return Ok(checked);
+        }
+        Err(Problem::new(expr.at, format!("{operator} does not accept {}", checked.found)))
+    }
+
+    fn terms(&mut self, terms: &'e [Expr], operator: &str) -> Result<Vec<Plan>, Problem> {
+        terms.iter().map(|term| Ok(self.bool(term, operator)?.plan)).collect()
+    }
+
+    fn variable(&mut self, name: &str) -> Option<Checked> {
+        if let Some(at) = self.locals.iter().rposition(|(local, _)| *local == name) {
+            return Some(Checked::new(Plan::Local(at), self.locals[at].1.clone()));
+        }
+        match name {
+            "object" => Some(Checked::new(self.paths.object(), Type::Dyn)),
+            "old" if self.has_old => Some(Checked::new(self.paths.old(), Type::Dyn)),
+            "now" => {
+                self.uses_now = true;
+                Some(Checked::new(Plan::Now, Type::Timestamp))
+            }
+            _ => type_name(name),
+        }
+    }
+
+    /// Returns `a.b.c` as written, if the expression is that and `a` is no variable.
+    fn qualified(&self, expr: &Expr) -> Option<String> {
+        match &expr.kind {
+            ExprKind::Ident(name) => {
+                let is_variable = self.locals.iter().any(|(local, _)| local == name)
+                    || matches!(&**name, "object" | "now")
+                    || (name == "old" && self.has_old);
+                (!is_variable).then(|| name.clone())
+            }
+            ExprKind::Select { operand, field, is_optional: false } => {
+                Some(format!("{}.{field}", self.qualified(operand)?))
+            }
+            _ => None,
+        }
+    }
+
+    fn select(
+        &mut self,
+        expr: &'e Expr,
+        operand: &'e Expr,
+        field: &str,
+        is_optional: bool,
+    ) -> Result<Checked, Problem> {
+        if let Some(found) = self.qualified(expr).as_deref().and_then(type_name) {
+            return Ok(found);
+        }
+        let operand = self.expr(operand)?;
+        let (inner, was_optional) = match &operand.found {
+            Type::Optional(inner) => (Type::clone(inner), true),
+            other => (other.clone(), false),
+        };
+        let value = match inner {
+            Type::Dyn => Type::Dyn,
+            Type::Map(_, value) => Type::clone(&value),
+            other => return Err(Problem::new(expr.at, format!("a value of type {other} has no fields"))),
+        };
+        let found = if is_optional || was_optional { Type::optional(value) } else { value };
+        let plan = match operand.plan {
+            Plan::Path(parent) if is_optional => Plan::OptionalPath(self.paths.field(parent, field)),
+            Plan::Path(parent) => Plan::Path(self.paths.field(parent, field)),
+            plan => Plan::Select { operand: Box::new(plan), field: field.into(), is_optional },
+        };
+        Ok(Checked::new(plan, found))
+    }
+
+    fn index(
+        &mut self,
+        expr: &Expr,
+        operand: &'e Expr,
+        index: &'e Expr,
+        is_optional: bool,
+    ) -> Result<Checked, Problem> {
+        let operand = self.expr(operand)?;
+        let index = self.expr(index)?;
+        let (inner, was_optional) = match &operand.found {
+            Type::Optional(inner) => (Type::clone(inner), true),
+            other => (other.clone(), false),
+        };
+        let refuse = || format!("[] does not accept {} and {}", operand.found, index.found);
+        let value = match &inner {
+            Type::Dyn => Type::Dyn,
+            Type::List(element) if matches!(index.found, Type::Int | Type::Dyn) => Type::clone(element),
+            Type::Map(key, value) if key.joined(&index.found).is_some() => Type::clone(value),
+            _ => return Err(Problem::new(expr.at, refuse())),
+        };
+        let found = if is_optional || was_optional { Type::optional(value) } else { value };
+        let place = match (&operand.plan, &index.plan) {
+            (Plan::Path(parent), Plan::Literal(Literal::Text(key))) => Some(self.paths.field(*parent, key)),
+            (Plan::Path(parent), Plan::Literal(Literal::Int(at))) => Some(self.paths.element(*parent, *at)),
+            _ => None,
+        };
+        let plan = match place {
+            Some(place) if is_optional => Plan::OptionalPath(place),
+            Some(place) => Plan::Path(place),
+            None => Plan::Index { operand: operand.boxed(), index: index.boxed(), is_optional },
+        };
+        Ok(Checked::new(plan, found))
+    }
+
+    fn binary(
+        &mut self,
+        expr: &Expr,
+        operator: Binary,
+        left: &'e Expr,
+        right: &'e Expr,
+    ) -> Result<Checked, Problem> {
+        let left = self.expr(left)?;
+        let right = self.expr(right)?;
+        let arguments = [left.found, right.found];
+        let Ok(resolution) = overload::resolve(operator.symbol(), false, &arguments) else {
+            let [left, right] = &arguments;
+            let problem = format!("{} does not accept {left} and {right}", operator.symbol());
+            return Err(Problem::new(expr.at, problem));
+        };
+        Ok(Checked::new(Plan::Binary(operator, Box::new([left.plan, right.plan])), resolution.result))
+    }
+
+    fn conditional(&mut self, expr: &Expr, parts: &'e [Expr; 3]) -> Result<Checked, Problem> {
+        let [condition, then, otherwise] = parts;
+        let condition = self.bool(condition, "?")?;
+        let then = self.expr(then)?;
+        let otherwise = self.expr(otherwise)?;
+        let Some(found) = then.found.joined(&otherwise.found) else {
+            let problem = format!("? returns {} or {}", then.found, otherwise.found);
+            return Err(Problem::new(expr.at, problem));
+        };
+        let parts = Box::new([condition.plan, then.plan, otherwise.plan]);
+        Ok(Checked::new(Plan::Conditional(parts), found))
+    }
+
+    fn list(&mut self, elements: &'e [(Expr, bool)]) -> Result<Checked, Problem> {
+        let mut found = None;
+        let mut plans = Vec::with_capacity(elements.len());
+        for (element, is_optional) in elements {
+            let checked = self.expr(element)?;
+            join(&mut found, unwrapped(checked.found, *is_optional), element.at)?;
+            plans.push((checked.plan, *is_optional));
+        }
+        Ok(Checked::new(Plan::List(plans), Type::list(found.unwrap_or(Type::Dyn))))
+    }
+
+    fn map(&mut self, entries: &'e [Entry]) -> Result<Checked, Problem> {
+        let (mut keys, mut values) = (None, None);
+        let mut plans = Vec::with_capacity(entries.len());
+        for Entry { key, value, is_optional } in entries {
+            let planned_key = self.expr(key)?;
+            join(&mut keys, planned_key.found, key.at)?;
+            let planned = self.expr(value)?;
+            join(&mut values, unwrapped(planned.found, *is_optional), value.at)?;
+            let is_optional = *is_optional;
+            plans.push(PlannedEntry { key: planned_key.plan, value: planned.plan, is_optional });
+        }
+        let found = Type::map(keys.unwrap_or(Type::Dyn), values.unwrap_or(Type::Dyn));
+        Ok(Checked::new(Plan::Map(plans), found))
+    }
+}
+
+fn literal(literal: &Literal) -> Checked {
+    let found = match literal {
+        Literal::Null => Type::Null,
+        Literal::Bool(_) => Type::Bool,
+        Literal::Int(_) => Type::Int,
+        Literal::Uint(_) => Type::Uint,
+        Literal::Double(_) => Type::Double,
+        Literal::Text(_) => Type::Text,
+        Literal::Bytes(_) => Type::Bytes,
+    };
+    Checked::new(Plan::Literal(literal.clone()), found)
+}
+
+fn type_name(name: &str) -> Option<Checked> {
+    let (_, name) = TYPE_NAMES.into_iter().find(|(written, _)| *written == name)?;
+    Some(Checked::new(Plan::TypeName(name), Type::Type))
+}
+
+/// Returns the type of an element, inside an optional value if it was written with `?`.
+fn unwrapped(found: Type, is_optional: bool) -> Type {
+    match found {
+        Type::Optional(inner) if is_optional => Type::clone(&inner),
+        found => found,
+    }
+}
+
+/// Adds an element's type to that of the elements before it.
+fn join(joined: &mut Option<Type>, found: Type, at: usize) -> Result<(), Problem> {
+    *joined = match joined.take() {
+        None => Some(found),
+        Some(before) => match before.joined(&found) {
+            Some(joined) => Some(joined),
+            None => return Err(Problem::new(at, format!("expected {before}, found {found}"))),
+        },
+    };
+    Ok(())
+}

@@ -1,0 +1,129 @@
+//! A checked expression in the form that is evaluated.
+
+use super::functions::{ConstantRegex, Overload};
+use super::syntax::{Binary, Literal};
+use super::types::Type;
+
+/// An expression and what it reads of the object.
+#[derive(Debug)]
+pub(super) struct Program {
+    pub(super) root: Plan,
+    pub(super) paths: Vec<Path>,
+    pub(super) uses_now: bool,
+}
+
+/// A value below `object` or `old` that the expression names by constants.
+#[derive(Debug)]
+pub(super) struct Path {
+    /// The place of the value that holds this one, before this one.
+    pub(super) parent: Option<usize>,
+    pub(super) step: PathStep,
+    /// How often the value itself is read, not only a value below it.
+    pub(super) reads: u32,
+}
+
+#[derive(Debug, PartialEq)]
+pub(super) enum PathStep {
+    Object,
+    Old,
+    Field(Box<str>),
+    Element(i64),
+}
+
+#[derive(Debug)]
+pub(super) enum Plan {
+    Literal(Literal),
+    /// A type as a value, by its name.
+    TypeName(&'static str),
+    Now,
+    /// A variable of a macro, counted from the outermost.
+    Local(usize),
+    /// The value at a path, by its place.
+    Path(usize),
+    /// Whether there is a value at a path.
+    HasPath(usize),
+    /// The value at a path as an optional value.
+    OptionalPath(usize),
+    Select {
+        operand: Box<Plan>,
+        field: Box<str>,
+        is_optional: bool,
+    },
+    Has {
+        operand: Box<Plan>,
+        field: Box<str>,
+    },
+    Index {
+        operand: Box<Plan>,
+        index: Box<Plan>,
+        is_optional: bool,
+    },
+    Not(Box<Plan>),
+    Negate(Box<Plan>),
+    Binary(Binary, Box<[Plan; 2]>),
+    And(Vec<Plan>),
+    Or(Vec<Plan>),
+    Conditional(Box<[Plan; 3]>),
+    Call {
+        name: &'static str,
+        overloads: Vec<Overload>,
+        arguments: Vec<Plan>,
+    },
+    /// A function with a constant regular expression.
+    Regex {
+        regex: Box<ConstantRegex>,
+        subject: Box<Plan>,
+        limit: Option<Box<Plan>>,
+    },
+    List(Vec<(Plan, bool)>),
+    Map(Vec<PlannedEntry>),
+    Fold(Box<Fold>),
+    /// `optMap`, or `optFlatMap` if the body returns an optional value itself.
+    OptionalMap {
+        operand: Box<Plan>,
+        body: Box<Plan>,
+        is_flat: bool,
+    },
+    /// `or`, or `orValue` if the result is no optional value.
+    OptionalOr {
+        operand: Box<Plan>,
+        other: Box<Plan>,
+        is_value: bool,
+    },
+}
+
+#[derive(Debug)]
+pub(super) struct PlannedEntry {
+    pub(super) key: Plan,
+    pub(super) value: Plan,
+    pub(super) is_optional: bool,
+}
+
+/// A macro over a list or a map.
+#[derive(Debug)]
+pub(super) struct Fold {
+    pub(super) kind: FoldKind,
+    pub(super) range: Plan,
+    /// Whether the macro has a variable for the index or key and one for the value.
+    pub(super) has_two: bool,
+    pub(super) filter: Option<Plan>,
+    pub(super) body: Plan,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum FoldKind {
+    All,
+    Exists,
+    ExistsOne,
+    /// `map` and `transformList`.
+    Map,
+    Filter,
+    TransformMap,
+    TransformMapEntry,
+    SortBy,
+}
+
+/// Returns whether a type is a boolean, or may be one.
+pub(super) fn may_be_bool(found: &Type) -> bool {
+    matches!(found, Type::Bool | Type::Dyn)
+}
