@@ -1,5 +1,6 @@
 //! The program on a real kube-apiserver, compared with client-go and kubectl.
 
+mod cel;
 mod chaos;
 mod cuts;
 mod deltas;

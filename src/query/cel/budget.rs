@@ -45,13 +45,8 @@ impl Budget {
 
     /// Takes the steps for making a string.
     pub(super) fn allocate(&mut self, bytes: usize) -> Result<(), CelError> {
-        self.check_length(bytes)?;
+        check_length(bytes)?;
         self.read(bytes)
-    }
-
-    /// Checks the length of a string that is being made.
-    pub(super) fn check_length(&self, bytes: usize) -> Result<(), CelError> {
-        if bytes > MAX_LENGTH { Err(CelError::TooManySteps) } else { Ok(()) }
     }
 
     /// Returns the steps taken so far.
@@ -59,4 +54,9 @@ impl Budget {
     pub(super) fn taken(&self) -> u64 {
         STEPS - self.steps
     }
+}
+
+/// Checks the length of a string that is being made.
+pub(super) fn check_length(bytes: usize) -> Result<(), CelError> {
+    if bytes > MAX_LENGTH { Err(CelError::TooManySteps) } else { Ok(()) }
 }

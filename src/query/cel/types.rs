@@ -17,7 +17,7 @@ pub(super) enum Type {
     Duration,
     Timestamp,
     /// The type of types.
-    Type,
+    Meta,
     Ip,
     Cidr,
     Url,
@@ -71,7 +71,7 @@ impl Type {
             "bytes" => Self::Bytes,
             "duration" => Self::Duration,
             "timestamp" => Self::Timestamp,
-            "type" => Self::Type,
+            "type" => Self::Meta,
             "ip" => Self::Ip,
             "cidr" => Self::Cidr,
             "url" => Self::Url,
@@ -83,6 +83,10 @@ impl Type {
                 _ => Self::Dyn,
             },
         }
+    }
+
+    pub(super) fn is_dyn(&self) -> bool {
+        matches!(self, Self::Dyn)
     }
 
     /// Whether values of this type can be compared by `<`, for the parameter `C`.
@@ -197,7 +201,7 @@ impl fmt::Display for Type {
             Self::Bytes => "bytes",
             Self::Duration => "duration",
             Self::Timestamp => "timestamp",
-            Self::Type => "type",
+            Self::Meta => "type",
             Self::Ip => "IP",
             Self::Cidr => "CIDR",
             Self::Url => "URL",

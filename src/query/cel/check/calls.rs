@@ -2,12 +2,17 @@
 
 use super::overload::{Unresolved, resolve};
 use super::{Checked, Checker};
+use crate::query::cel::budget::Budget;
+use crate::query::cel::error::CelError;
 use crate::query::cel::error::Problem;
-use crate::query::cel::functions::ConstantRegex;
+use crate::query::cel::functions::{ConstantRegex, Overload, check_format};
 use crate::query::cel::plan::Plan;
 use crate::query::cel::syntax::{Expr, ExprKind, Literal};
-use crate::query::cel::time_text::{parse_duration, parse_timestamp};
 use crate::query::cel::types::Type;
+use crate::query::cel::value::{Value, fits};
+
+/// The functions that the API server evaluates on constants when it compiles an expression.
+const CONVERSIONS: [&str; 8] = ["bool", "bytes", "double", "duration", "int", "string", "timestamp", "uint"];
 
 impl<'e> Checker<'e> {
     pub(super) fn call(
@@ -50,11 +55,13 @@ impl<'e> Checker<'e> {
         }
         let mut plans = Vec::new();
         let mut types = Vec::new();
+        self.formats += u32::from(name == "format");
         for argument in target.into_iter().chain(arguments) {
             let checked = self.expr(argument)?;
             plans.push(checked.plan);
             types.push(checked.found);
         }
+        self.formats -= u32::from(name == "format");
         let resolution = match resolve(name, is_member, &types) {
             Ok(resolution) => resolution,
             Err(Unresolved::Count(counts)) => {
@@ -66,8 +73,17 @@ impl<'e> Checker<'e> {
                 return Err(Problem::new(expr.at, problem));
             }
         };
-        check_literal(name, target.or(arguments.first()))?;
         let name = resolution.name;
+        if name == "format" {
+            check_clauses(target, arguments)?;
+        }
+        if CONVERSIONS.contains(&name)
+            && let [Plan::Literal(literal)] = &plans[..]
+        {
+            let at = arguments.first().map_or(expr.at, |argument| argument.at);
+            convert(name, &resolution.overloads, literal)
+                .map_err(|error| Problem::new(at, error.to_string()))?;
+        }
         let plan = match constant_regex(name, target.into_iter().chain(arguments).nth(1))? {
             Some(regex) => with_regex(regex, plans),
             None => Plan::Call { name, overloads: resolution.overloads, arguments: plans },
@@ -82,15 +98,25 @@ fn wrong_count(name: &str, counts: &[usize], found: usize) -> String {
     format!("the function {name:?} takes {} {plural}, not {found}", counts.join(" or "))
 }
 
-/// Checks a constant argument whose form is known.
-fn check_literal(name: &str, argument: Option<&Expr>) -> Result<(), Problem> {
-    let Some(Expr { kind: ExprKind::Literal(Literal::Text(text)), at, .. }) = argument else { return Ok(()) };
-    let is_valid = match name {
-        "duration" => parse_duration(text).is_some(),
-        "timestamp" => parse_timestamp(text).is_some(),
-        _ => true,
-    };
-    if is_valid { Ok(()) } else { Err(Problem::new(*at, format!("{text:?} is no {name}"))) }
+/// Checks that a constant can be converted.
+fn convert(name: &'static str, overloads: &[Overload], literal: &Literal) -> Result<(), CelError> {
+    let value = Value::of_literal(literal);
+    let budget = &mut Budget::default();
+    for overload in overloads {
+        if let [expected] = &overload.arguments[..]
+            && fits(&value, expected, budget)?
+        {
+            return (overload.call)(budget, &[value]).map(drop);
+        }
+    }
+    Err(CelError::NoOverload(name))
+}
+
+/// Checks the clauses of a constant text against the arguments, if those are a literal.
+fn check_clauses(target: Option<&Expr>, arguments: &[Expr]) -> Result<(), Problem> {
+    let Some(Expr { kind: ExprKind::Literal(Literal::Text(text)), at, .. }) = target else { return Ok(()) };
+    let [Expr { kind: ExprKind::List(elements), .. }] = arguments else { return Ok(()) };
+    check_format(text, elements.len()).map_err(|problem| Problem::new(*at, problem))
 }
 
 /// Compiles the regular expression of a function that takes one, if it is a constant.

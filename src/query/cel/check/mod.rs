@@ -34,7 +34,8 @@ const TYPE_NAMES: [(&str, &str); 15] = [
 
 /// Checks an expression. `old` is a variable only if `has_old`.
 pub(super) fn check(expr: &Expr, has_old: bool) -> Result<Program, Problem> {
-    let mut checker = Checker { has_old, locals: Vec::new(), paths: Paths::default(), uses_now: false };
+    let mut checker =
+        Checker { has_old, locals: Vec::new(), paths: Paths::default(), uses_now: false, formats: 0 };
     let root = checker.expr(expr)?;
     if !may_be_bool(&root.found) {
         return Err(Problem::new(expr.at, format!("the expression is of type {}, not bool", root.found)));
@@ -64,6 +65,8 @@ struct Checker<'e> {
     locals: Vec<(&'e str, Type)>,
     paths: Paths,
     uses_now: bool,
+    /// The number of calls of `format` around.
+    formats: u32,
 }
 
 impl<'e> Checker<'e> {
@@ -241,7 +244,7 @@ impl<'e> Checker<'e> {
         let mut plans = Vec::with_capacity(elements.len());
         for (element, is_optional) in elements {
             let checked = self.expr(element)?;
-            join(&mut found, unwrapped(checked.found, *is_optional), element.at)?;
+            self.join(&mut found, checked.found, *is_optional, element.at)?;
             plans.push((checked.plan, *is_optional));
         }
         Ok(Checked::new(Plan::List(plans), Type::list(found.unwrap_or(Type::Dyn))))
@@ -252,14 +255,40 @@ impl<'e> Checker<'e> {
         let mut plans = Vec::with_capacity(entries.len());
         for Entry { key, value, is_optional } in entries {
             let planned_key = self.expr(key)?;
-            join(&mut keys, planned_key.found, key.at)?;
+            self.join(&mut keys, planned_key.found, false, key.at)?;
             let planned = self.expr(value)?;
-            join(&mut values, unwrapped(planned.found, *is_optional), value.at)?;
+            self.join(&mut values, planned.found, *is_optional, value.at)?;
             let is_optional = *is_optional;
             plans.push(PlannedEntry { key: planned_key.plan, value: planned.plan, is_optional });
         }
         let found = Type::map(keys.unwrap_or(Type::Dyn), values.unwrap_or(Type::Dyn));
         Ok(Checked::new(Plan::Map(plans), found))
+    }
+
+    /// Adds an element's type to that of the elements before it. The elements of a literal have one type, except in the
+    /// arguments of `format`. An optional element has the type of its value.
+    fn join(
+        &self,
+        joined: &mut Option<Type>,
+        found: Type,
+        is_optional: bool,
+        at: usize,
+    ) -> Result<(), Problem> {
+        let found = match found {
+            Type::Optional(inner) if is_optional => Type::clone(&inner),
+            found => found,
+        };
+        let Some(before) = joined.take() else {
+            *joined = Some(found);
+            return Ok(());
+        };
+        *joined = match before.joined(&found) {
+            _ if self.formats > 0 => Some(Type::Dyn),
+            // The value of `optional.none()` has any type.
+            Some(joined) if is_optional || before.is_dyn() == found.is_dyn() => Some(joined),
+            _ => return Err(Problem::new(at, format!("expected {before}, found {found}"))),
+        };
+        Ok(())
     }
 }
 
@@ -278,25 +307,5 @@ fn literal(literal: &Literal) -> Checked {
 
 fn type_name(name: &str) -> Option<Checked> {
     let (_, name) = TYPE_NAMES.into_iter().find(|(written, _)| *written == name)?;
-    Some(Checked::new(Plan::TypeName(name), Type::Type))
-}
-
-/// Returns the type of an element, inside an optional value if it was written with `?`.
-fn unwrapped(found: Type, is_optional: bool) -> Type {
-    match found {
-        Type::Optional(inner) if is_optional => Type::clone(&inner),
-        found => found,
-    }
-}
-
-/// Adds an element's type to that of the elements before it.
-fn join(joined: &mut Option<Type>, found: Type, at: usize) -> Result<(), Problem> {
-    *joined = match joined.take() {
-        None => Some(found),
-        Some(before) => match before.joined(&found) {
-            Some(joined) => Some(joined),
-            None => return Err(Problem::new(at, format!("expected {before}, found {found}"))),
-        },
-    };
-    Ok(())
+    Some(Checked::new(Plan::TypeName(name), Type::Meta))
 }

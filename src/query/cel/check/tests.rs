@@ -64,7 +64,7 @@ fn dynamic_values_are_accepted() {
         "object.a",
         "object.a + 1 == 2",
         "object.a.b[0].c in object.d",
-        "[1, object.a] == [object.b]",
+        "[dyn(1), object.a] == [object.b] && [[], [1]] == []",
         "object.a == null && object.a.startsWith('x')",
         "object.a.all(x, x.y) && object.a.map(x, x.y).sum() > 1",
         "(object.a ? 1 : object.b) == 'x'",

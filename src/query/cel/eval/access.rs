@@ -64,7 +64,7 @@ impl<'a> Evaluation<'a> {
         };
         match &path.step {
             PathStep::Field(field) => append_field(&mut name, field),
-            PathStep::Element(at) => name.push_str(&format!("[{at}]")),
+            PathStep::Element(at) => name = format!("{name}[{at}]"),
             PathStep::Object | PathStep::Old => {}
         }
         name
@@ -129,6 +129,6 @@ fn append_field(name: &mut String, field: &str) {
         }
         name.push_str(field);
     } else {
-        name.push_str(&format!("[{field:?}]"));
+        *name = format!("{name}[{field:?}]");
     }
 }

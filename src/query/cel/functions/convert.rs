@@ -1,5 +1,7 @@
 //! Conversions between types, and `size`.
 
+use std::borrow::Cow;
+
 use super::declaration::{Declaration, MISMATCH, global, int, invalid, member, quoted};
 use crate::object::format_go_float;
 use crate::query::cel::budget::Budget;
@@ -101,7 +103,7 @@ fn to_double<'a>(_: &mut Budget, arguments: &[Value<'a>]) -> Outcome<'a> {
         [Value::Int(number)] => Ok(Value::Double(*number as f64)),
         [Value::Uint(number)] => Ok(Value::Double(*number as f64)),
         [Value::Text(text)] => {
-            let number: f64 = text.parse().map_err(|_| not_a(text, "double"))?;
+            let number: f64 = without_separators(text).parse().map_err(|_| not_a(text, "double"))?;
             let is_infinity = text.to_ascii_lowercase().contains("inf");
             if number.is_infinite() && !is_infinity {
                 return Err(not_a(text, "double"));
@@ -110,6 +112,19 @@ fn to_double<'a>(_: &mut Budget, arguments: &[Value<'a>]) -> Outcome<'a> {
         }
         _ => Err(MISMATCH),
     }
+}
+
+/// Returns a number without the underscores between its digits, as Go accepts them.
+fn without_separators(text: &str) -> Cow<'_, str> {
+    let is_digit =
+        |at: Option<usize>| at.and_then(|at| text.as_bytes().get(at)).is_some_and(u8::is_ascii_digit);
+    let mut underscores = text.match_indices('_').peekable();
+    if underscores.peek().is_none()
+        || !underscores.all(|(at, _)| is_digit(at.checked_sub(1)) && is_digit(Some(at + 1)))
+    {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(text.replace('_', ""))
 }
 
 fn to_int<'a>(_: &mut Budget, arguments: &[Value<'a>]) -> Outcome<'a> {

@@ -102,7 +102,10 @@ fn signed(number: i64, digits: String) -> String {
 }
 
 fn hexadecimal(value: &Value<'_>) -> Option<String> {
-    let of_bytes = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    let of_bytes = |bytes: &[u8]| {
+        let digit = |number: u8| char::from_digit(u32::from(number), 16).unwrap_or_default();
+        bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
+    };
     match value {
         Value::Int(number) => Some(signed(*number, format!("{:x}", number.unsigned_abs()))),
         Value::Uint(number) => Some(format!("{number:x}")),
@@ -144,12 +147,12 @@ fn not_finite(number: f64) -> String {
     }
 }
 
-/// Formats a number in the locale of the API server: `1.5 × 10⁰³`.
-fn scientific(number: f64, precision: usize) -> String {
+/// Formats a number in the locale of the API server: `1.500000×10⁰³`. It takes the precision as the width.
+fn scientific(number: f64, width: usize) -> String {
     if !number.is_finite() {
-        return not_finite(number);
+        return format!("{:>width$}", not_finite(number));
     }
-    let text = format!("{number:.precision$e}");
+    let text = format!("{number:.PRECISION$e}");
     let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
     let (sign, digits) = exponent.strip_prefix('-').map_or(("", exponent), |digits| ("⁻", digits));
     let raised: String = format!("{digits:0>2}")
@@ -158,7 +161,33 @@ fn scientific(number: f64, precision: usize) -> String {
             ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'][digit.to_digit(10).unwrap_or(0) as usize]
         })
         .collect();
-    format!("{mantissa}\u{202f}×\u{202f}10{sign}{raised}")
+    format!("{:>width$}", format!("{mantissa}×10{sign}{raised}"))
+}
+
+/// Checks the clauses of a constant text against the number of arguments.
+///
+/// # Errors
+/// The problem.
+pub(in crate::query::cel) fn check_format(text: &str, count: usize) -> Result<(), String> {
+    let mut clauses = 0;
+    let mut rest = text;
+    while let Some(at) = rest.find('%') {
+        rest = &rest[at + 1..];
+        if let Some(behind) = rest.strip_prefix('%') {
+            rest = behind;
+            continue;
+        }
+        clauses += 1;
+        let (_, behind) = precision(rest).map_err(|error| error.to_string())?;
+        let Some(clause) = behind.chars().next() else {
+            return Err("format ends inside a clause".to_owned());
+        };
+        if !matches!(clause, 's' | 'd' | 'f' | 'e' | 'b' | 'o' | 'x' | 'X') {
+            return Err(format!("format does not know %{clause}"));
+        }
+        rest = &behind[clause.len_utf8()..];
+    }
+    if clauses == count { Ok(()) } else { Err(format!("format has {clauses} clauses and {count} arguments")) }
 }
 
 /// Formats a value for `%s`.

@@ -17,6 +17,7 @@ mod time;
 mod url;
 
 pub(super) use declaration::{Overload, parsed};
+pub(super) use format_string::check_format;
 pub(super) use lists::sorted_by;
 pub(super) use regex::ConstantRegex;
 pub(super) use table::DECLARATIONS;

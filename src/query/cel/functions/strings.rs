@@ -1,7 +1,7 @@
 //! Functions of strings. Positions count characters.
 
 use super::declaration::{Declaration, MISMATCH, global, int, invalid, member};
-use crate::query::cel::budget::Budget;
+use crate::query::cel::budget::{Budget, check_length};
 use crate::query::cel::error::CelError;
 use crate::query::cel::value::{Outcome, Value, list_items};
 
@@ -193,7 +193,7 @@ fn join<'a>(budget: &mut Budget, arguments: &[Value<'a>]) -> Outcome<'a> {
             joined.push_str(separator);
         }
         joined.push_str(part);
-        budget.check_length(joined.len())?;
+        check_length(joined.len())?;
     }
     Value::made_text(joined, budget)
 }

@@ -110,7 +110,7 @@ fn is_base64(text: &str) -> bool {
     let padding = text.len() - text.trim_end_matches('=').len();
     let digits = &text[..text.len() - padding];
     let is_digit = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/');
-    !digits.is_empty() && text.len() % 4 == 0 && padding <= 2 && digits.bytes().all(is_digit)
+    !digits.is_empty() && text.len().is_multiple_of(4) && padding <= 2 && digits.bytes().all(is_digit)
 }
 
 fn is_date(text: &str) -> bool {

@@ -55,7 +55,9 @@ impl Url {
             if is_path_byte(byte) {
                 escaped.push(char::from(byte));
             } else {
-                escaped.push_str(&format!("%{byte:02X}"));
+                let digit = |number: u8| char::from_digit(u32::from(number), 16).unwrap_or_default();
+                escaped.push('%');
+                escaped.extend([byte >> 4, byte & 15].map(digit).map(|digit| digit.to_ascii_uppercase()));
             }
         }
         escaped

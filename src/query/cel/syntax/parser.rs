@@ -93,15 +93,6 @@ impl<'a> Parser<'a> {
         Problem::new(self.at(), format!("expected {expected}, found {found}"))
     }
 
-    /// Returns a node above the given height, unless the tree becomes too high.
-    fn node(&self, kind: ExprKind, at: usize, below: u32) -> Result<Expr, Problem> {
-        let height = below + 1;
-        if height > MAX_HEIGHT {
-            return Err(Problem::new(at, "the expression is nested too deeply"));
-        }
-        Ok(Expr { kind, at, height })
-    }
-
     /// Parses an expression of any precedence.
     fn expr(&mut self) -> Result<Expr, Problem> {
         self.depth += 1;
@@ -115,7 +106,7 @@ impl<'a> Parser<'a> {
             self.expect(":")?;
             let otherwise = self.expr()?;
             let below = condition.height.max(then.height).max(otherwise.height);
-            self.node(ExprKind::Conditional(Box::new([condition, then, otherwise])), at, below)?
+            node(ExprKind::Conditional(Box::new([condition, then, otherwise])), at, below)?
         } else {
             condition
         };
@@ -135,7 +126,7 @@ impl<'a> Parser<'a> {
             terms.push(self.term(operator)?);
         }
         let below = highest(&terms);
-        self.node(if operator == "||" { ExprKind::Or(terms) } else { ExprKind::And(terms) }, at, below)
+        node(if operator == "||" { ExprKind::Or(terms) } else { ExprKind::And(terms) }, at, below)
     }
 
     fn term(&mut self, operator: &str) -> Result<Expr, Problem> {
@@ -152,7 +143,7 @@ impl<'a> Parser<'a> {
             self.advance();
             let right = self.binary(own + 1)?;
             let below = left.height.max(right.height);
-            left = self.node(ExprKind::Binary(operator, Box::new(left), Box::new(right)), at, below)?;
+            left = node(ExprKind::Binary(operator, Box::new(left), Box::new(right)), at, below)?;
         }
         Ok(left)
     }
@@ -198,8 +189,8 @@ impl<'a> Parser<'a> {
             "!" => ExprKind::Not(Box::new(operand)),
             _ => ExprKind::Negate(Box::new(operand)),
         };
-        let once = self.node(unary(operand), at, below)?;
-        if count % 2 == 1 { Ok(once) } else { self.node(unary(once), at, below + 1) }
+        let once = node(unary(operand), at, below)?;
+        if count % 2 == 1 { Ok(once) } else { node(unary(once), at, below + 1) }
     }
 
     fn is_number(&self, ahead: usize) -> bool {
@@ -222,7 +213,7 @@ impl<'a> Parser<'a> {
                 } else {
                     let kind =
                         ExprKind::Select { operand: Box::new(operand), field: name.to_owned(), is_optional };
-                    operand = self.node(kind, name_at, below)?;
+                    operand = node(kind, name_at, below)?;
                 }
             } else if self.take("[") {
                 let is_optional = self.take("?");
@@ -231,7 +222,7 @@ impl<'a> Parser<'a> {
                 let below = below.max(index.height);
                 let kind =
                     ExprKind::Index { operand: Box::new(operand), index: Box::new(index), is_optional };
-                operand = self.node(kind, at, below)?;
+                operand = node(kind, at, below)?;
             } else {
                 return Ok(operand);
             }
@@ -252,7 +243,7 @@ impl<'a> Parser<'a> {
         }
         let below = highest(&arguments).max(target.as_ref().map_or(0, |target| target.height));
         let target = target.map(Box::new);
-        self.node(ExprKind::Call { target, name: name.to_owned(), arguments }, at, below)
+        node(ExprKind::Call { target, name: name.to_owned(), arguments }, at, below)
     }
 
     fn primary(&mut self) -> Result<Expr, Problem> {
@@ -279,7 +270,7 @@ impl<'a> Parser<'a> {
             _ => return self.name(),
         };
         self.advance();
-        self.node(ExprKind::Literal(literal), at, 0)
+        node(ExprKind::Literal(literal), at, 0)
     }
 
     /// Parses a variable or a call.
@@ -299,7 +290,7 @@ impl<'a> Parser<'a> {
         if self.token() == Token::Symbol("{") {
             return Err(Problem::new(at, format!("unknown message type {name:?}")));
         }
-        self.node(ExprKind::Ident(name.to_owned()), at, 0)
+        node(ExprKind::Ident(name.to_owned()), at, 0)
     }
 
     fn list(&mut self) -> Result<Expr, Problem> {
@@ -315,7 +306,7 @@ impl<'a> Parser<'a> {
             }
         }
         let below = elements.iter().map(|(element, _)| element.height).max().unwrap_or(0);
-        self.node(ExprKind::List(elements), at, below)
+        node(ExprKind::List(elements), at, below)
     }
 
     fn map(&mut self) -> Result<Expr, Problem> {
@@ -333,11 +324,20 @@ impl<'a> Parser<'a> {
             }
         }
         let below = entries.iter().map(|entry| entry.key.height.max(entry.value.height)).max().unwrap_or(0);
-        self.node(ExprKind::Map(entries), at, below)
+        node(ExprKind::Map(entries), at, below)
     }
 }
 
 /// Returns the largest height.
 fn highest(exprs: &[Expr]) -> u32 {
     exprs.iter().map(|expr| expr.height).max().unwrap_or(0)
+}
+
+/// Returns a node above the given height, unless the tree becomes too high.
+fn node(kind: ExprKind, at: usize, below: u32) -> Result<Expr, Problem> {
+    let height = below + 1;
+    if height > MAX_HEIGHT {
+        return Err(Problem::new(at, "the expression is nested too deeply"));
+    }
+    Ok(Expr { kind, at, height })
 }

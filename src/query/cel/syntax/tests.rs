@@ -55,6 +55,6 @@ fn nesting_is_bounded() {
         ("true".to_owned() + &"&& true".repeat(10_000), true),
         ("1".repeat(200_000), false),
     ] {
-        assert_eq!(parse(&text).is_ok(), is_valid, "{:.20}", text);
+        assert_eq!(parse(&text).is_ok(), is_valid, "{text:.20}");
     }
 }

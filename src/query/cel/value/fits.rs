@@ -22,7 +22,7 @@ pub(in crate::query::cel) fn fits(
         | (Type::Bytes, Value::Bytes(_))
         | (Type::Duration, Value::Duration(_))
         | (Type::Timestamp, Value::Timestamp(_))
-        | (Type::Type, Value::Type(_))
+        | (Type::Meta, Value::Type(_))
         | (Type::Ip, Value::Ip(_))
         | (Type::Cidr, Value::Cidr(_))
         | (Type::Url, Value::Url(_))

@@ -117,13 +117,13 @@ pub(in crate::query::cel) fn length(value: &Value<'_>, budget: &mut Budget) -> R
 fn json_length(node: JsonNode<'_>, budget: &mut Budget) -> Result<usize, CelError> {
     let mut count = 0;
     let mut elements = node.elements();
-    while let Some(element) = elements.next() {
+    for element in elements.by_ref() {
         element?;
         budget.charge(1)?;
         count += 1;
     }
     let mut members = node.members();
-    while let Some(member) = members.next() {
+    for member in members.by_ref() {
         member?;
         budget.charge(1)?;
         count += 1;

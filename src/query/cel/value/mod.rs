@@ -144,7 +144,7 @@ impl<'a> Value<'a> {
             Self::Bytes(_) => Type::Bytes,
             Self::Duration(_) => Type::Duration,
             Self::Timestamp(_) => Type::Timestamp,
-            Self::Type(_) => Type::Type,
+            Self::Type(_) => Type::Meta,
             Self::Optional(_) => Type::optional(Type::Dyn),
             value if value.is_list() => Type::list(Type::Dyn),
             value if value.is_map() => Type::map(Type::Dyn, Type::Dyn),
