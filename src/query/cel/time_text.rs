@@ -3,6 +3,12 @@
 /// The nanoseconds of a second.
 pub(super) const NANOS: i128 = 1_000_000_000;
 
+/// The years after which the calendar repeats.
+const CYCLE: i64 = 4 * 100;
+
+/// The days of those years.
+const CYCLE_DAYS: i64 = 146_097;
+
 /// The seconds of a day.
 const DAY: i64 = 86_400;
 
@@ -69,7 +75,7 @@ fn offset(zone: &str) -> Option<i64> {
 }
 
 fn days_in(year: i64, month: i64) -> i64 {
-    let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let is_leap = year % 4 == 0 && (year % 100 != 0 || year % CYCLE == 0);
     match month {
         2 if is_leap => 29,
         2 => 28,
@@ -81,11 +87,11 @@ fn days_in(year: i64, month: i64) -> i64 {
 /// Returns the days of a date of the Gregorian calendar since 1970. Years begin in March, with the leap day last.
 fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
     let year = if month <= 2 { year - 1 } else { year };
-    let era = year.div_euclid(400);
-    let year_of_era = year.rem_euclid(400);
+    let era = year.div_euclid(CYCLE);
+    let year_of_era = year.rem_euclid(CYCLE);
     let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
     let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
-    era * 146_097 + day_of_era - 719_468
+    era * CYCLE_DAYS + day_of_era - 719_468
 }
 
 /// A time as a calendar shows it.
@@ -113,13 +119,13 @@ impl Civil {
         let days = seconds.div_euclid(DAY);
         let of_day = seconds.rem_euclid(DAY);
         let shifted = days + 719_468;
-        let era = shifted.div_euclid(146_097);
-        let day_of_era = shifted.rem_euclid(146_097);
+        let era = shifted.div_euclid(CYCLE_DAYS);
+        let day_of_era = shifted.rem_euclid(CYCLE_DAYS);
         let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
         let from_march = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
         let month_from_march = (5 * from_march + 2) / 153;
         let month = (month_from_march + 2) % 12 + 1;
-        let year = year_of_era + era * 400 + i64::from(month <= 2);
+        let year = year_of_era + era * CYCLE + i64::from(month <= 2);
         Self {
             year,
             month,

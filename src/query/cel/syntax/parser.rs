@@ -78,7 +78,7 @@ impl<'a> Parser<'a> {
         found
     }
 
-    fn expect(&mut self, symbol: &str) -> Result<(), Problem> {
+    fn require(&mut self, symbol: &str) -> Result<(), Problem> {
         if self.take(symbol) { Ok(()) } else { Err(self.unexpected(&format!("{symbol:?}"))) }
     }
 
@@ -103,7 +103,7 @@ impl<'a> Parser<'a> {
         let at = self.at();
         let expr = if self.take("?") {
             let then = self.terms("||")?;
-            self.expect(":")?;
+            self.require(":")?;
             let otherwise = self.expr()?;
             let below = condition.height.max(then.height).max(otherwise.height);
             node(ExprKind::Conditional(Box::new([condition, then, otherwise])), at, below)?
@@ -218,7 +218,7 @@ impl<'a> Parser<'a> {
             } else if self.take("[") {
                 let is_optional = self.take("?");
                 let index = self.expr()?;
-                self.expect("]")?;
+                self.require("]")?;
                 let below = below.max(index.height);
                 let kind =
                     ExprKind::Index { operand: Box::new(operand), index: Box::new(index), is_optional };
@@ -239,7 +239,7 @@ impl<'a> Parser<'a> {
                     break;
                 }
             }
-            self.expect(")")?;
+            self.require(")")?;
         }
         let below = highest(&arguments).max(target.as_ref().map_or(0, |target| target.height));
         let target = target.map(Box::new);
@@ -262,7 +262,7 @@ impl<'a> Parser<'a> {
             Token::Symbol("(") => {
                 self.advance();
                 let inside = self.expr()?;
-                self.expect(")")?;
+                self.require(")")?;
                 return Ok(inside);
             }
             Token::Symbol("[") => return self.list(),
@@ -301,7 +301,7 @@ impl<'a> Parser<'a> {
             let is_optional = self.take("?");
             elements.push((self.expr()?, is_optional));
             if !self.take(",") {
-                self.expect("]")?;
+                self.require("]")?;
                 break;
             }
         }
@@ -316,10 +316,10 @@ impl<'a> Parser<'a> {
         while !self.take("}") {
             let is_optional = self.take("?");
             let key = self.expr()?;
-            self.expect(":")?;
+            self.require(":")?;
             entries.push(Entry { key, value: self.expr()?, is_optional });
             if !self.take(",") {
-                self.expect("}")?;
+                self.require("}")?;
                 break;
             }
         }
