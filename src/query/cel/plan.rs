@@ -92,6 +92,13 @@ pub(super) enum Plan {
     },
 }
 
+impl Plan {
+    /// Whether this reads a value of the object, or hides the type of another value.
+    pub(super) fn is_untyped(&self) -> bool {
+        matches!(self, Self::Path(_) | Self::Local(_) | Self::Call { name: "dyn", .. })
+    }
+}
+
 #[derive(Debug)]
 pub(super) struct PlannedEntry {
     pub(super) key: Plan,

@@ -85,10 +85,6 @@ impl Type {
         }
     }
 
-    pub(super) fn is_dyn(&self) -> bool {
-        matches!(self, Self::Dyn)
-    }
-
     /// Whether values of this type can be compared by `<`, for the parameter `C`.
     fn is_comparable(&self) -> bool {
         self.is_summable() || matches!(self, Self::Bool | Self::Text | Self::Bytes | Self::Timestamp)

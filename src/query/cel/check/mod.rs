@@ -223,6 +223,10 @@ impl<'e> Checker<'e> {
             let problem = format!("{} does not accept {left} and {right}", operator.symbol());
             return Err(Problem::new(expr.at, problem));
         };
+        // As the API server does: nothing is in an empty list, not even an error.
+        if operator == Binary::In && matches!(&right.plan, Plan::List(elements) if elements.is_empty()) {
+            return Ok(self::literal(&Literal::Bool(false)));
+        }
         Ok(Checked::new(Plan::Binary(operator, Box::new([left.plan, right.plan])), resolution.result))
     }
 
@@ -244,10 +248,10 @@ impl<'e> Checker<'e> {
         let mut plans = Vec::with_capacity(elements.len());
         for (element, is_optional) in elements {
             let checked = self.expr(element)?;
-            self.join(&mut found, checked.found, *is_optional, element.at)?;
+            self.join(&mut found, &checked, *is_optional, element.at)?;
             plans.push((checked.plan, *is_optional));
         }
-        Ok(Checked::new(Plan::List(plans), Type::list(found.unwrap_or(Type::Dyn))))
+        Ok(Checked::new(Plan::List(plans), Type::list(element_type(found))))
     }
 
     fn map(&mut self, entries: &'e [Entry]) -> Result<Checked, Problem> {
@@ -255,41 +259,47 @@ impl<'e> Checker<'e> {
         let mut plans = Vec::with_capacity(entries.len());
         for Entry { key, value, is_optional } in entries {
             let planned_key = self.expr(key)?;
-            self.join(&mut keys, planned_key.found, false, key.at)?;
+            self.join(&mut keys, &planned_key, false, key.at)?;
             let planned = self.expr(value)?;
-            self.join(&mut values, planned.found, *is_optional, value.at)?;
+            self.join(&mut values, &planned, *is_optional, value.at)?;
             let is_optional = *is_optional;
             plans.push(PlannedEntry { key: planned_key.plan, value: planned.plan, is_optional });
         }
-        let found = Type::map(keys.unwrap_or(Type::Dyn), values.unwrap_or(Type::Dyn));
+        let found = Type::map(element_type(keys), element_type(values));
         Ok(Checked::new(Plan::Map(plans), found))
     }
 
-    /// Adds an element's type to that of the elements before it. The elements of a literal have one type, except in the
-    /// arguments of `format`. An optional element has the type of its value.
+    /// Adds an element to the elements of a literal before it. They have one type, except in the arguments of `format`. A
+    /// value of the object has none, and an optional element has that of its value.
     fn join(
         &self,
-        joined: &mut Option<Type>,
-        found: Type,
+        joined: &mut Option<(Type, bool)>,
+        element: &Checked,
         is_optional: bool,
         at: usize,
     ) -> Result<(), Problem> {
-        let found = match found {
-            Type::Optional(inner) if is_optional => Type::clone(&inner),
-            found => found,
+        let found = match &element.found {
+            Type::Optional(inner) if is_optional => Type::clone(inner),
+            found => found.clone(),
         };
-        let Some(before) = joined.take() else {
-            *joined = Some(found);
+        let is_untyped = !is_optional && found == Type::Dyn && element.plan.is_untyped();
+        let Some((before, was_untyped)) = joined.take() else {
+            *joined = Some((found, is_untyped));
             return Ok(());
         };
+        let differs = (was_untyped && found != Type::Dyn) || (is_untyped && before != Type::Dyn);
         *joined = match before.joined(&found) {
-            _ if self.formats > 0 => Some(Type::Dyn),
-            // The value of `optional.none()` has any type.
-            Some(joined) if is_optional || before.is_dyn() == found.is_dyn() => Some(joined),
+            _ if self.formats > 0 => Some((Type::Dyn, false)),
+            Some(joined) if !differs => Some((joined, is_untyped || was_untyped)),
             _ => return Err(Problem::new(at, format!("expected {before}, found {found}"))),
         };
         Ok(())
     }
+}
+
+/// Returns the type of the elements of a literal.
+fn element_type(joined: Option<(Type, bool)>) -> Type {
+    joined.map_or(Type::Dyn, |(found, _)| found)
 }
 
 fn literal(literal: &Literal) -> Checked {

@@ -38,8 +38,12 @@ fn is_sorted<'a>(budget: &mut Budget, arguments: &[Value<'a>]) -> Outcome<'a> {
     Ok(Value::Bool(true))
 }
 
-/// Returns the order of two elements; `None` if they have none, which cel-go ignores in these functions.
+/// Returns the order of two elements; `None` if they have none, which cel-go ignores in these functions if
+/// their types have an order.
 fn order<'a>(a: &Value<'a>, b: &Value<'a>, budget: &mut Budget) -> Result<Option<Ordering>, CelError> {
+    if !a.static_type().fits('C') || !b.static_type().fits('C') {
+        return Err(CelError::NoOverload("a function of lists"));
+    }
     match compare(a, b, budget) {
         Ok(ordering) => Ok(Some(ordering)),
         Err(CelError::TooManySteps) => Err(CelError::TooManySteps),

@@ -133,7 +133,7 @@ impl<'a> Value<'a> {
     }
 
     /// Returns the type of the value without its parameters.
-    pub(super) fn static_type(&self) -> Type {
+    pub(in crate::query::cel) fn static_type(&self) -> Type {
         match self {
             Self::Null => Type::Null,
             Self::Bool(_) => Type::Bool,
