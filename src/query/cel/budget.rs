@@ -11,6 +11,9 @@ const BYTES_PER_STEP: usize = 16;
 /// The bytes of stored text skipped for the price of a step.
 const SKIPPED_BYTES_PER_STEP: usize = 64;
 
+/// The deepest value that is compared or formatted; stored objects have fewer levels.
+const MAX_DEPTH: u32 = 200;
+
 /// The longest string that a function makes.
 const MAX_LENGTH: usize = 1 << 20;
 
@@ -18,11 +21,13 @@ const MAX_LENGTH: usize = 1 << 20;
 #[derive(Debug)]
 pub(super) struct Budget {
     steps: u64,
+    /// The levels of the values around the one that is being read.
+    depth: u32,
 }
 
 impl Default for Budget {
     fn default() -> Self {
-        Self { steps: STEPS }
+        Self { steps: STEPS, depth: 0 }
     }
 }
 
@@ -31,6 +36,20 @@ impl Budget {
     pub(super) fn charge(&mut self, steps: u64) -> Result<(), CelError> {
         self.steps = self.steps.checked_sub(steps).ok_or(CelError::TooManySteps)?;
         Ok(())
+    }
+
+    /// Calls a function that reads a value one level deeper.
+    pub(super) fn deeper<T>(
+        &mut self,
+        read: impl FnOnce(&mut Self) -> Result<T, CelError>,
+    ) -> Result<T, CelError> {
+        if self.depth == MAX_DEPTH {
+            return Err(CelError::TooManySteps);
+        }
+        self.depth += 1;
+        let result = read(self);
+        self.depth -= 1;
+        result
     }
 
     /// Takes the steps for reading a string.

@@ -247,6 +247,27 @@ fn hostile_expressions_end_at_the_limit() {
 }
 
 #[test]
+fn deep_values_and_expressions_fit_the_stack() {
+    let nested = |open: &str, inside: &str, close: &str, depth: usize| {
+        open.repeat(depth) + inside + &close.repeat(depth)
+    };
+    let deep = format!("{{\"a\":{}}}", nested("[", "", "]", 100_000));
+    for text in ["object.a == object.a", "'%s'.format([object.a]) == ''", "object.a.flatten(1000000) == []"] {
+        assert!(cost(text, &deep).1, "{text}");
+    }
+    for (text, expected) in [
+        ("1".to_owned() + &" + 1".repeat(95) + " == 96", true),
+        (nested("[", "1", "]", 40) + " == " + &nested("[", "1", "]", 40), true),
+        (nested("(1 + ", "1", ")", 40) + " == 41", true),
+        (nested("[[1]].map(x, ", "[1]", ")", 40) + ".size() == 1", true),
+        (nested("[1].all(x, ", "true", ")", 40), true),
+        (nested("(true ? ", "false", " : true)", 40), false),
+    ] {
+        assert_eq!(result(&text), Ok(expected), "{text:.40}");
+    }
+}
+
+#[test]
 fn a_path_is_read_once() {
     let object = r#"{"a":{"b":1}}"#;
     let (once, _) = cost("object.a.b == 1", object);
