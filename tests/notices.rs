@@ -40,6 +40,26 @@ const ACCEPTED: [(&str, &str); 8] = [
     ("MPL-2.0", "Mozilla Public License Version 2.0"),
 ];
 
+/// The MIT licence below its copyright line.
+const MIT: &str = "\
+Permission is hereby granted, free of charge, to any person obtaining a copy
+of this software and associated documentation files (the \"Software\"), to deal
+in the Software without restriction, including without limitation the rights
+to use, copy, modify, merge, publish, distribute, sublicense, and/or sell
+copies of the Software, and to permit persons to whom the Software is
+furnished to do so, subject to the following conditions:
+
+The above copyright notice and this permission notice shall be included in all
+copies or substantial portions of the Software.
+
+THE SOFTWARE IS PROVIDED \"AS IS\", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR
+IMPLIED, INCLUDING BUT NOT LIMITED TO THE WARRANTIES OF MERCHANTABILITY,
+FITNESS FOR A PARTICULAR PURPOSE AND NONINFRINGEMENT. IN NO EVENT SHALL THE
+AUTHORS OR COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM, DAMAGES OR OTHER
+LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM,
+OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE
+SOFTWARE.";
+
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Package {
     name: String,
@@ -47,6 +67,7 @@ struct Package {
     /// The SPDX expression of its manifest.
     expression: String,
     repository: String,
+    authors: Vec<String>,
     folder: PathBuf,
 }
 
@@ -59,6 +80,12 @@ impl Package {
             version: text("version"),
             expression: text("license"),
             repository: text("repository"),
+            authors: package["authors"]
+                .as_array()
+                .map(|authors| {
+                    authors.iter().filter_map(|author| author.as_str().map(str::to_owned)).collect()
+                })
+                .unwrap_or_default(),
             folder,
         }
     }
@@ -82,7 +109,8 @@ impl Package {
     }
 
     /// Returns the texts to reproduce: those of its licences except [`OWN`], every NOTICE, and, if several licences
-    /// apply together, each further text, because it covers a part of the package.
+    /// apply together, each further text, because it covers a part of the package. A package under MIT that comes without
+    /// a text has the standard text, with its authors.
     fn texts(&self) -> Vec<String> {
         let licences = self.licences();
         let mut missing: BTreeSet<_> = licences.iter().copied().filter(|id| *id != OWN).collect();
@@ -94,6 +122,10 @@ impl Package {
                 id.map(|id| missing.remove(id));
                 texts.push(text);
             }
+        }
+        if missing == BTreeSet::from(["MIT"]) && !self.authors.is_empty() {
+            missing.clear();
+            texts.push(format!("MIT License\n\nCopyright (c) {}\n\n{MIT}", self.authors.join(", ")));
         }
         assert!(missing.is_empty(), "{} has no text of {missing:?}", self.title());
         texts

@@ -28,12 +28,13 @@ pub(super) fn with_checks(text: &str) -> String {
         find_bodies(text, &tokens, &mut bodies);
     }
     bodies.sort_unstable();
+    // A binding instead of a plain pipe: the body must stay usable as a path.
+    let check = format!(" {CHECK} as ${CHECK} | ");
     let mut checked = String::with_capacity(text.len());
     let mut copied = 0;
     for body in bodies {
         checked.push_str(&text[copied..body]);
-        // A binding instead of a plain pipe: the body must stay usable as a path.
-        checked.push_str(&format!(" {CHECK} as ${CHECK} | "));
+        checked.push_str(&check);
         copied = body;
     }
     checked.push_str(&text[copied..]);

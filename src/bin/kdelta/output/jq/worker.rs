@@ -146,13 +146,14 @@ struct Evaluation<'a> {
 impl Evaluation<'_> {
     fn run(&mut self, filter: &JqFilter, json: &[u8]) -> Result<(), Problem> {
         let mut problem = None;
-        let ended = filter.run(&JsonValue::parse(json), self.raw, STACK / 2, |result| match self.result(result) {
-            Ok(flow) => flow,
-            Err(limit) => {
-                problem = Some(limit);
-                ControlFlow::Break(())
-            }
-        });
+        let ended =
+            filter.run(&JsonValue::parse(json), self.raw, STACK / 2, |result| match self.result(result) {
+                Ok(flow) => flow,
+                Err(limit) => {
+                    problem = Some(limit);
+                    ControlFlow::Break(())
+                }
+            });
         // Fails only without a receiver, which needs no results.
         let _ = self.pass_on();
         match problem {
