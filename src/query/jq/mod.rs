@@ -15,18 +15,16 @@ pub use error::{JqError, JqSyntaxError};
 use std::fmt;
 use std::ops::ControlFlow;
 
-use jaq_core::data::JustLut;
 use jaq_core::load::{self, Arena, File, Loader};
 use jaq_core::native::{Fun, v};
 use jaq_core::{Compiler, Ctx, Filter, Native, Vars};
 use jaq_json::Val;
 
+use self::value::Data;
 use crate::object::JsonValue;
 
 /// Definitions in addition to the interpreter's.
 const FORMATS: &str = include_str!("formats.jq");
-
-type Data = JustLut<Val>;
 
 /// A compiled jq expression.
 pub struct JqFilter {

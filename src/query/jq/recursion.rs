@@ -11,7 +11,7 @@ use jaq_core::native::{Fun, bome, v};
 use jaq_core::{Error, Native, ValR};
 use jaq_json::Val;
 
-use super::Data;
+use super::value::Data;
 
 /// The native function that fails when the stack is used up. No identifier of a user starts like this by accident.
 const CHECK: &str = "_kdelta_check_stack";

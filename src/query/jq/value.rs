@@ -2,10 +2,14 @@
 
 use std::borrow::Cow;
 
+use jaq_core::data::JustLut;
 use jaq_json::{Map, Num, Rc, Val};
 
 use super::error::JqError;
 use crate::object::JsonValue;
+
+/// The interpreter's data: values of JSON, and nothing but the compiled definitions in addition.
+pub(super) type Data = JustLut<Val>;
 
 /// Converts a value. Objects keep their sorted keys. The parser bounds the depth.
 ///
