@@ -1,12 +1,8 @@
-//! Combinations of objects, flags and formats, drawn from a fixed seed.
+//! Combinations of objects, flags and formats, drawn from a seed.
 
 use std::collections::BTreeSet;
 
 use super::invocations::Invocation;
-
-/// The number of drawn invocations.
-const DRAWN: usize = 120;
-const SEED: u64 = 19;
 
 /// The objects of an invocation. The second kind of entry names objects, so a namespace of another place fits badly.
 const OBJECTS: [&str; 24] = [
@@ -76,12 +72,12 @@ const MODIFIERS: [&str; 12] = [
     "--allow-missing-template-keys=false",
 ];
 
-/// Draws invocations that the table does not have. The same seed gives the same ones.
-pub(super) fn combinations(table: &[Invocation]) -> Vec<Invocation> {
-    let mut random = Random(SEED);
-    let mut seen: BTreeSet<String> = table.iter().map(|invocation| invocation.line.clone()).collect();
+/// Draws `count` invocations that the table does not have. The same seed gives the same ones.
+pub(super) fn combinations(table: &[Invocation], seed: u64, count: usize) -> Vec<Invocation> {
+    let mut random = Random(seed);
+    let mut known: BTreeSet<String> = table.iter().map(|invocation| invocation.line.clone()).collect();
     let mut drawn = Vec::new();
-    while drawn.len() < DRAWN {
+    while drawn.len() < count {
         let second = if random.below(3) == 0 { random.pick(&MODIFIERS) } else { "" };
         let selection = if random.below(3) == 0 { random.pick(&SELECTIONS) } else { "" };
         let parts = [
@@ -94,7 +90,7 @@ pub(super) fn combinations(table: &[Invocation]) -> Vec<Invocation> {
             second,
         ];
         let line = parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");
-        if seen.insert(line.clone()) {
+        if known.insert(line.clone()) {
             drawn.push(Invocation::parse(&line));
         }
     }

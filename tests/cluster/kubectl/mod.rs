@@ -44,7 +44,7 @@ fn output_and_errors_equal_kubectls() {
     let start = Instant::now();
     let cluster = Cluster::start();
     let mut invocations = Invocation::table(TABLE);
-    invocations.extend(drawn::combinations(&invocations));
+    invocations.extend(drawn::combinations(&invocations, 19, 120));
     let known = Known::read(DELIBERATE, OPEN);
     let mut pairs = compare_all(&cluster, &invocations, &known);
     cluster.break_an_api_service();
@@ -58,4 +58,17 @@ fn output_and_errors_equal_kubectls() {
     let summary = format!("{} after {:?}; {} has all", report.summary, start.elapsed(), file.display());
     print_line(&summary);
     assert!(report.problems.is_empty(), "{summary}\n{}", report.problems.join("\n"));
+}
+
+#[test]
+#[ignore = "minutes: cargo test --test integration -- --ignored drawn_invocations"]
+fn drawn_invocations_equal_kubectls() {
+    let cluster = Cluster::start();
+    let drawn = drawn::combinations(&Invocation::table(TABLE), 2026, 2500);
+    let none = Known::read("", "");
+    let report = verify(&compare_all(&cluster, &drawn, &none), &none);
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("kubectl-drawn-differences.txt");
+    fs::write(&file, &report.differences).expect("the file of all differences");
+    print_line(&format!("{}; {} has all", report.summary, file.display()));
+    assert!(report.problems.is_empty(), "{} of {} differ", report.problems.len(), drawn.len());
 }
