@@ -113,7 +113,8 @@
 //!   `tokio`.
 //! - `tokio::io::{AsyncRead, AsyncWrite}`: the streams of a connector of `client`. A `demo` opens a `DuplexStream`.
 //! - `bytes::Bytes`: the chunks of a response of `api`, without a copy.
-//! - `jiff::Timestamp`: the server's time in `api`, the time in a `demo` at its start, and the times in `lines`.
+//! - `jiff::Timestamp`: the server's time in `api`, the time in a `demo` at its start, the times in `lines`, and
+//!   the present in `query`.
 //! - `k8s_openapi::ListableResource`: [`object::ApiResource`] has `of::<K>()` for its types, behind a feature of that name.
 //!   The application enables the version of the types.
 //!

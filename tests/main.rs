@@ -12,6 +12,7 @@ mod notices;
 mod package;
 mod pipeline;
 mod readme;
+mod rollout_status;
 mod support;
 mod templates;
 mod typed;

@@ -1,5 +1,5 @@
 //! Queries and templates over objects: quantities, sorting, custom columns, Go templates and aligned cells as kubectl has
-//! them, jq expressions and CEL expressions. Pure.
+//! them, jq and CEL expressions, and the status of objects by kstatus' rules. Pure.
 
 #[cfg(feature = "cel")]
 mod cel;
@@ -7,6 +7,7 @@ mod custom_columns;
 mod go_template;
 #[cfg(feature = "jq")]
 mod jq;
+mod kstatus;
 mod quantity;
 mod sort;
 mod tab_writer;
@@ -17,6 +18,7 @@ pub use custom_columns::{ColumnPrintError, ColumnPrinter, CustomColumns, CustomC
 pub use go_template::{GoTemplate, ListExecution, TemplateError};
 #[cfg(feature = "jq")]
 pub use jq::{JqError, JqFilter, JqSyntaxError};
+pub use kstatus::{ComputedStatus, ObjectStatus, StandardCondition, StandardConditionType, StatusError};
 pub use quantity::{Quantity, QuantityError};
 pub use sort::{
     Incomparable, SortBy, SortError, SortKey, SortedItems, WATCH_ONLY_WARNING, WATCH_WARNING, go_sort,
