@@ -9,7 +9,7 @@ use std::path::Path;
 use crate::support::TestEnv;
 
 /// The file of each text, and the arguments that print it.
-const TEXTS: [(&str, &[&str]); 29] = [
+const TEXTS: [(&str, &[&str]); 31] = [
     ("kdelta", &["-h"]),
     ("kdelta.long", &["--help"]),
     ("watch", &["watch", "-h"]),
@@ -18,6 +18,8 @@ const TEXTS: [(&str, &[&str]); 29] = [
     ("get.long", &["get", "--help"]),
     ("index", &["index", "-h"]),
     ("index.long", &["index", "--help"]),
+    ("tree", &["tree", "-h"]),
+    ("tree.long", &["tree", "--help"]),
     ("api-resources", &["api-resources", "-h"]),
     ("api-resources.long", &["api-resources", "--help"]),
     ("api-versions", &["api-versions", "-h"]),

@@ -16,3 +16,4 @@ mod raw;
 mod shells;
 mod stats;
 mod stream;
+mod tree;

@@ -21,10 +21,11 @@ const NAMES: [&str; 8] = [
 ];
 
 /// Commands that discover, and request all discovered types.
-const COMMANDS: [&[&str]; 8] = [
+const COMMANDS: [&[&str]; 9] = [
     &["get", "things"],
     &["get", "things", "-A", "-o", "name"],
     &["index", "things", "--by", "name"],
+    &["tree", "things", "-A"],
     &["watch", "--all-kinds", "-A", "--until-synced"],
     &["watch", "*.good.example", "--until-synced"],
     &["api-resources"],

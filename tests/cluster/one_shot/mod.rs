@@ -1,5 +1,6 @@
-//! `get` and `index` on many objects, page by page.
+//! One-shot commands: `get` and `index` on many objects, page by page, and `tree`.
 
 mod pages;
 mod pages_first;
 mod pods;
+mod tree;

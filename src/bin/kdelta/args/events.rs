@@ -3,8 +3,8 @@
 use clap::Args;
 
 use super::TemplateArgs;
-use super::go_number;
 use super::help_template::HELP;
+use super::spelling::go_number;
 
 /// Print events as kubectl does, sorted by time
 ///

@@ -8,7 +8,6 @@ mod demo;
 mod discovery;
 mod events;
 mod files;
-mod go_number;
 mod help_template;
 mod index;
 mod kubectl_options;
@@ -19,6 +18,7 @@ mod select;
 mod shell;
 mod spelling;
 mod tasks;
+mod tree;
 
 pub(crate) use connection::{ColorWhen, ConnectionArgs, TerminalArgs};
 pub(crate) use demo::{DemoArgs, DemoCommandArgs};
@@ -37,6 +37,7 @@ pub(crate) use spelling::{
     unknown_shorthand, wrong_switch,
 };
 pub(crate) use tasks::{ExplainArgs, GetArgs, ObjectArgs, UntilArgs, WatchArgs};
+pub(crate) use tree::{BusyType, TreeArgs};
 
 use clap::{Parser, Subcommand};
 
@@ -88,6 +89,7 @@ pub(crate) enum Command {
     Watch(Box<WatchArgs>),
     Get(Box<GetArgs>),
     Index(Box<IndexArgs>),
+    Tree(Box<TreeArgs>),
     Events(EventsArgs),
     ApiResources(ApiResourcesArgs),
     ApiVersions(ApiVersionsArgs),
@@ -106,6 +108,7 @@ impl Command {
             Self::Watch(_) => "watch",
             Self::Get(_) => "get",
             Self::Index(_) => "index",
+            Self::Tree(_) => "tree",
             Self::Events(_) => "events",
             Self::ApiResources(_) => "api-resources",
             Self::ApiVersions(_) => "api-versions",
@@ -139,6 +142,7 @@ mod tests {
                 "api-resources" | "api-versions" | "demo" | "events" | "explain" | "man" | "options"
                 | "version" => name,
                 "completions" => "completions bash",
+                "tree" => "tree pods",
                 _ => &line,
             };
             assert_eq!(parse(line).expect(line).command.name(), command.get_name());

@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 
-use super::go_number;
+use super::spelling::go_number;
 
 /// The flags that select objects by an index.
 #[derive(Debug, Args)]

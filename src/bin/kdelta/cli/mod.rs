@@ -254,6 +254,9 @@ fn dispatch(settings: &Settings, messages: &Arc<Messages>, no_columns: bool) -> 
             Task::Index(index) => {
                 commands::index::run(&session, index, &reporter, settings.terminal.stdout, out).await
             }
+            Task::Tree(tree) => {
+                Box::pin(commands::tree::run(&session, tree, &reporter, settings.terminal.stdout, out)).await
+            }
             Task::Events(events) => {
                 Box::pin(commands::events::list(&session, events, &reporter, settings.terminal.stdout, out))
                     .await
@@ -331,8 +334,10 @@ fn configuration_error(error: anyhow::Error, settings: &Settings) -> anyhow::Err
     let Some(missing) = error.downcast_ref::<kubeconfig::Error>() else { return error };
     let near = session::similar_names(missing, &settings.connection);
     // kubectl's commands about objects check the configuration before they use it.
-    let is_about_objects =
-        matches!(settings.task, Task::Get(_) | Task::Watch(_) | Task::Index(_) | Task::Events(_));
+    let is_about_objects = matches!(
+        settings.task,
+        Task::Get(_) | Task::Watch(_) | Task::Index(_) | Task::Tree(_) | Task::Events(_)
+    );
     let error = match missing {
         kubeconfig::Error::NoContext(name) if is_about_objects => no_such_context(name),
         kubeconfig::Error::NoCurrentContext(name) => no_such_context(name),

@@ -19,6 +19,7 @@ mod needs;
 mod reporter;
 mod stats;
 mod synced;
+pub(crate) mod tree;
 mod walk;
 pub(crate) mod watch;
 

@@ -19,6 +19,7 @@ mod stream;
 mod table;
 mod template;
 mod terminal;
+mod tree;
 mod typed;
 mod yaml;
 
@@ -34,6 +35,7 @@ pub(crate) use stdout::{ReaderWatch, Stdout, named, terminal_columns};
 pub(crate) use stream::{RowOptions, WatchOutput};
 pub(crate) use table::{RowWidth, TabRows};
 pub(crate) use template::{Engine, PrintError};
+pub(crate) use tree::{TreeForm, write_tree};
 pub(crate) use typed::{
     EventFormat, EventOptions, EventStream, TypedDocuments, TypedFormat, event_list, narrow_json,
 };

@@ -209,7 +209,7 @@ impl Cluster {
     }
 
     /// Returns the part with all objects of a resource, in all namespaces.
-    pub(super) fn all_objects_of(&self, resource: Arc<ApiResource>) -> Part {
+    pub(crate) fn all_objects_of(&self, resource: Arc<ApiResource>) -> Part {
         Part { resource, namespace: "".into(), ..self.template.clone() }
     }
 

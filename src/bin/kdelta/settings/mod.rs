@@ -15,6 +15,7 @@ mod print;
 mod selection;
 mod targets;
 mod tasks;
+mod tree;
 mod until;
 mod usage;
 mod word_list;
@@ -35,10 +36,9 @@ pub(crate) use lines::{Flow, Lines};
 pub(crate) use pattern::Pattern;
 pub(crate) use print::{Format, Jq, Print, TableStyle, Template};
 pub(crate) use selection::{ListMode, Namespaces, Selection};
-#[cfg(test)]
-pub(crate) use targets::Target;
-pub(crate) use targets::Types;
+pub(crate) use targets::{Target, Types};
 pub(crate) use tasks::{Explain, ExplainFormat, Get, Task, Watch};
+pub(crate) use tree::{Tree, TreeFormat};
 pub(crate) use usage::UsageError;
 
 pub(crate) use crate::args::{ChangesArg, Shell, TsArg};
@@ -96,6 +96,7 @@ impl Settings {
                     | Command::ApiVersions(_)
                     | Command::Demo(_)
                     | Command::Explain(_)
+                    | Command::Tree(_)
                     | Command::Version(_)
             )
         {

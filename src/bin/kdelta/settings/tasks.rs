@@ -10,6 +10,7 @@ use super::kubectl::{
 use super::lines::{Flow, Lines, Rows};
 use super::print::Print;
 use super::selection::{Selection, TargetForm};
+use super::tree::Tree;
 use super::until::Until;
 use crate::args::{
     ByArgs, Command, ExplainArgs, GetArgs, ObjectArgs, OneShotArgs, RowArgs, SelectArgs, Shell,
@@ -22,6 +23,7 @@ pub(crate) enum Task {
     Get(Get),
     Raw(RawPath),
     Index(Index),
+    Tree(Tree),
     Events(Events),
     ApiResources(ApiResources),
     ApiVersions,
@@ -140,6 +142,9 @@ impl Task {
             },
             Command::Index(args) => {
                 Index::read(args, selection(&args.select, TargetForm::Own)?).map(Self::Index)
+            }
+            Command::Tree(args) => {
+                Tree::read(args, selection(&args.select, TargetForm::Own)?).map(Self::Tree)
             }
             Command::Events(args) => Events::read(args, namespace, environment).map(Self::Events),
             Command::ApiResources(args) => read_api_resources(args).map(Self::ApiResources),

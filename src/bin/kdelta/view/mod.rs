@@ -14,6 +14,7 @@ mod noise;
 mod notice;
 mod rows;
 mod secret;
+mod tree;
 mod visible_change;
 
 pub(crate) use age::Age;
@@ -27,3 +28,6 @@ pub(crate) use noise::remove_noise;
 pub(crate) use notice::Notices;
 pub(crate) use rows::{GAP, RowMeaning, RowTimes, TimeForm, WIDEST_COLUMN, fitted_widths, severity};
 pub(crate) use secret::{MASK, is_secret_at, masked_states};
+pub(crate) use tree::{
+    ObjectId, OwnerIndex, OwnerReference, Presence, Tree, TreeObject, TreeRow, dot, mermaid, prefixes,
+};

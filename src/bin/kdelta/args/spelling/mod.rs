@@ -1,6 +1,7 @@
 //! The spelling of flags: kubectl's forms, and the words of a command line that are flags.
 
 mod flag_words;
+pub(super) mod go_number;
 mod kubectl_form;
 
 pub(crate) use flag_words::{Spelling, flag_names, spelling, unknown_shorthand};

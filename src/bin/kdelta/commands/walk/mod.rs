@@ -146,6 +146,19 @@ impl<'a> Walk<'a> {
         Some(planned)
     }
 
+    /// Returns all parts that are known now, to be processed at once; none after the last one.
+    pub(super) fn next_batch(&mut self) -> Vec<PlannedPart> {
+        let mut batch = Vec::with_capacity(self.pending.len());
+        while let Some(planned) = self.pending.pop_front() {
+            self.seen.insert(planned.part.clone());
+            batch.push(planned);
+        }
+        if batch.is_empty() {
+            self.add_missing();
+        }
+        batch
+    }
+
     /// Adds an error for each name that exists in no matching namespace, after all parts are done.
     fn add_missing(&mut self) {
         let Some(selection) = self.required else { return };
@@ -208,6 +221,11 @@ impl<'a> Walk<'a> {
         self.covered.extend(parts.filter(is_covered));
         self.update_pending();
         Ok(())
+    }
+
+    /// Adds parts that are no part of the walk but were forbidden, to be reported with those that are.
+    pub(super) fn add_forbidden(&mut self, parts: Vec<Part>) {
+        self.forbidden.extend(parts);
     }
 
     /// Whether nothing has failed.

@@ -192,7 +192,10 @@ mod tests {
             let found = keys.iter().find(|key| key.name == name);
             found.map(|key| key.meaning.rsplit_once('[').expect("brackets").1.to_owned())
         };
-        assert_eq!(meaning("cached").as_deref(), Some("true or false; watch, get, index, api-resources]"));
+        assert_eq!(
+            meaning("cached").as_deref(),
+            Some("true or false; watch, get, index, tree, api-resources]")
+        );
         assert!(meaning("namespace").expect("a key").ends_with("; all commands]"));
         assert!(meaning("sort-by").expect("a key").contains("; only in tables: get, "));
         assert_eq!((meaning("token"), meaning("watch"), meaning("help")), (None, None, None));

@@ -4,6 +4,7 @@ use crate::settings::index::INDEX_FORMATS;
 use crate::settings::kubectl::{EVENT_FORMATS, RESOURCE_FORMATS};
 use crate::settings::print::OBJECT_FORMATS;
 use crate::settings::tasks::ExplainFormat;
+use crate::settings::tree::TREE_FORMATS;
 
 /// Returns the `-o` values of a command, joined by commas.
 pub(crate) fn output_formats(command: &str) -> &'static str {
@@ -12,6 +13,7 @@ pub(crate) fn output_formats(command: &str) -> &'static str {
         "explain" => ExplainFormat::NAMES,
         "events" => EVENT_FORMATS,
         "index" => INDEX_FORMATS,
+        "tree" => TREE_FORMATS,
         "version" => "json,yaml",
         _ => OBJECT_FORMATS,
     }

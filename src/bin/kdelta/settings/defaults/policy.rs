@@ -59,7 +59,9 @@ const POLICIES: &[(Policy, &[&str])] = &[
             // Output.
             "allow-missing-template-keys",
             "client",
+            "depth",
             "fail-if-empty",
+            "include",
             "label-columns",
             "no-headers",
             "no-trunc",

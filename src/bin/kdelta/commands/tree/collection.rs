@@ -1,0 +1,147 @@
+//! The objects of a tree while they are being collected, and the concurrent requests for them.
+
+use std::sync::Arc;
+
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
+use jiff::Timestamp;
+use kdelta::listwatch::Error;
+use kdelta::object::Object;
+use kdelta::store::Indexers;
+use kdelta::wire::Representation;
+
+use super::status_rules::{representation, set_status};
+use crate::commands::reporter::Reporter;
+use crate::commands::stats::Stats;
+use crate::commands::synced::synced_indexer;
+use crate::commands::walk::Walk;
+use crate::session::{Filter, Part, PartSource, PlannedPart, Session};
+use crate::settings::{Print, Selection};
+use crate::view::{ObjectId, OwnerIndex, TreeObject};
+
+/// The number of concurrent requests for single objects.
+pub(super) const CONCURRENT_GETS: usize = 32;
+
+/// A tree that is being collected.
+pub(super) struct Collection<'a> {
+    pub(super) session: &'a Session,
+    pub(super) reporter: &'a Reporter,
+    /// The objects that may belong to the tree, without selectors.
+    pub(super) candidates: Selection,
+    pub(super) index: OwnerIndex,
+    /// The objects that the user selected.
+    pub(super) requested: Vec<ObjectId>,
+    pub(super) stats: Stats,
+    /// Objects that the user may not read, although others of the tree name them.
+    pub(super) forbidden: Vec<Part>,
+    pub(super) now: Timestamp,
+}
+
+/// The request for the objects of a part.
+pub(super) struct ListRequest<'a> {
+    pub(super) selection: &'a Selection,
+    pub(super) representation: Representation,
+}
+
+/// The objects of a part.
+pub(super) struct Listed {
+    pub(super) part: Part,
+    pub(super) representation: Representation,
+    pub(super) objects: Vec<Arc<Object>>,
+}
+
+impl Collection<'_> {
+    /// Adds listed objects to the index. A state with its status is not replaced by one without.
+    pub(super) fn add(&mut self, listed: &Listed) {
+        for object in &listed.objects {
+            let Some(mut added) = TreeObject::of(&listed.part.resource, object) else { continue };
+            if listed.representation == representation(&listed.part.resource) {
+                set_status(&mut added, &object.json(), self.now);
+            } else if self.index.get(&added.uid).is_some() {
+                continue;
+            }
+            self.index.insert(added);
+        }
+    }
+
+    /// Lists the parts of a walk for which there is a request, in the order of the walk. The permits of a server bound the number of concurrent requests.
+    ///
+    /// # Errors
+    /// The cluster can't be used.
+    pub(super) async fn list<'r>(
+        &mut self,
+        walk: &mut Walk<'_>,
+        request: impl Fn(&Part) -> Option<ListRequest<'r>>,
+    ) -> anyhow::Result<Vec<Listed>> {
+        let mut listed = Vec::new();
+        loop {
+            let batch = walk.next_batch();
+            if batch.is_empty() {
+                return Ok(listed);
+            }
+            let mut sources = Vec::with_capacity(batch.len());
+            for planned in batch {
+                let Some(ListRequest { selection, representation }) = request(&planned.part) else {
+                    continue;
+                };
+                let source = self.source(&planned.part, selection, representation);
+                self.stats.add_source(&source);
+                sources.push((planned, selection, representation, source));
+            }
+            let this = &*self;
+            let list = |(place, (planned, selection, representation, source))| async move {
+                let planned: PlannedPart = planned;
+                let objects = this.objects(&planned.part, selection, source).await;
+                (place, planned, representation, objects)
+            };
+            let mut running: FuturesUnordered<_> = sources.into_iter().enumerate().map(list).collect();
+            let mut done = Vec::new();
+            while let Some((place, planned, representation, objects)) = running.next().await {
+                match objects {
+                    Ok(objects) => done.push((place, Listed { part: planned.part, representation, objects })),
+                    Err(error) => walk.failed(planned, error.into()).await?,
+                }
+            }
+            done.sort_by_key(|(place, _)| *place);
+            listed.extend(done.into_iter().map(|(_, listed)| listed));
+        }
+    }
+
+    /// Returns the source of a part.
+    pub(super) fn source(
+        &self,
+        part: &Part,
+        selection: &Selection,
+        representation: Representation,
+    ) -> PartSource {
+        let print = Print::default();
+        let source = self.session.source(part, selection, &print, representation, Filter::default());
+        self.reporter.source(part, source)
+    }
+
+    /// Requests one object.
+    pub(super) async fn get(
+        &self,
+        part: &Part,
+        source: &PartSource,
+        name: &str,
+    ) -> Result<Arc<Object>, Error> {
+        let (tries, observer) = (source.tries(), self.reporter.one_shot_observer(part));
+        tries.repeat(&observer, async || source.get_named(name).await).await
+    }
+
+    /// Requests all objects of a part.
+    pub(super) async fn objects(
+        &self,
+        part: &Part,
+        selection: &Selection,
+        source: PartSource,
+    ) -> Result<Vec<Arc<Object>>, Error> {
+        if let Some(name) = &part.name {
+            return Ok(vec![self.get(part, &source, name).await?]);
+        }
+        let (session, reporter) = (self.session, self.reporter);
+        let indexer = synced_indexer(session, source, Indexers::default(), selection, part, reporter).await?;
+        Ok(indexer.list())
+    }
+}

@@ -1,0 +1,181 @@
+//! `kdelta tree`: objects with their owners above and all that they own below.
+//!
+//! All types are listed at once, as metadata, into one index of owners. Whole objects are requested only of the objects
+//! of the tree whose status depends on more than metadata.
+
+mod collection;
+mod narrowing;
+mod owners;
+mod status_rules;
+mod statuses;
+
+use std::collections::BTreeSet;
+use std::io::Write;
+
+use jiff::Timestamp;
+use kdelta::wire::Representation;
+
+use self::collection::{Collection, ListRequest, Listed};
+use self::narrowing::Narrowing;
+use self::status_rules::representation;
+use super::empty_result;
+use super::reporter::Reporter;
+use super::stats::Stats;
+use super::walk::Walk;
+use crate::exit::ExitCode;
+use crate::output::{TreeForm, TypedFormat, write_tree};
+use crate::session::{Part, Session};
+use crate::settings::{self, Namespaces, Selection, TreeFormat};
+use crate::view::{ObjectId, OwnerIndex, Tree};
+
+/// The number of namespaces up to which each is listed, instead of all at once.
+const MAX_NAMESPACES: usize = 3;
+
+/// Prints the trees of the selected objects.
+pub(crate) async fn run(
+    session: &Session,
+    tree: &settings::Tree,
+    reporter: &Reporter,
+    stdout: settings::OutputStream,
+    mut out: impl Write,
+) -> anyhow::Result<ExitCode> {
+    let mut collection = Collection {
+        session,
+        reporter,
+        candidates: tree.candidates(Namespaces::All),
+        index: OwnerIndex::default(),
+        requested: Vec::new(),
+        stats: Stats::new(tree.stats),
+        forbidden: Vec::new(),
+        now: Timestamp::now(),
+    };
+    let mut walk = Walk::start(session, &tree.selection, false, reporter).await?;
+    let request = |part: &Part| {
+        let representation = representation(&part.resource);
+        Some(ListRequest { selection: &tree.selection, representation })
+    };
+    let roots = collection.list(&mut walk, request).await?;
+    let parts = walk.parts();
+    let code = walk.end()?;
+    let count = roots.iter().map(|listed| listed.objects.len()).sum();
+    let (code, shown) = if count > 0 {
+        let (further, shown) = collection.collect(tree, &roots).await?;
+        (worse(code, further), shown)
+    } else {
+        if code == ExitCode::Ok {
+            empty_result::report(session, &tree.selection, reporter, &parts).await;
+        }
+        (code, Tree::default())
+    };
+    collection.stats.report(session, reporter.messages());
+    let is_wide = !matches!(tree.selection.namespaces, Namespaces::Current | Namespaces::Named(_));
+    let namespaces = is_wide || collection.has_several_namespaces(&shown);
+    let form = form(tree, stdout, namespaces, collection.now);
+    write_tree(&shown, &collection.index, form, &mut out)?;
+    Ok(empty_result::exit_code(count, tree.fail_if_empty, code))
+}
+
+impl<'a> Collection<'a> {
+    /// Collects the trees around these objects. The types that can't be listed are reported.
+    async fn collect(&mut self, tree: &settings::Tree, roots: &[Listed]) -> anyhow::Result<(ExitCode, Tree)> {
+        for listed in roots {
+            self.add(listed);
+            let uids = listed.objects.iter().map(|object| ObjectId::from(object.uid().to_string()));
+            self.requested.extend(uids.filter(|uid| self.index.get(uid).is_some()));
+        }
+        let candidates = tree.candidates(namespaces(roots));
+        self.candidates = candidates.clone();
+        let narrowing = Narrowing::of(roots);
+        let whole = narrowing
+            .as_ref()
+            .map(|narrowing| Selection { targets: narrowing.targets(), ..candidates.clone() });
+        let mut code = ExitCode::Ok;
+        let mut walk = self.list_owned(&candidates, narrowing.as_ref()).await?;
+        if let (Some(narrowing), Some(whole)) = (&narrowing, &whole)
+            && !narrowing.covers(self.index.below(&self.requested))
+        {
+            code = self.end(walk);
+            walk = self.list_owned(whole, None).await?;
+        }
+        self.add_owners().await?;
+        let shown = Tree::of(&self.index, &self.requested, tree.depth);
+        self.add_statuses(&shown).await;
+        walk.add_forbidden(std::mem::take(&mut self.forbidden));
+        Ok((worse(code, self.end(walk)), shown))
+    }
+
+    /// Lists the objects that may be owned.
+    async fn list_owned<'w>(
+        &mut self,
+        candidates: &'w Selection,
+        narrowing: Option<&Narrowing>,
+    ) -> anyhow::Result<Walk<'w>>
+    where
+        'a: 'w,
+    {
+        let mut walk = Walk::start(self.session, candidates, true, self.reporter).await?;
+        let narrowed = narrowing.map(|narrowing| Selection {
+            label_selector: Some(narrowing.labels.clone()),
+            ..candidates.clone()
+        });
+        let request = |part: &Part| match &narrowed {
+            // Nearly all of these objects are part of the tree, so that they are listed with their status.
+            Some(selection) if narrowing.is_some_and(|narrowing| narrowing.applies_to(&part.resource)) => {
+                Some(ListRequest { selection, representation: representation(&part.resource) })
+            }
+            // Endpoints are deprecated, for which the server prints a warning, and their slices are listed.
+            _ if part.resource.group.is_empty() && part.resource.resource == "endpoints" => None,
+            _ => Some(ListRequest { selection: candidates, representation: Representation::Metadata }),
+        };
+        for listed in self.list(&mut walk, request).await? {
+            self.add(&listed);
+        }
+        Ok(walk)
+    }
+
+    /// Reports the failures of lists. They leave something out of the tree, but do not end the command.
+    fn end(&self, walk: Walk<'_>) -> ExitCode {
+        walk.end().unwrap_or_else(|error| {
+            self.reporter.report_error("", &error);
+            ExitCode::Partial
+        })
+    }
+
+    /// Whether the objects of a tree belong to several namespaces.
+    fn has_several_namespaces(&self, tree: &Tree) -> bool {
+        let objects = tree.uids().filter_map(|uid| self.index.get(uid));
+        let namespaces: BTreeSet<&str> = objects.map(|object| &*object.namespace).collect();
+        namespaces.iter().filter(|namespace| !namespace.is_empty()).count() > 1
+    }
+}
+
+/// Returns the namespaces of the objects that these may own: an object in a namespace owns none outside of it.
+fn namespaces(roots: &[Listed]) -> Namespaces {
+    let objects = roots.iter().flat_map(|listed| &listed.objects);
+    let names: BTreeSet<&str> = objects.map(|object| object.namespace()).collect();
+    if names.contains("") || names.len() > MAX_NAMESPACES {
+        Namespaces::All
+    } else {
+        Namespaces::Named(names.into_iter().map(str::to_owned).collect())
+    }
+}
+
+/// Returns the exit code of two steps.
+fn worse(one: ExitCode, other: ExitCode) -> ExitCode {
+    if one == ExitCode::Ok { other } else { one }
+}
+
+fn form(tree: &settings::Tree, stdout: settings::OutputStream, namespaces: bool, now: Timestamp) -> TreeForm {
+    let documents = |format| TreeForm::Documents { format, for_terminal: stdout.is_terminal };
+    match tree.format {
+        TreeFormat::Table => {
+            TreeForm::Table { headers: tree.headers, colour: stdout.colour, namespaces, now }
+        }
+        TreeFormat::Json => documents(TypedFormat::Json),
+        TreeFormat::Yaml => documents(TypedFormat::Yaml),
+        TreeFormat::Kyaml => documents(TypedFormat::Kyaml),
+        TreeFormat::Name => TreeForm::Names,
+        TreeFormat::Dot => TreeForm::Dot,
+        TreeFormat::Mermaid => TreeForm::Mermaid,
+    }
+}
