@@ -1,10 +1,11 @@
-//! Queries and templates over objects: quantities, sorting, custom columns, Go templates and aligned cells as kubectl has
-//! them, jq and CEL expressions, and the status of objects by kstatus' rules. Pure.
+//! Queries and templates over objects: quantities, groups with counts and aggregates, sorting, custom columns, Go templates
+//! and aligned cells as kubectl has them, jq and CEL expressions, and the status of objects by kstatus' rules. Pure.
 
 #[cfg(feature = "cel")]
 mod cel;
 mod custom_columns;
 mod go_template;
+mod groups;
 #[cfg(feature = "jq")]
 mod jq;
 mod kstatus;
@@ -16,10 +17,11 @@ mod tab_writer;
 pub use cel::{CelError, CelFilter, CelInput, CelSyntaxError};
 pub use custom_columns::{ColumnPrintError, ColumnPrinter, CustomColumns, CustomColumnsError};
 pub use go_template::{GoTemplate, ListExecution, TemplateError};
+pub use groups::{Aggregate, Group, GroupKey, Groups, Member, Number, TooManyGroups};
 #[cfg(feature = "jq")]
 pub use jq::{JqError, JqFilter, JqSyntaxError};
 pub use kstatus::{ComputedStatus, ObjectStatus, StandardCondition, StandardConditionType, StatusError};
-pub use quantity::{Quantity, QuantityError};
+pub use quantity::{Notation, Quantity, QuantityError, format_quantity};
 pub use sort::{
     Incomparable, SortBy, SortError, SortKey, SortedItems, WATCH_ONLY_WARNING, WATCH_WARNING, go_sort,
 };

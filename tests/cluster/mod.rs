@@ -9,6 +9,7 @@ mod discovery_cache;
 mod discovery_parity;
 mod explain;
 mod gap;
+mod groups;
 mod informer;
 mod kubectl;
 mod login;

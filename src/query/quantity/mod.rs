@@ -2,17 +2,18 @@
 //! `resource.Quantity` compares them.
 
 mod decimal;
+mod notation;
 
 #[cfg(test)]
 mod tests;
+
+pub use notation::{Notation, format_quantity};
 
 use std::cmp::Ordering;
 use std::str::FromStr;
 
 use decimal::Decimal;
-
-/// The number of billionths in a unit, the finest step of a quantity.
-const NANOS: i128 = 1_000_000_000;
+use notation::NANOS;
 
 /// The exponent of ten of the finest step.
 const NANO_EXPONENT: i64 = -9;
@@ -59,8 +60,26 @@ impl Quantity {
     ///
     /// The text is no quantity.
     pub fn parse(text: &str) -> Result<Self, QuantityError> {
+        Ok(Self::parse_with_notation(text)?.0)
+    }
+
+    /// Parses a quantity, and returns the notation of its text.
+    ///
+    /// # Errors
+    ///
+    /// As [`Quantity::parse`].
+    pub fn parse_with_notation(text: &str) -> Result<(Self, Notation), QuantityError> {
         let parts = Parts::split(text)?;
         let scale = Scale::parse(parts.suffix).ok_or(QuantityError::Suffix)?;
+        let notation = match scale {
+            Scale::Two(_) => Notation::Binary,
+            Scale::Ten(_) if parts.suffix.is_empty() => Notation::Plain,
+            Scale::Ten(_) => Notation::Decimal,
+        };
+        Ok((Self::of_parts(&parts, scale)?, notation))
+    }
+
+    fn of_parts(parts: &Parts<'_>, scale: Scale) -> Result<Self, QuantityError> {
         if parts.whole.is_empty() && parts.fraction.is_empty() {
             return if scale.needs_digits() {
                 Err(QuantityError::Number)

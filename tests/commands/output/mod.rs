@@ -1,6 +1,7 @@
-//! Additions to kubectl's selection and output: names as patterns, jq, CSV, Markdown and the formats of `index`, and the
+//! Additions to kubectl's selection and output: names as patterns, jq, CSV, Markdown, the groups of `index`, and the
 //! readable log of requests.
 
+mod groups;
 mod jq;
 mod names;
 mod request_log;

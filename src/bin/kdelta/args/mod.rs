@@ -25,7 +25,7 @@ pub(crate) use demo::{DemoArgs, DemoCommandArgs};
 pub(crate) use discovery::{ApiResourcesArgs, ApiVersionsArgs, VersionArgs};
 pub(crate) use events::EventsArgs;
 pub(crate) use files::FileArgs;
-pub(crate) use index::{CountOrder, IndexArgs};
+pub(crate) use index::{AggregateArgs, CountOrder, IndexArgs};
 pub(crate) use kubectl_options::KubectlOptionArgs;
 pub(crate) use lines::{ChangesArg, FlowArgs, LineArgs, OnSlowArg};
 pub(crate) use one_shot::OneShotArgs;

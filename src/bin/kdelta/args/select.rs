@@ -8,7 +8,8 @@ use super::spelling::go_number;
 #[derive(Debug, Args)]
 pub(crate) struct ByArgs {
     /// Only objects that the index has under VALUE: namespace, name, label:KEY, annotation:KEY, owner, node, image or
-    /// field:PATH; a,b matches either; repeated flags must all match
+    /// field:PATH; a,b matches either; !=VALUE, INDEX alone and !INDEX match other values, any and none; repeated flags
+    /// must all match
     #[arg(long, value_name = "INDEX=VALUE", help_heading = "Selection")]
     pub(crate) by: Vec<String>,
 }

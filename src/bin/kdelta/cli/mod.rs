@@ -23,7 +23,7 @@ use crate::exit::{ExitCode, HelpLine, Hint, Preface, Report, Usage, Verbatim};
 use crate::output::{self, Messages, Stdout};
 use crate::session::{self, ExitOnSignal, Session, credential_plugins};
 use crate::settings::{
-    Environment, Events, ResolveError, Resolved, Settings, Task, TypedWords, UsageError, Version,
+    Environment, Events, Index, ResolveError, Resolved, Settings, Task, TypedWords, UsageError, Version,
 };
 use invocation::{called, program_name, to_complete, with_program_name};
 use rejection::Rejection;
@@ -209,7 +209,9 @@ fn dispatch(settings: &Settings, messages: &Arc<Messages>, no_columns: bool) -> 
     let ended = runtime.block_on(async {
         // Installed first: before that, SIGUSR1 would end the process.
         let _status_signal = match &settings.task {
-            Task::Watch(_) | Task::Events(Events { watch: true, .. }) => Some(reporter.report_on_signal()?),
+            Task::Watch(_)
+            | Task::Events(Events { watch: true, .. })
+            | Task::Index(Index { watch: true, .. }) => Some(reporter.report_on_signal()?),
             _ => None,
         };
         if let (Task::Demo, Some(options)) = (&settings.task, settings.demo) {
@@ -242,6 +244,11 @@ fn dispatch(settings: &Settings, messages: &Arc<Messages>, no_columns: bool) -> 
             && events.watch
         {
             return commands::events::watch(&session, events, &reporter, settings.terminal.stdout, out).await;
+        }
+        if let Task::Index(index) = &settings.task
+            && index.watch
+        {
+            return commands::index::watch(&session, index, &reporter, settings.terminal.stdout, out).await;
         }
         let last = Arc::clone(messages);
         let _ends = ExitOnSignal::after(move |end| last.without_counts(end))?;

@@ -2,8 +2,8 @@
 
 use kdelta::wire::{IncludeObject, Representation};
 
-use crate::session::needs_body;
-use crate::settings::{Format, IndexName, Lines, Print};
+use crate::session::{needs_body, path_needs_body};
+use crate::settings::{Format, Index, IndexName, Lines, Print};
 
 /// Returns the representation needed to print objects and to find them by these indices.
 pub(super) fn representation<'a>(
@@ -60,7 +60,13 @@ fn printed(format: Format, body: bool) -> Representation {
     }
 }
 
-/// Returns the representation needed to count objects by an index.
+/// Returns the representation from which the indices and the aggregates of `kdelta index` can be read.
+pub(super) fn index(index: &Index) -> Representation {
+    let paths = index.aggregates.iter().any(|column| path_needs_body(&column.path));
+    keys_and(paths || index.by.iter().any(|by| needs_body(&by.index)))
+}
+
+/// Returns the representation with the keys of objects, and with their bodies if needed.
 pub(super) fn keys_and(body: bool) -> Representation {
     if body { Representation::Objects } else { Representation::Metadata }
 }

@@ -12,34 +12,27 @@ const NARROWEST: usize = 3;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Column<'a> {
     /// Left-aligned text.
-    Text(&'static str),
+    Text(&'a str),
     /// Left-aligned text, whose abnormal cells are coloured.
     Coloured {
-        heading: &'static str,
+        heading: &'a str,
         /// The heading that decides which cells are abnormal.
         meaning: &'a str,
     },
     /// A right-aligned number.
-    Number(&'static str),
+    Number(&'a str),
 }
 
 impl Column<'_> {
-    fn heading(self) -> &'static str {
-        match self {
-            Self::Text(heading) | Self::Coloured { heading, .. } | Self::Number(heading) => heading,
-        }
+    /// Returns the heading, which may be a value of an object.
+    fn heading(self) -> String {
+        let (Self::Text(heading) | Self::Coloured { heading, .. } | Self::Number(heading)) = self;
+        clipped(heading)
     }
 
     fn cell(self, text: &str) -> String {
         match self {
-            Self::Text(_) | Self::Coloured { .. } => {
-                let cell = escape_cell(text);
-                // Every other line is padded to the widest cell.
-                match cell.char_indices().nth(MAX_WIDTH) {
-                    Some((end, _)) => format!("{}...", &cell[..end]),
-                    None => cell.into_owned(),
-                }
-            }
+            Self::Text(_) | Self::Coloured { .. } => clipped(text),
             Self::Number(_) => text.to_owned(),
         }
     }
@@ -70,7 +63,16 @@ impl Column<'_> {
     }
 }
 
-/// Writes all rows; nothing if there are none. Cells are escaped; each row has one cell per column.
+/// Returns the text of a cell on one line. Every other line is padded to the widest cell.
+fn clipped(text: &str) -> String {
+    let cell = escape_cell(text);
+    match cell.char_indices().nth(MAX_WIDTH) {
+        Some((end, _)) => format!("{}...", &cell[..end]),
+        None => cell.into_owned(),
+    }
+}
+
+/// Writes all rows; nothing if there are none. Headings and cells are escaped; each row has one cell per column.
 ///
 /// # Errors
 /// `out` failed.
@@ -80,24 +82,38 @@ pub(crate) fn columns(
     headers: bool,
     out: &mut impl Write,
 ) -> io::Result<()> {
+    aligned(columns, rows, headers, &mut Vec::new(), out)
+}
+
+/// Writes rows as [`columns`] does, in columns of at least these widths, which grow to those of the rows.
+///
+/// # Errors
+/// `out` failed.
+pub(crate) fn aligned(
+    columns: &[Column<'_>],
+    rows: impl IntoIterator<Item = Vec<String>>,
+    headers: bool,
+    widths: &mut Vec<usize>,
+    out: &mut impl Write,
+) -> io::Result<()> {
     let cells = |row: Vec<String>| row.iter().zip(columns).map(|(cell, column)| column.cell(cell)).collect();
     let rows: Vec<Vec<String>> = rows.into_iter().map(cells).collect();
     if rows.is_empty() {
         return Ok(());
     }
-    let width = |(at, column): (usize, &Column<'_>)| {
-        let heading = if headers { column.heading().len() } else { 0 };
+    widths.resize(columns.len(), 0);
+    for (at, (column, width)) in columns.iter().zip(widths.iter_mut()).enumerate() {
+        let heading = if headers { display_width(&column.heading()) } else { 0 };
         let narrowest = if matches!(column, Column::Number(_)) { 0 } else { NARROWEST };
         let cells = rows.iter().filter_map(|row| row.get(at)).map(|cell| display_width(cell));
-        cells.chain([heading, narrowest]).max().unwrap_or_default()
-    };
-    let widths: Vec<usize> = columns.iter().enumerate().map(width).collect();
+        *width = cells.chain([heading, narrowest, *width]).max().unwrap_or_default();
+    }
     if headers {
-        let headings: Vec<String> = columns.iter().map(|column| column.heading().to_owned()).collect();
-        write_row(columns, &widths, &headings, |_, _| ("", ""), out)?;
+        let headings: Vec<String> = columns.iter().map(|column| column.heading()).collect();
+        write_row(columns, widths, &headings, |_, _| ("", ""), out)?;
     }
     for row in &rows {
-        write_row(columns, &widths, row, Column::colour, out)?;
+        write_row(columns, widths, row, Column::colour, out)?;
     }
     out.flush()
 }

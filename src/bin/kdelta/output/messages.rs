@@ -6,13 +6,14 @@
 
 use std::borrow::Cow;
 use std::io::{self, Write};
-use std::sync::{Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use colored::Colorize;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use kdelta::client::Redaction;
 
+use super::region::LiveRegion;
 use crate::view::{escape_line, escape_message};
 
 /// Lists that are longer than this, or take longer than [`COUNT_DELAY`], show a running count.
@@ -28,6 +29,8 @@ pub(crate) struct Messages {
     /// The credentials of the session's clients. A read-write lock: written once, when the session opens, and read by each
     /// message.
     redactions: RwLock<Vec<Redaction>>,
+    /// The live table, if there is one. Erased before a message.
+    live_region: Arc<LiveRegion>,
     is_terminal: bool,
     colour: bool,
 }
@@ -44,13 +47,19 @@ impl Messages {
             colored::control::set_override(true);
         }
         let counts = MultiProgress::with_draw_target(target(is_terminal));
-        Self { counts, out: Mutex::new(out), redactions: RwLock::default(), is_terminal, colour }
+        let (redactions, live_region) = (RwLock::default(), Arc::default());
+        Self { counts, out: Mutex::new(out), redactions, live_region, is_terminal, colour }
     }
 
     /// Masks these credentials in every message from now on. Errors of a client are masked already; a message may also quote
     /// a name, a kind or a token of a page that the server chose.
     pub(crate) fn mask(&self, redactions: Vec<Redaction>) {
         *self.redactions.write().unwrap_or_else(PoisonError::into_inner) = redactions;
+    }
+
+    /// Returns the region of a live table, which messages erase.
+    pub(crate) fn live_region(&self) -> Arc<LiveRegion> {
+        Arc::clone(&self.live_region)
     }
 
     /// Prints a message.
@@ -114,6 +123,9 @@ impl Messages {
         let line = format!("{heading}{}\n", escape_message(&self.masked(text)));
         let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
         self.counts.suspend(|| {
+            if self.is_terminal {
+                self.live_region.hide();
+            }
             // A single write, so that lines of other processes stay whole too.
             let _ = out.write_all(line.as_bytes());
             let _ = out.flush();
@@ -166,8 +178,6 @@ impl Drop for Count {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use super::*;
 
     #[derive(Clone, Default)]

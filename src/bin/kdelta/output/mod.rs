@@ -13,6 +13,7 @@ mod listing;
 pub(crate) mod log;
 mod messages;
 mod name;
+mod region;
 mod sorted;
 mod stdout;
 mod stream;
@@ -24,14 +25,17 @@ mod typed;
 mod yaml;
 
 pub(crate) use changes::{ChangeForm, ChangeOptions};
-pub(crate) use counts::{CountFormat, ValueCount, write_counts};
+pub(crate) use counts::{
+    AggregateHeading, CountFormat, CountOptions, GroupColumns, GroupCount, GroupOrder, LiveCounts, Measure,
+    ReadMember, write_counts,
+};
 pub(crate) use delimited::DelimitedFormat;
 pub(crate) use get_watch::{GetWatchOptions, GetWatchOutput};
 pub(crate) use jq::{JqProgram, JqResults};
 pub(crate) use listing::Listing;
 pub(crate) use messages::{Count, Messages};
 pub(crate) use sorted::OrderedListing;
-pub(crate) use stdout::{ReaderWatch, Stdout, named, terminal_columns};
+pub(crate) use stdout::{ReaderWatch, Stdout, named, terminal_columns, terminal_size};
 pub(crate) use stream::{RowOptions, WatchOutput};
 pub(crate) use table::{RowWidth, TabRows};
 pub(crate) use template::{Engine, PrintError};

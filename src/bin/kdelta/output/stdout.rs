@@ -66,11 +66,26 @@ pub(crate) fn named(error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("write standard output: {}", system_words(error)))
 }
 
+/// Erases the last lines of the terminal that displays standard output. The caller has flushed what it wrote before.
+///
+/// # Errors
+/// The terminal can't be written.
+pub(super) fn erase_lines(lines: usize) -> io::Result<()> {
+    let mut stdout = io::stdout();
+    write!(stdout, "\x1b[{lines}A\r\x1b[J")?;
+    stdout.flush()
+}
+
 /// Returns the current width of the terminal that displays standard output; `None` if there is none or its width is
 /// unknown.
 pub(crate) fn terminal_columns() -> Option<usize> {
+    terminal_size().map(|(columns, _)| columns)
+}
+
+/// Returns its current width and height.
+pub(crate) fn terminal_size() -> Option<(usize, usize)> {
     let size = tcgetwinsize(io::stdout()).ok()?;
-    (size.ws_col > 0).then(|| usize::from(size.ws_col))
+    (size.ws_col > 0).then(|| (usize::from(size.ws_col), usize::from(size.ws_row)))
 }
 
 fn writable(output: &impl AsFd) -> io::Result<()> {

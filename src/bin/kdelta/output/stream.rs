@@ -1,4 +1,4 @@
-//! The output of `watch`: an endless sequence of changes.
+//! The output of `watch`: an endless sequence of changes, or of the states that follow from them.
 
 use std::io::{self, Write};
 
@@ -6,7 +6,10 @@ use kdelta::lines::{Change, ChangeKind, LineOptions, Mark};
 use kdelta::object::ResourceVersion;
 use kdelta::query::CustomColumns;
 
+use tokio::time::Instant;
+
 use super::changes::{ChangeLine, ChangeOptions};
+use super::counts::LiveCounts;
 use super::delimited::{DelimitedChanges, DelimitedFormat};
 use super::get_watch::GetWatchOutput;
 use super::jq::JqResults;
@@ -42,6 +45,8 @@ pub(crate) enum WatchOutput {
     Events(Box<EventStream>),
     /// As `kubectl get -w` prints it.
     Get(Box<GetWatchOutput>),
+    /// The groups of an index.
+    Counts(Box<LiveCounts>),
 }
 
 /// Table rows of changes.
@@ -121,6 +126,11 @@ impl WatchOutput {
         Self::Events(Box::new(stream))
     }
 
+    /// Creates the output of `index -w`.
+    pub(crate) fn counts(counts: LiveCounts) -> Self {
+        Self::Counts(Box::new(counts))
+    }
+
     /// Creates the output of `get -w`.
     pub(crate) fn get(output: GetWatchOutput) -> Self {
         Self::Get(Box::new(output))
@@ -128,7 +138,7 @@ impl WatchOutput {
 
     /// Whether every change is printed before [`WatchOutput::change`] returns.
     pub(crate) fn writes_at_once(&self) -> bool {
-        !matches!(self, Self::Table(_) | Self::Columns(_) | Self::Events(_))
+        !matches!(self, Self::Table(_) | Self::Columns(_) | Self::Events(_) | Self::Counts(_))
     }
 
     /// Prints a change. Returns `false` if it is suppressed because its row is unchanged. Lines of a table wait until
@@ -168,6 +178,7 @@ impl WatchOutput {
                 };
             }
             Self::Get(output) => output.change(change, out)?,
+            Self::Counts(counts) => counts.change(change),
         }
         Ok(true)
     }
@@ -193,7 +204,8 @@ impl WatchOutput {
             | Self::Delimited(_)
             | Self::Jq(_)
             | Self::Events(_)
-            | Self::Get(_) => Ok(()),
+            | Self::Get(_)
+            | Self::Counts(_) => Ok(()),
         }
     }
 
@@ -204,6 +216,10 @@ impl WatchOutput {
     pub(crate) fn end_initial(&mut self, out: &mut impl Write) -> Result<(), PrintError> {
         match self {
             Self::Get(output) => output.end_list(out),
+            Self::Counts(counts) => {
+                counts.complete();
+                Ok(counts.flush(Instant::now(), out)?)
+            }
             _ => Ok(()),
         }
     }
@@ -221,6 +237,25 @@ impl WatchOutput {
         }
     }
 
+    /// Returns the time at which a table that is drawn in place is to be flushed again.
+    pub(crate) fn redraw_at(&self) -> Option<Instant> {
+        match self {
+            Self::Counts(counts) => counts.redraw_at(),
+            _ => None,
+        }
+    }
+
+    /// Leaves the last state of a table that is drawn in place on the screen.
+    ///
+    /// # Errors
+    /// `out` failed.
+    pub(crate) fn end_screen(&mut self, out: &mut impl Write) -> io::Result<()> {
+        match self {
+            Self::Counts(counts) => counts.finish(Instant::now(), out),
+            _ => Ok(()),
+        }
+    }
+
     /// Writes buffered lines; to be called when no further change is available.
     ///
     /// # Errors
@@ -230,6 +265,7 @@ impl WatchOutput {
             Self::Table(rows) => rows.table.flush(out),
             Self::Columns(rows) => rows.flush(out),
             Self::Get(output) => output.flush(out),
+            Self::Counts(counts) => counts.flush(Instant::now(), out),
             Self::JsonLines(_)
             | Self::Yaml(_)
             | Self::Kyaml

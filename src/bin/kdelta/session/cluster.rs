@@ -116,6 +116,11 @@ impl Cluster {
         self.template.cluster
     }
 
+    /// Returns the name of its context; empty if there is none.
+    pub(crate) fn context(&self) -> &str {
+        &self.template.context
+    }
+
     /// Returns the prefix of messages about the cluster: its context if there are several, otherwise empty.
     pub(crate) fn prefix(&self) -> &str {
         &self.template.prefix

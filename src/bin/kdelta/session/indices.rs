@@ -6,7 +6,7 @@ use kdelta::object::{FieldPath, FieldSelector, Object, PathError};
 use kdelta::store::{IndexFunc, Indexers, index_funcs};
 
 use super::plan::{MatchedPatterns, NamePatterns};
-use crate::settings::{By, IndexName};
+use crate::settings::{By, Condition, IndexName};
 
 /// Returns the function of an index.
 ///
@@ -28,13 +28,22 @@ pub(crate) fn index_function(name: &IndexName) -> Result<IndexFunc, PathError> {
 /// Whether an index reads more of an object than its metadata.
 pub(crate) fn needs_body(name: &IndexName) -> bool {
     match name {
-        IndexName::Node | IndexName::Image | IndexName::Field(_) => true,
+        IndexName::Node | IndexName::Image => true,
+        IndexName::Field(path) => path_needs_body(path),
         IndexName::Namespace
         | IndexName::Name
         | IndexName::Label(_)
         | IndexName::Annotation(_)
         | IndexName::Owner => false,
     }
+}
+
+/// Whether a path leads out of the metadata. A path that can't be parsed is reported elsewhere.
+pub(crate) fn path_needs_body(path: &str) -> bool {
+    let Ok(path) = FieldPath::parse(path) else { return false };
+    // Each member of an object includes the metadata.
+    let is_each = path.cursor().member("metadata").is_some() && path.cursor().member("spec").is_some();
+    is_each || path.cursor().member("metadata").is_none()
 }
 
 /// Returns the indexers of the conditions, each under the name given by the user.
@@ -49,7 +58,7 @@ pub(crate) fn indexers(by: &[By]) -> Result<Indexers, PathError> {
 /// support it.
 #[derive(Clone, Default)]
 pub(crate) struct Filter {
-    by: Arc<[(IndexFunc, Vec<String>)]>,
+    by: Arc<[(IndexFunc, Condition)]>,
     fields: Option<FieldSelector>,
     names: Option<(Arc<NamePatterns>, Arc<MatchedPatterns>)>,
 }
@@ -60,7 +69,7 @@ impl Filter {
     /// # Errors
     /// As [`index_function`].
     pub(crate) fn by(conditions: &[By]) -> Result<Self, PathError> {
-        let by = conditions.iter().map(|by| Ok((index_function(&by.index)?, by.values.clone())));
+        let by = conditions.iter().map(|by| Ok((index_function(&by.index)?, by.condition.clone())));
         Ok(Self { by: by.collect::<Result<_, _>>()?, ..Self::default() })
     }
 
@@ -79,16 +88,41 @@ impl Filter {
         self.names.as_ref().is_none_or(|(names, matched)| names.matches(object.name(), matched))
     }
 
-    /// Whether the object passes. An object that an index function rejects is in no index, so it does not pass.
+    /// Whether the object passes. An object that an index function rejects is in no index, so it has no value.
     pub(crate) fn passes(&self, object: &Object) -> bool {
-        let matches = |(function, values): &(IndexFunc, Vec<String>)| {
-            let mut found = false;
-            let refused =
-                function.visit(object, &mut |value| found |= values.iter().any(|expected| expected == value));
-            refused.is_ok() && found
+        let matches = |(function, condition): &(IndexFunc, Condition)| {
+            let (mut has_value, mut has_named) = (false, false);
+            let visited = function.visit(object, &mut |value| {
+                has_value = true;
+                has_named |= condition.names(value);
+            });
+            let is_read = visited.is_ok();
+            condition.holds(is_read && has_value, is_read && has_named)
         };
         self.names_match(object)
             && self.by.iter().all(matches)
             && self.fields.as_ref().is_none_or(|fields| fields.matches(object))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn indices_of_metadata_need_no_body() {
+        for (index, expected) in [
+            ("owner", false),
+            ("label:app", false),
+            ("namespace", false),
+            ("field:metadata.labels['a.b/c']", false),
+            ("field:{.metadata.ownerReferences[*].name}", false),
+            ("node", true),
+            ("field:status.phase", true),
+            ("field:kind", true),
+            ("field:*.name", true),
+        ] {
+            assert_eq!(needs_body(&IndexName::parse(index).expect(index)), expected, "{index}");
+        }
     }
 }

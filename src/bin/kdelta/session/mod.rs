@@ -22,7 +22,7 @@ mod target_watcher;
 pub(crate) use cluster::{Cluster, namespaces};
 pub(crate) use credential_plugins::credential_plugins;
 pub(crate) use file_objects::{FileObject, Resolved, UnmappedKind};
-pub(crate) use indices::{Filter, index_function, indexers, needs_body};
+pub(crate) use indices::{Filter, index_function, indexers, needs_body, path_needs_body};
 pub(crate) use interrupt::{ExitOnSignal, Interrupt, Interrupts, StatusSignal};
 pub(crate) use names::{kubeconfig_names, similar_names};
 pub(crate) use part::Part;
@@ -177,6 +177,11 @@ impl Session {
     /// Whether output must name the context of each object.
     pub(crate) fn has_several_contexts(&self) -> bool {
         self.clusters.len() + self.unusable.len() > 1
+    }
+
+    /// Returns the names of the usable contexts in their order.
+    pub(crate) fn context_names(&self) -> Vec<String> {
+        self.clusters.iter().map(|cluster| cluster.context().to_owned()).collect()
     }
 
     /// Whether the usable contexts have different default namespaces.

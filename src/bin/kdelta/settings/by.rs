@@ -1,4 +1,6 @@
-//! The `--by INDEX=VALUE` conditions: an index and its values.
+//! The `--by` conditions: an index and what its values must be.
+
+use std::fmt;
 
 use super::UsageError;
 
@@ -45,8 +47,8 @@ impl IndexName {
 pub(crate) struct UnknownIndex;
 
 /// Formats the name as it is typed. It is also the name of the index in the informer.
-impl std::fmt::Display for IndexName {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Display for IndexName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Namespace => f.write_str("namespace"),
             Self::Name => f.write_str("name"),
@@ -60,39 +62,105 @@ impl std::fmt::Display for IndexName {
     }
 }
 
-/// One `--by` condition: matches objects that the index has under any of the values. Several conditions must all match.
+/// One `--by` condition on an index. Several conditions must all match.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct By {
     pub(crate) index: IndexName,
-    /// At least one. An empty value is valid.
-    pub(crate) values: Vec<String>,
+    pub(crate) condition: Condition,
 }
 
-impl By {
-    /// Parses `INDEX=VALUE[,VALUE…]`, split at the first `=`.
-    pub(crate) fn parse(text: &str) -> Result<Self, UsageError> {
-        match Self::parse_optional(text)? {
-            (index, Some(values)) => Ok(Self { index, values }),
-            (_, None) => Err(UsageError::IndexWithoutValue(text.to_owned())),
+/// The condition on the values that an index has for an object.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Condition {
+    /// `INDEX=VALUE[,VALUE…]` and `INDEX in (VALUE,…)`: one of these, at least one. An empty value is valid.
+    AnyOf(Vec<String>),
+    /// `INDEX!=VALUE[,VALUE…]` and `INDEX notin (VALUE,…)`: none of these. As with labels in kubectl, an object without a
+    /// value matches.
+    NoneOf(Vec<String>),
+    /// `INDEX`: any value.
+    Exists,
+    /// `!INDEX`: no value.
+    Absent,
+}
+
+impl Condition {
+    /// Whether the condition names this value.
+    pub(crate) fn names(&self, value: &str) -> bool {
+        match self {
+            Self::AnyOf(values) | Self::NoneOf(values) => values.iter().any(|named| named == value),
+            Self::Exists | Self::Absent => false,
         }
     }
 
-    /// Parses `INDEX[=VALUE[,VALUE…]]`.
-    pub(crate) fn parse_optional(text: &str) -> Result<(IndexName, Option<Vec<String>>), UsageError> {
-        let (name, values) = match text.split_once('=') {
-            None => (text, None),
-            Some((name, values)) => (name, Some(values)),
-        };
-        let index = IndexName::parse(name).map_err(|UnknownIndex| UsageError::UnknownIndex {
-            index: name.to_owned(),
-            similar: similar(name, values),
-        })?;
-        Ok((index, values.map(|values| values.split(',').map(str::to_owned).collect())))
+    /// Whether an object matches that has a value, or has not, and has one that the condition names, or has not.
+    pub(crate) fn holds(&self, has_value: bool, has_named: bool) -> bool {
+        match self {
+            Self::AnyOf(_) => has_named,
+            Self::NoneOf(_) => !has_named,
+            Self::Exists => has_value,
+            Self::Absent => !has_value,
+        }
+    }
+
+    /// Whether the group of the objects with this value matches.
+    pub(crate) fn shows(&self, value: &str) -> bool {
+        self.holds(true, self.names(value))
     }
 }
 
-/// Returns the flag that may be meant by an unknown index: most often, a label without `label:`.
-fn similar(name: &str, values: Option<&str>) -> Option<String> {
+/// Formats the condition as it is typed, lists with commas.
+impl fmt::Display for By {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.condition {
+            Condition::AnyOf(values) => write!(f, "{}={}", self.index, values.join(",")),
+            Condition::NoneOf(values) => write!(f, "{}!={}", self.index, values.join(",")),
+            Condition::Exists => self.index.fmt(f),
+            Condition::Absent => write!(f, "!{}", self.index),
+        }
+    }
+}
+
+impl By {
+    /// Parses a condition. The first operator splits the text.
+    pub(crate) fn parse(text: &str) -> Result<Self, UsageError> {
+        let (name, condition) = match text.strip_prefix('!') {
+            Some(name) if !name.contains('=') => (name, Condition::Absent),
+            _ => split(text),
+        };
+        match IndexName::parse(name) {
+            Ok(index) => Ok(Self { index, condition }),
+            Err(UnknownIndex) => {
+                Err(UsageError::UnknownIndex { index: name.to_owned(), similar: similar(name, text) })
+            }
+        }
+    }
+}
+
+/// Splits a condition into the name of the index and the rest.
+fn split(text: &str) -> (&str, Condition) {
+    let set = |rest: &str| -> Vec<String> { rest.split(',').map(|value| value.trim().to_owned()).collect() };
+    let list = |rest: &str| -> Vec<String> { rest.split(',').map(str::to_owned).collect() };
+    let equals = text.find('=').unwrap_or(text.len());
+    if let Some(inner) = text.strip_suffix(')') {
+        if let Some((name, rest)) = inner.split_once(" notin (").filter(|(name, _)| name.len() < equals) {
+            return (name.trim_end(), Condition::NoneOf(set(rest)));
+        }
+        if let Some((name, rest)) = inner.split_once(" in (").filter(|(name, _)| name.len() < equals) {
+            return (name.trim_end(), Condition::AnyOf(set(rest)));
+        }
+    }
+    match text.split_once('=') {
+        None => (text, Condition::Exists),
+        Some((name, rest)) => match name.strip_suffix('!') {
+            Some(name) => (name, Condition::NoneOf(list(rest))),
+            // kubectl's selectors accept `==`.
+            None => (name, Condition::AnyOf(list(rest.strip_prefix('=').unwrap_or(rest)))),
+        },
+    }
+}
+
+/// Returns the flag that may be meant by an unknown index in a condition: most often, a label without `label:`.
+fn similar(name: &str, text: &str) -> Option<String> {
     let is_key = |c: char| c.is_ascii_alphanumeric() || "-_./".contains(c);
     let index = match name.split_once(':') {
         None if !name.is_empty() && name.chars().all(is_key) => format!("label:{name}"),
@@ -100,20 +168,61 @@ fn similar(name: &str, values: Option<&str>) -> Option<String> {
         Some(("annotations", key)) if !key.is_empty() => format!("annotation:{key}"),
         _ => return None,
     };
-    let values = values.map_or_else(String::new, |values| format!("={values}"));
-    Some(format!("--by {index}{values}"))
+    let condition = text.replacen(name, &index, 1);
+    let needs_quotes = condition.contains(['!', ' ', '(', '*', '[']);
+    Some(if needs_quotes { format!("--by '{condition}'") } else { format!("--by {condition}") })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn by(text: &str) -> (String, Condition) {
+        let By { index, condition } = By::parse(text).expect(text);
+        (index.to_string(), condition)
+    }
+
+    fn owned(values: &[&str]) -> Vec<String> {
+        values.iter().map(|value| (*value).to_owned()).collect()
+    }
+
     #[test]
-    fn first_equals_sign_splits_and_commas_separate_values() {
-        let by = By::parse("label:app.kubernetes.io/name=a=b,c").expect("fine");
-        assert_eq!(by.index, IndexName::Label("app.kubernetes.io/name".into()));
-        assert_eq!(by.values, ["a=b", "c"]);
-        assert_eq!(By::parse("node=").expect("an empty value").values, [""]);
+    fn first_operator_splits_and_commas_separate_values() {
+        use Condition::{Absent, AnyOf, Exists, NoneOf};
+        for (text, index, condition) in [
+            (
+                "label:app.kubernetes.io/name=a=b,c",
+                "label:app.kubernetes.io/name",
+                AnyOf(owned(&["a=b", "c"])),
+            ),
+            ("node=", "node", AnyOf(owned(&[""]))),
+            ("node==a", "node", AnyOf(owned(&["a"]))),
+            ("node!=a,b", "node", NoneOf(owned(&["a", "b"]))),
+            ("label:app in (a, b)", "label:app", AnyOf(owned(&["a", "b"]))),
+            ("label:app notin (a)", "label:app", NoneOf(owned(&["a"]))),
+            ("annotation:note=x in (y)", "annotation:note", AnyOf(owned(&["x in (y)"]))),
+            ("label:app", "label:app", Exists),
+            ("!label:app", "label:app", Absent),
+        ] {
+            assert_eq!(by(text), (index.to_owned(), condition), "{text}");
+        }
+    }
+
+    #[test]
+    fn conditions_match_as_kubectls_label_selectors() {
+        for (text, none, a, b_and_c) in [
+            ("node=a,c", false, true, true),
+            ("node!=a", true, false, true),
+            ("node notin (b,x)", true, true, false),
+            ("node", false, true, true),
+            ("!node", true, false, false),
+        ] {
+            let By { condition, .. } = By::parse(text).expect(text);
+            let matches = |values: &[&str]| {
+                condition.holds(!values.is_empty(), values.iter().any(|value| condition.names(value)))
+            };
+            assert_eq!([matches(&[]), matches(&["a"]), matches(&["b", "c"])], [none, a, b_and_c], "{text}");
+        }
     }
 
     #[test]
@@ -127,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn index_names_round_trip() {
+    fn index_names_and_conditions_round_trip() {
         for text in [
             "namespace",
             "name",
@@ -138,8 +247,12 @@ mod tests {
             "image",
             "field:spec.containers[*].image",
         ] {
-            let (index, values) = By::parse_optional(text).expect(text);
-            assert_eq!((index.to_string().as_str(), values), (text, None));
+            assert_eq!(by(text), (text.to_owned(), Condition::Exists));
+            for condition in
+                [text.to_owned(), format!("{text}=a,b"), format!("{text}!=a"), format!("!{text}")]
+            {
+                assert_eq!(By::parse(&condition).expect(&condition).to_string(), condition);
+            }
         }
     }
 
@@ -149,23 +262,21 @@ mod tests {
             ("app=web", Some("did you mean --by label:app=web?")),
             ("app.kubernetes.io/name=a,b", Some("did you mean --by label:app.kubernetes.io/name=a,b?")),
             ("labels:app", Some("did you mean --by label:app?")),
+            ("app!=web", Some("did you mean --by 'label:app!=web'?")),
+            ("!app", Some("did you mean --by '!label:app'?")),
             ("label:", None),
             ("=x", None),
         ] {
-            let error = By::parse_optional(text).expect_err(text);
+            let error = By::parse(text).expect_err(text);
             assert_eq!(error.hint().as_deref(), flag, "{text}");
         }
     }
 
     #[test]
     fn unknown_index_error_lists_indices() {
-        for text in ["labels:app=x", "label=x", "label:=x", "namespace:x=y", "=x", "field:"] {
-            let error = By::parse_optional(text).expect_err(text).to_string();
+        for text in ["labels:app=x", "label=x", "label:=x", "namespace:x=y", "=x", "field:", "!node=x"] {
+            let error = By::parse(text).expect_err(text).to_string();
             assert!(error.contains("namespace, name, label:KEY"), "{error}");
         }
-        assert_eq!(
-            By::parse("node").expect_err("no value").to_string(),
-            "--by node needs a value: --by node=VALUE"
-        );
     }
 }

@@ -1,9 +1,13 @@
 //! The validated arguments of `kdelta index`.
 
-use super::UsageError;
-use super::by::{By, IndexName};
+use std::time::Duration;
+
+use kdelta::query::Aggregate;
+
+use super::by::{By, Condition};
 use super::selection::Selection;
-use crate::args::{CountOrder, IndexArgs, OneShotArgs};
+use super::{UsageError, duration};
+use crate::args::{AggregateArgs, CountOrder, IndexArgs, OneShotArgs};
 
 /// The `-o` values of `kdelta index`.
 pub(crate) const INDEX_FORMATS: &str = "csv,json,kyaml,markdown,name,yaml";
@@ -13,13 +17,13 @@ pub(crate) const INDEX_FORMATS: &str = "csv,json,kyaml,markdown,name,yaml";
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct Index {
     pub(crate) selection: Selection,
-    pub(crate) by: IndexName,
-    /// The values to print; `None` selects all.
-    pub(crate) values: Option<Vec<String>>,
+    /// At least one. With several, the last one has the columns of a table. None is [`Condition::Absent`].
+    pub(crate) by: Vec<By>,
+    pub(crate) aggregates: Vec<AggregateColumn>,
     pub(crate) format: IndexFormat,
-    /// Whether the values are ordered by count, largest first.
-    pub(crate) largest_first: bool,
-    /// The number of values with the largest counts to print; `None` prints all.
+    /// The order of the values. An aggregate is one of `aggregates`.
+    pub(crate) order: CountOrder,
+    /// The number of values to print, those with the largest counts or aggregates; `None` prints all.
     pub(crate) top: Option<usize>,
     /// Whether values from the data of Secrets are shown.
     pub(crate) show_secrets: bool,
@@ -28,6 +32,18 @@ pub(crate) struct Index {
     pub(crate) fail_if_empty: bool,
     /// Whether statistics are printed.
     pub(crate) stats: bool,
+    /// Whether the groups are kept up to date.
+    pub(crate) watch: bool,
+    /// The time after which a watch ends.
+    pub(crate) duration: Option<Duration>,
+}
+
+/// An aggregate of the numbers at a path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct AggregateColumn {
+    pub(crate) aggregate: Aggregate,
+    /// Unparsed, for the library's `FieldPath`.
+    pub(crate) path: String,
 }
 
 /// The `-o` value of `kdelta index`.
@@ -43,6 +59,11 @@ pub(crate) enum IndexFormat {
 }
 
 impl IndexFormat {
+    /// Whether a document can have several aggregates of each combination of values.
+    fn is_document(self) -> bool {
+        matches!(self, Self::Json | Self::Yaml | Self::Kyaml)
+    }
+
     fn read(text: &str) -> Result<Self, UsageError> {
         Ok(match text.to_lowercase().as_str() {
             "" => Self::Table,
@@ -61,24 +82,68 @@ impl IndexFormat {
 
 impl Index {
     pub(super) fn read(args: &IndexArgs, selection: Selection) -> Result<Self, UsageError> {
-        let [by] = args.by.as_slice() else { return Err(UsageError::SeveralIndices) };
-        let (by, values) = By::parse_optional(by)?;
+        let by = args.by.iter().map(|text| By::parse(text)).collect::<Result<Vec<_>, _>>()?;
+        if let Some(absent) = by.iter().find(|by| by.condition == Condition::Absent) {
+            return Err(UsageError::NoValues(absent.to_string()));
+        }
+        let format = IndexFormat::read(args.output.as_deref().unwrap_or_default())?;
+        let aggregates = aggregates(&args.aggregates);
+        if by.len() > 1 && aggregates.len() > 1 && !format.is_document() {
+            return Err(UsageError::SeveralAggregates);
+        }
+        let order = args.sort_by.unwrap_or(CountOrder::Value);
+        if let Some(missing) =
+            aggregate_of(order).filter(|order| !aggregates.iter().any(|column| column.aggregate == *order))
+        {
+            return Err(UsageError::SortedAggregate(missing.name()));
+        }
         let OneShotArgs { fail_if_empty, stats } = args.one_shot;
+        match () {
+            () if args.watch && fail_if_empty => return Err(UsageError::WatchIsNeverEmpty),
+            () if args.watch && stats => return Err(UsageError::StatsOfAWatch),
+            () if !args.watch && args.duration.is_some() => return Err(UsageError::NeedsWatch("duration")),
+            () => {}
+        }
         Ok(Self {
             selection,
             by,
-            values,
-            format: IndexFormat::read(args.output.as_deref().unwrap_or_default())?,
-            largest_first: match args.sort_by {
-                Some(order) => order == CountOrder::Count,
-                None => args.top.is_some(),
-            },
+            aggregates,
+            format,
+            order: if args.top.is_some() && args.sort_by.is_none() { CountOrder::Count } else { order },
             top: args.top.map(|top| usize::try_from(top).unwrap_or(usize::MAX)),
             show_secrets: args.show_secrets,
             headers: !args.no_headers,
             fail_if_empty,
             stats,
+            watch: args.watch,
+            duration: args.duration.as_deref().map(duration::parse_seconds).transpose()?,
         })
+    }
+
+    /// Returns the position of the aggregate that orders the values.
+    pub(crate) fn ordering_aggregate(&self) -> Option<usize> {
+        let aggregate = aggregate_of(self.order)?;
+        self.aggregates.iter().position(|column| column.aggregate == aggregate)
+    }
+}
+
+/// Returns the aggregates in the order of their columns.
+fn aggregates(args: &AggregateArgs) -> Vec<AggregateColumn> {
+    let AggregateArgs { sum, avg, min, max } = args;
+    let of = |aggregate, paths: &Vec<String>| {
+        paths.iter().map(|path| AggregateColumn { aggregate, path: path.clone() }).collect::<Vec<_>>()
+    };
+    [of(Aggregate::Sum, sum), of(Aggregate::Avg, avg), of(Aggregate::Min, min), of(Aggregate::Max, max)]
+        .concat()
+}
+
+fn aggregate_of(order: CountOrder) -> Option<Aggregate> {
+    match order {
+        CountOrder::Value | CountOrder::Count => None,
+        CountOrder::Sum => Some(Aggregate::Sum),
+        CountOrder::Avg => Some(Aggregate::Avg),
+        CountOrder::Min => Some(Aggregate::Min),
+        CountOrder::Max => Some(Aggregate::Max),
     }
 }
 
@@ -107,10 +172,43 @@ mod tests {
     #[test]
     fn index_value_is_optional() {
         let index = read("index po --by label:app=a,b").expect("an index");
-        assert_eq!(index.by, IndexName::Label("app".into()));
-        assert_eq!(index.values, Some(vec!["a".into(), "b".into()]));
-        assert_eq!(read("index po --by node --by name"), Err(UsageError::SeveralIndices));
-        assert!(matches!(read("index po --by node"), Ok(Index { values: None, .. })));
+        assert_eq!(index.by, [By::parse("label:app=a,b").expect("a condition")]);
+        assert!(
+            matches!(read("index po --by node"), Ok(Index { by, .. }) if by[0].condition == Condition::Exists)
+        );
+        assert_eq!(read("index po --by node --by name!=a").expect("a table").by.len(), 2);
+        assert_eq!(read("index po --by !node"), Err(UsageError::NoValues("!node".into())));
+    }
+
+    #[test]
+    fn aggregates_are_grouped_by_function() {
+        let index = read("index po --by node --max a --sum b --sum c").expect("an index");
+        let columns: Vec<_> =
+            index.aggregates.iter().map(|column| (column.aggregate.name(), &*column.path)).collect();
+        assert_eq!(columns, [("sum", "b"), ("sum", "c"), ("max", "a")]);
+        let table = "index po --by node --by name --sum a --max b";
+        assert_eq!(read(table), Err(UsageError::SeveralAggregates));
+        assert!(read(&format!("{table} -o json")).is_ok());
+    }
+
+    #[test]
+    fn watch_has_an_end_but_no_result() {
+        let index = read("index po --by node -w --duration 10").expect("a watch");
+        assert_eq!((index.watch, index.duration), (true, Some(Duration::from_secs(10))));
+        for (flags, error) in [
+            ("-w --stats", UsageError::StatsOfAWatch),
+            ("-w --fail-if-empty", UsageError::WatchIsNeverEmpty),
+            ("--duration 1", UsageError::NeedsWatch("duration")),
+        ] {
+            assert_eq!(read(&format!("index po --by node {flags}")), Err(error), "{flags}");
+        }
+    }
+
+    #[test]
+    fn order_by_an_aggregate_needs_it() {
+        assert_eq!(read("index po --by node --sort-by sum"), Err(UsageError::SortedAggregate("sum")));
+        let index = read("index po --by node --avg a --max b --max c --sort-by max").expect("an index");
+        assert_eq!(index.ordering_aggregate(), Some(1));
     }
 
     #[test]
@@ -124,14 +222,14 @@ mod tests {
 
     #[test]
     fn largest_counts_come_first_with_top_unless_sorted() {
-        for (flags, largest_first, top) in [
-            ("", false, None),
-            ("--top 3", true, Some(3)),
-            ("--top 3 --sort-by value", false, Some(3)),
-            ("--sort-by count", true, None),
+        for (flags, order, top) in [
+            ("", CountOrder::Value, None),
+            ("--top 3", CountOrder::Count, Some(3)),
+            ("--top 3 --sort-by value", CountOrder::Value, Some(3)),
+            ("--sort-by count", CountOrder::Count, None),
         ] {
             let index = read(&format!("index po --by node {flags}")).expect(flags);
-            assert_eq!((index.largest_first, index.top), (largest_first, top), "{flags}");
+            assert_eq!((index.order, index.top), (order, top), "{flags}");
         }
     }
 }

@@ -20,7 +20,7 @@ mod until;
 mod usage;
 mod word_list;
 
-pub(crate) use by::{By, IndexName};
+pub(crate) use by::{By, Condition, IndexName};
 pub(crate) use connection::{Connection, Contexts};
 pub(crate) use defaults::{
     CONFIG_EXAMPLE, CONFIG_RULES, ResolveError, Resolved, TypedWords, keys, output_formats, refusals,
@@ -41,7 +41,7 @@ pub(crate) use tasks::{Explain, ExplainFormat, Get, Task, Watch};
 pub(crate) use tree::{Tree, TreeFormat};
 pub(crate) use usage::UsageError;
 
-pub(crate) use crate::args::{ChangesArg, Shell, TsArg};
+pub(crate) use crate::args::{ChangesArg, CountOrder, Shell, TsArg};
 use crate::args::{Cli, ColorWhen, Command};
 
 /// The validated request of the user.

@@ -39,7 +39,7 @@ pub(crate) enum Task {
     Options,
 }
 
-/// `kdelta watch`, `kdelta get` with `-w` or `--watch-only`, and `kdelta events -w`.
+/// `kdelta watch`, `kdelta get` with `-w` or `--watch-only`, `kdelta events -w`, and `kdelta index -w`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Watch {
     pub(crate) selection: Selection,
@@ -283,6 +283,23 @@ impl Watch {
             until: Until::default(),
             ignore_not_found: false,
             form: WatchForm::Events(events.output.clone()),
+        }
+    }
+
+    /// Returns the watch of `kdelta index -w`.
+    pub(crate) fn of_index(index: &Index) -> Self {
+        Self {
+            selection: index.selection.clone(),
+            files: None,
+            by: Vec::new(),
+            print: Print::default(),
+            initial: true,
+            lines: Lines::default(),
+            rows: Rows::default(),
+            flow: Flow::default(),
+            until: Until { duration: index.duration, ..Until::default() },
+            ignore_not_found: false,
+            form: WatchForm::Index(Box::new(index.clone())),
         }
     }
 

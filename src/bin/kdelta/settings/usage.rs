@@ -106,10 +106,14 @@ pub(crate) enum UsageError {
         /// The flag that may be meant.
         similar: Option<String>,
     },
-    #[error("index takes one --by: it shows the values of one index")]
-    SeveralIndices,
-    #[error("--by {0} needs a value: --by {0}=VALUE")]
-    IndexWithoutValue(String),
+    #[error("--by {0} selects objects without a value, and index shows values")]
+    NoValues(String),
+    #[error("--sort-by {0} needs --{0} PATH")]
+    SortedAggregate(&'static str),
+    #[error(
+        "a table over several indices shows one aggregate: give one of --sum, --avg, --min and --max, or -o json"
+    )]
+    SeveralAggregates,
     #[error(
         "Invalid timeout value. Timeout must be a single integer in seconds, or an integer followed by a corresponding time unit (e.g. 1s | 2m | 3h)"
     )]

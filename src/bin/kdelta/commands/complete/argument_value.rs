@@ -30,9 +30,11 @@ pub(super) fn argument_value(
         "by" => by(line, head, typed),
         "output" => output(line, head, typed),
         "sort_by" if line.is_command("api-resources") => fixed(&["name", "kind"], head, typed),
-        "sort_by" if line.is_command("index") => fixed(&["count", "value"], head, typed),
+        "sort_by" if line.is_command("index") => {
+            fixed(&["avg", "count", "max", "min", "sum", "value"], head, typed)
+        }
         "sort_by" => fields(line, head, sort_key(typed)),
-        "ignore" | "only" => fields(line, head, update_filter(typed)),
+        "ignore" | "only" | "sum" | "avg" | "min" | "max" => fields(line, head, update_filter(typed)),
         "object" => object(head, typed),
         "types" => Completion::of_list(fixed_source(&["Normal", "Warning"]), head, typed),
         "api_version" => Completion::of(ValueSource::Versions, head, typed),
@@ -155,15 +157,24 @@ fn by(line: &TypedLine<'_>, head: &str, typed: &str) -> Completion {
     // Only `index` takes an index without a value.
     let equals = if line.command.is_some_and(|command| command.get_name() == "index") { "" } else { "=" };
     if let Some((index, value)) = typed.split_once('=') {
-        let Ok(name) = IndexName::parse(index) else { return Completion::nothing() };
+        let name = IndexName::parse(index.trim_end_matches('!'));
+        let Ok(name) = name else { return Completion::nothing() };
         return Completion::of_list(
             ValueSource::Values(name, types(line)),
             &format!("{head}{index}="),
             value,
         );
     }
+    if let Some(index) = typed.strip_prefix('!') {
+        return by_name(line, &format!("{head}!"), index, "");
+    }
+    by_name(line, head, typed, equals)
+}
+
+/// Completes the name of an index, followed by `end`.
+fn by_name(line: &TypedLine<'_>, head: &str, typed: &str, end: &'static str) -> Completion {
     if let Some(path) = typed.strip_prefix("field:") {
-        return fields(line, &format!("{head}field:"), index_field(path, equals));
+        return fields(line, &format!("{head}field:"), index_field(path, end));
     }
     let keys = [
         ("label:", ValueSource::Labels(types(line))),
@@ -171,11 +182,11 @@ fn by(line: &TypedLine<'_>, head: &str, typed: &str) -> Completion {
     ];
     for (kind, source) in keys {
         if let Some(key) = typed.strip_prefix(kind) {
-            return Completion::of(source, format!("{head}{kind}"), key).and_then(equals);
+            return Completion::of(source, format!("{head}{kind}"), key).and_then(end);
         }
     }
     let names = IndexName::NAMES.map(|name| {
-        Candidate::new(if name.ends_with(':') { name.to_owned() } else { format!("{name}{equals}") })
+        Candidate::new(if name.ends_with(':') { name.to_owned() } else { format!("{name}{end}") })
     });
     Completion::of(ValueSource::Fixed(names.to_vec()), head, typed)
 }

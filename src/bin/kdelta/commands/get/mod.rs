@@ -36,7 +36,7 @@ use super::walk::{Walk, with_similar_names};
 use crate::exit::{ExitCode, Usage};
 use crate::output::{Count, OrderedListing};
 use crate::session::{Filter, Part, PartSource, PlannedPart, Session, indexers, reflector_options};
-use crate::settings::{self, By, Format, Get, TableStyle};
+use crate::settings::{self, By, Condition, Format, Get, TableStyle};
 
 /// Prints the selected objects. Errors of single parts are reported at the end.
 pub(crate) async fn run<W: Write + Send + 'static>(
@@ -118,7 +118,9 @@ async fn report_empty(session: &Session, get: &Get, reporter: &Reporter, parts: 
         Some(text) => empty_result::report_text(session, reporter, parts, &text).await,
         None => empty_result::report(session, &get.selection, reporter, parts).await,
     }
-    if let Some(By { index, .. }) = get.by.iter().find(|by| by.values.iter().any(String::is_empty)) {
+    let is_empty =
+        |by: &&By| matches!(&by.condition, Condition::AnyOf(values) if values.iter().any(String::is_empty));
+    if let Some(By { index, .. }) = get.by.iter().find(is_empty) {
         let hint = format!(
             "{index}= selects objects with an empty value; `kdelta index TYPE --by {index}` lists the values"
         );
@@ -224,20 +226,38 @@ async fn query_index<W: Write>(
     Ok(())
 }
 
-/// Returns the objects that match all conditions: a union over the values of a condition, an intersection over
-/// conditions.
+/// Returns the objects that match all conditions.
 fn matching_objects(indexer: &dyn Indexer, by: &[By]) -> Result<BTreeMap<Key, Arc<Object>>, StoreError> {
     let mut found: Option<BTreeMap<Key, Arc<Object>>> = None;
     for by in by {
-        let mut matching = BTreeMap::new();
-        for value in &by.values {
-            let objects = indexer.by_index(&by.index.to_string(), value)?;
-            matching.extend(objects.into_iter().map(|object| (object.key().clone(), object)));
-        }
+        let mut matching = matching_one(indexer, by)?;
         if let Some(before) = &found {
             matching.retain(|key, _| before.contains_key(key));
         }
         found = Some(matching);
     }
     Ok(found.unwrap_or_default())
+}
+
+/// Returns the objects that match a condition: those of its values, or all others.
+fn matching_one(indexer: &dyn Indexer, by: &By) -> Result<BTreeMap<Key, Arc<Object>>, StoreError> {
+    let name = by.index.to_string();
+    let keyed = |object: Arc<Object>| (object.key().clone(), object);
+    let having = |values: &[String]| {
+        let mut matching = BTreeMap::new();
+        for value in values {
+            matching.extend(indexer.by_index(&name, value)?.into_iter().map(keyed));
+        }
+        Ok::<_, StoreError>(matching)
+    };
+    let others = |without: BTreeMap<Key, Arc<Object>>| -> BTreeMap<Key, Arc<Object>> {
+        let objects = indexer.list().into_iter().filter(|object| !without.contains_key(object.key()));
+        objects.map(keyed).collect()
+    };
+    Ok(match &by.condition {
+        Condition::AnyOf(values) => having(values)?,
+        Condition::NoneOf(values) => others(having(values)?),
+        Condition::Exists => having(&indexer.list_index_func_values(&name))?,
+        Condition::Absent => others(having(&indexer.list_index_func_values(&name))?),
+    })
 }

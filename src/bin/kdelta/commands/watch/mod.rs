@@ -1,4 +1,4 @@
-//! `kdelta watch`, `kdelta get -w` and `kdelta events -w`: the current objects, then every change, until interrupted.
+//! `kdelta watch`, `kdelta get -w`, `kdelta events -w` and `kdelta index -w`: the current objects, then every change, until interrupted.
 
 mod batch;
 mod collections;
@@ -28,6 +28,7 @@ use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use super::format::{self, Extent};
+use super::index::live_groups;
 use super::reporter::Reporter;
 use crate::exit::{ExitCode, OwnLines, Usage};
 use crate::output::{EventStream, PrintError, ReaderWatch, WatchOutput};
@@ -103,6 +104,7 @@ pub(crate) async fn run<W: Write>(
         WatchForm::Deltas => extent.stream(watch, stdout)?,
         WatchForm::Get(form) => WatchOutput::get(extent.get_watch(watch, form, stdout)),
         WatchForm::Events(events) => WatchOutput::events(EventStream::new(format::of_events(events, stdout))),
+        WatchForm::Index(index) => live_groups(session, index, reporter, stdout)?,
     };
     let selected = DeltaSelection { scope, resumable: !watch.flow.coalesce && watch.by.is_empty() };
     let mut printer = DeltaPrinter::new(output, selected, reporter, out);

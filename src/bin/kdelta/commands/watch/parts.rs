@@ -148,6 +148,7 @@ impl<'a> Parts<'a> {
             // The cells of `kubectl events` are not those of the server's table.
             WatchForm::Events(_) => Representation::Objects,
             WatchForm::Get(GetWatch { sort_by: Some(_), .. }) => needs::sorted(print),
+            WatchForm::Index(index) => needs::index(index),
             _ => needs::of_lines(print, by.iter().map(|by| &by.index), lines),
         };
         let source = self.session.source(part, selection, print, representation, filter);

@@ -13,6 +13,7 @@ use kdelta::lines::{Change, ChangeKind, Mark, MarkKind};
 use kdelta::listwatch::{Error, Status};
 use kdelta::object::{DeletedObject, Object, Origin, ResourceVersion};
 use kdelta::queue;
+use tokio::time::Instant;
 
 use super::collections::Collections;
 use super::part_event::ResumedEvent;
@@ -215,6 +216,16 @@ impl<W: Write> DeltaPrinter<W> {
     /// Marks the end of the initial state of all parts; `ends` is whether nothing follows.
     pub(super) fn mark_initial_state(&mut self, ends: bool) {
         self.stream.mark_initial_state(self.listed, ends);
+    }
+
+    /// Returns the time at which the output wants to be flushed again.
+    pub(super) fn redraw_at(&self) -> Option<Instant> {
+        self.stream.redraw_at()
+    }
+
+    /// Leaves the last state on the screen. Write errors are ignored: the watch ends anyway.
+    pub(super) fn end_screen(&mut self) {
+        let _ = self.stream.end_screen(&mut self.out);
     }
 
     /// Writes buffered output at the end of a batch.

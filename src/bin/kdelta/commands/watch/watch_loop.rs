@@ -106,6 +106,7 @@ impl<'a, W: Write> WatchLoop<'a, W> {
                 },
                 () = self.parts.stream.next_batch(&mut batch, BATCH) => {}
                 () = deadline::reached(self.failures.report_at()) => self.failures.report_access(),
+                () = deadline::reached(self.printer.redraw_at()) => {}
                 () = sleep_until(self.retry_schedule.at()), if self.parts.has_unavailable() => self.retry_unavailable()?,
             }
         }
@@ -328,7 +329,7 @@ impl<'a, W: Write> WatchLoop<'a, W> {
     /// Whether kubectl would watch the part without listing it.
     fn only_watches(&self, part: &Part) -> bool {
         match &self.watch.form {
-            WatchForm::Deltas => false,
+            WatchForm::Deltas | WatchForm::Index(_) => false,
             WatchForm::Get(_) => part.name.is_some(),
             WatchForm::Events(_) => true,
         }
@@ -402,6 +403,7 @@ impl<'a, W: Write> WatchLoop<'a, W> {
 
     /// Ends the watch as requested; failures on the way only affect the exit code.
     pub(super) fn finish(&mut self) -> ExitCode {
+        self.printer.end_screen();
         self.failures.report_failures();
         self.failures.report_access();
         if self.reports_summary() {
@@ -428,6 +430,7 @@ impl<'a, W: Write> WatchLoop<'a, W> {
     }
 
     pub(super) fn interrupted(&mut self, interrupt: Interrupt) -> ExitCode {
+        self.printer.end_screen();
         self.failures.report_access();
         if self.reports_summary() {
             self.reporter.messages().notice(&self.reporter.summary());

@@ -121,7 +121,10 @@ const POLICIES: &[(Policy, &[&str])] = &[
             "verbs",
         ],
     ),
-    (Policy::Nowhere(SUBJECT), &["api-version", "filename", "kustomize", "raw", "subresource"]),
+    (
+        Policy::Nowhere(SUBJECT),
+        &["api-version", "avg", "filename", "kustomize", "max", "min", "raw", "subresource", "sum"],
+    ),
     (Policy::Nowhere(MODE), &["watch", "watch-only"]),
     (Policy::Nowhere(ONE_WATCH), &["count", "resource-version", "until-synced"]),
     (Policy::Nowhere(SECRETS), &["show-secrets"]),

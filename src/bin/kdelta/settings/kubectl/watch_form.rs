@@ -1,7 +1,9 @@
-//! The form of a watch's output: kdelta's own, or that of `kubectl get -w` or `kubectl events -w`.
+//! The form of a watch's output: kdelta's own, that of `kubectl get -w` or `kubectl events -w`, or the groups of an
+//! index.
 
 use super::events::EventOutput;
 use crate::args::GetArgs;
+use crate::settings::index::Index;
 
 /// The form of a watch's output.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -12,6 +14,8 @@ pub(crate) enum WatchForm {
     Get(GetWatch),
     /// New and changed events, as `kubectl events -w` prints them.
     Events(EventOutput),
+    /// The groups of an index, as `kdelta index -w` prints them.
+    Index(Box<Index>),
 }
 
 /// The options of `get -w` that other watches do not have.

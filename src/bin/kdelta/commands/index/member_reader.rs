@@ -1,0 +1,179 @@
+//! Reads the values and numbers of objects for the groups of an index.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use kdelta::object::{ApiResource, FieldPath, Object, PathError};
+use kdelta::query::{Member, Number};
+use kdelta::store::IndexFunc;
+
+use crate::session::index_function;
+use crate::settings::{By, Index, IndexName};
+use crate::view::{MASK, is_secret_at};
+
+const SECRET_PATHS: &str = "the data of Secrets is not aggregated without --show-secrets";
+
+/// Reads the members of groups.
+pub(crate) struct MemberReader {
+    indices: Vec<(IndexFunc, By)>,
+    /// The paths of the aggregates, each once.
+    paths: Vec<FieldPath>,
+    /// The position in `paths` of the path of each aggregate.
+    positions: Vec<usize>,
+    show_secrets: bool,
+    /// Counters for warnings, hence relaxed.
+    unindexed: AtomicUsize,
+    without_numbers: Vec<AtomicUsize>,
+    secret_paths: AtomicUsize,
+}
+
+impl MemberReader {
+    /// # Errors
+    /// A path can't be parsed.
+    pub(crate) fn new(index: &Index) -> Result<Self, PathError> {
+        let indices = index.by.iter().map(|by| Ok((index_function(&by.index)?, by.clone())));
+        let indices = indices.collect::<Result<_, _>>()?;
+        let (mut paths, mut positions) = (Vec::<FieldPath>::new(), Vec::new());
+        for column in &index.aggregates {
+            let path = FieldPath::parse(&column.path)?;
+            let known = paths.iter().position(|known| *known == path);
+            positions.push(known.unwrap_or(paths.len()));
+            if known.is_none() {
+                paths.push(path);
+            }
+        }
+        Ok(Self {
+            indices,
+            without_numbers: paths.iter().map(|_| AtomicUsize::default()).collect(),
+            paths,
+            positions,
+            show_secrets: index.show_secrets,
+            unindexed: AtomicUsize::default(),
+            secret_paths: AtomicUsize::default(),
+        })
+    }
+
+    /// Returns the position among the numbers of a member for the path of each aggregate.
+    pub(crate) fn positions(&self) -> &[usize] {
+        &self.positions
+    }
+
+    /// Reads an object; `None` if an index rejects it, which is counted.
+    pub(crate) fn read(&self, scope: usize, resource: &ApiResource, object: &Object) -> Option<Member> {
+        let values: Option<Vec<_>> =
+            self.indices.iter().map(|(function, by)| self.values(function, by, resource, object)).collect();
+        let numbers = self
+            .paths
+            .iter()
+            .zip(&self.without_numbers)
+            .map(|(path, count)| self.numbers(path, count, resource, object));
+        let member = values.and_then(|values| Member::new(scope, values, numbers.collect()).ok());
+        if member.is_none() {
+            self.unindexed.fetch_add(1, Ordering::Relaxed);
+        }
+        member
+    }
+
+    fn values(
+        &self,
+        function: &IndexFunc,
+        by: &By,
+        resource: &ApiResource,
+        object: &Object,
+    ) -> Option<Vec<Arc<str>>> {
+        let is_masked = !self.show_secrets && is_of_secrets(&by.index, resource);
+        let mut values: Vec<Arc<str>> = Vec::new();
+        let visited = function.visit(object, &mut |value| {
+            if is_shown(by, value) {
+                values.push(if is_masked { MASK.into() } else { value.into() });
+            }
+        });
+        visited.ok().map(|()| values)
+    }
+
+    fn numbers(
+        &self,
+        path: &FieldPath,
+        without: &AtomicUsize,
+        resource: &ApiResource,
+        object: &Object,
+    ) -> Vec<Number> {
+        if !self.show_secrets && is_secret_at(resource, path) {
+            self.secret_paths.fetch_add(1, Ordering::Relaxed);
+            return Vec::new();
+        }
+        let mut numbers = Vec::new();
+        let mut has_other = false;
+        let visited = path.values_of(object, |text| match Number::parse(text) {
+            Some(number) => numbers.push(number),
+            None => has_other = true,
+        });
+        if has_other || visited.is_err() {
+            without.fetch_add(1, Ordering::Relaxed);
+        }
+        numbers
+    }
+
+    /// Returns the warnings that no call has returned yet, without numbers, because more objects will follow.
+    pub(crate) fn first_warnings(&self) -> Vec<String> {
+        let mut warnings = Vec::new();
+        let is_first = |count: &AtomicUsize| count.load(Ordering::Relaxed) == 1;
+        let counters = self.without_numbers.iter().chain([&self.unindexed, &self.secret_paths]);
+        if !counters.clone().any(is_first) {
+            return warnings;
+        }
+        if is_first(&self.unindexed) {
+            warnings.push("some objects could not be indexed".to_owned());
+        }
+        for (path, count) in self.paths.iter().zip(&self.without_numbers) {
+            if is_first(count) {
+                warnings.push(format!("some objects have a value at {path} that is no number"));
+            }
+        }
+        if is_first(&self.secret_paths) {
+            warnings.push(SECRET_PATHS.to_owned());
+        }
+        for count in counters.filter(|count| is_first(count)) {
+            count.fetch_add(1, Ordering::Relaxed);
+        }
+        warnings
+    }
+
+    /// Returns the warnings about the objects since the last call.
+    pub(crate) fn warnings(&self) -> Vec<String> {
+        let counted = |count: &AtomicUsize| Some(count.swap(0, Ordering::Relaxed)).filter(|count| *count > 0);
+        let noun = |count: usize| if count == 1 { "object" } else { "objects" };
+        let unindexed =
+            counted(&self.unindexed).map(|count| format!("{count} {} could not be indexed", noun(count)));
+        let others = self.paths.iter().zip(&self.without_numbers).filter_map(|(path, count)| {
+            let count = counted(count)?;
+            let verb = if count == 1 { "has" } else { "have" };
+            Some(format!("{count} {} {verb} a value at {path} that is no number", noun(count)))
+        });
+        let secrets = counted(&self.secret_paths).map(|_| SECRET_PATHS.to_owned());
+        unindexed.into_iter().chain(others).chain(secrets).collect()
+    }
+}
+
+/// Whether the group of a value is shown. Each owner has a second value, its UID, which is shown only if it is requested.
+pub(super) fn is_shown(by: &By, value: &str) -> bool {
+    by.condition.shows(value)
+        && (by.index != IndexName::Owner || value.contains('/') || by.condition.names(value))
+}
+
+/// Whether the values of an index over that resource are secret.
+pub(crate) fn is_of_secrets(index: &IndexName, resource: &ApiResource) -> bool {
+    match index {
+        IndexName::Annotation(key) => {
+            is_secret_at(resource, &FieldPath::of_names(["metadata", "annotations", key]))
+        }
+        // A path that can't be parsed indexes nothing.
+        IndexName::Field(path) => FieldPath::parse(path).is_ok_and(|path| is_secret_at(resource, &path)),
+        IndexName::Namespace
+        | IndexName::Name
+        | IndexName::Label(_)
+        | IndexName::Owner
+        | IndexName::Node
+        | IndexName::Image => false,
+    }
+}
