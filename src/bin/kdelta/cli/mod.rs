@@ -5,6 +5,7 @@ mod invocation;
 mod kubectl_commands;
 mod preferences;
 mod rejection;
+mod tasks;
 mod topics;
 mod warnings_as_errors;
 
@@ -22,11 +23,10 @@ use crate::commands::{self, Reporter};
 use crate::exit::{ExitCode, HelpLine, Hint, Preface, Report, Usage, Verbatim};
 use crate::output::{self, Messages, Stdout};
 use crate::session::{self, ExitOnSignal, Session, credential_plugins};
-use crate::settings::{
-    Environment, Events, Index, ResolveError, Resolved, Settings, Task, TypedWords, UsageError, Version,
-};
+use crate::settings::{Environment, ResolveError, Resolved, Settings, Task, TypedWords, UsageError, Version};
 use invocation::{called, program_name, to_complete, with_program_name};
 use rejection::Rejection;
+use tasks::{answer, follow, follows};
 
 /// The width of the help if the terminal width is unknown.
 const DEFAULT_WIDTH: usize = 100;
@@ -208,12 +208,7 @@ fn dispatch(settings: &Settings, messages: &Arc<Messages>, no_columns: bool) -> 
     let mut warnings = None;
     let ended = runtime.block_on(async {
         // Installed first: before that, SIGUSR1 would end the process.
-        let _status_signal = match &settings.task {
-            Task::Watch(_)
-            | Task::Events(Events { watch: true, .. })
-            | Task::Index(Index { watch: true, .. }) => Some(reporter.report_on_signal()?),
-            _ => None,
-        };
+        let _status_signal = if follows(&settings.task) { Some(reporter.report_on_signal()?) } else { None };
         if let (Task::Demo, Some(options)) = (&settings.task, settings.demo) {
             return commands::demo::run(options, out).await;
         }
@@ -237,60 +232,12 @@ fn dispatch(settings: &Settings, messages: &Arc<Messages>, no_columns: bool) -> 
         if settings.match_server_version {
             commands::discovery::require_matching_servers(&session).await?;
         }
-        if let Task::Watch(watch) = &settings.task {
-            return commands::watch::run(&session, watch, &reporter, settings.terminal.stdout, out).await;
-        }
-        if let Task::Events(events) = &settings.task
-            && events.watch
-        {
-            return commands::events::watch(&session, events, &reporter, settings.terminal.stdout, out).await;
-        }
-        if let Task::Index(index) = &settings.task
-            && index.watch
-        {
-            return commands::index::watch(&session, index, &reporter, settings.terminal.stdout, out).await;
+        if follows(&settings.task) {
+            return follow(&session, settings, &reporter, out).await;
         }
         let last = Arc::clone(messages);
         let _ends = ExitOnSignal::after(move |end| last.without_counts(end))?;
-        match &settings.task {
-            // Boxed because the future is large.
-            Task::Get(get) => {
-                Box::pin(commands::get::run(&session, get, &reporter, settings.terminal.stdout, out)).await
-            }
-            Task::Raw(path) => commands::get::raw(&session, path, out).await,
-            Task::Index(index) => {
-                commands::index::run(&session, index, &reporter, settings.terminal.stdout, out).await
-            }
-            Task::Tree(tree) => {
-                Box::pin(commands::tree::run(&session, tree, &reporter, settings.terminal.stdout, out)).await
-            }
-            Task::Events(events) => {
-                Box::pin(commands::events::list(&session, events, &reporter, settings.terminal.stdout, out))
-                    .await
-            }
-            Task::ApiResources(request) => {
-                commands::discovery::api_resources(
-                    &session,
-                    request,
-                    &reporter,
-                    settings.terminal.stdout,
-                    out,
-                )
-                .await
-            }
-            Task::ApiVersions => commands::discovery::api_versions(&session, out).await,
-            Task::Version(version) => {
-                let as_errors = settings.warnings_as_errors;
-                commands::discovery::versions(&session, version.format, as_errors, &reporter, out).await
-            }
-            Task::Explain(request) => {
-                commands::explain::run(&session, request, &reporter, out).await?;
-                Ok(ExitCode::Ok)
-            }
-            Task::Watch(_) | Task::Demo | Task::Completions(_) | Task::Man(_) | Task::Options => {
-                Ok(ExitCode::Ok)
-            }
-        }
+        answer(&session, settings, &reporter, out).await
     });
     credential_plugins().end();
     // A name lookup may still block a thread; its result is no longer needed.

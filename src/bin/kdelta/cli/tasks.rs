@@ -1,0 +1,64 @@
+//! Runs the command of a task on an open session.
+
+use crate::commands::{self, Reporter};
+use crate::exit::ExitCode;
+use crate::output::Stdout;
+use crate::session::Session;
+use crate::settings::{Events, Index, Settings, Task};
+
+/// Whether this task goes on until it is interrupted.
+pub(super) fn follows(task: &Task) -> bool {
+    matches!(
+        task,
+        Task::Watch(_) | Task::Events(Events { watch: true, .. }) | Task::Index(Index { watch: true, .. })
+    )
+}
+
+/// Runs a task that [`follows`] changes.
+pub(super) async fn follow(
+    session: &Session,
+    settings: &Settings,
+    reporter: &Reporter,
+    out: Stdout,
+) -> anyhow::Result<ExitCode> {
+    let terminal = settings.terminal.stdout;
+    match &settings.task {
+        Task::Watch(watch) => commands::watch::run(session, watch, reporter, terminal, out).await,
+        Task::Events(events) => commands::events::watch(session, events, reporter, terminal, out).await,
+        Task::Index(index) => commands::index::watch(session, index, reporter, terminal, out).await,
+        _ => answer(session, settings, reporter, out).await,
+    }
+}
+
+/// Runs a task that ends by itself.
+pub(super) async fn answer(
+    session: &Session,
+    settings: &Settings,
+    reporter: &Reporter,
+    out: Stdout,
+) -> anyhow::Result<ExitCode> {
+    let terminal = settings.terminal.stdout;
+    match &settings.task {
+        // Boxed because the future is large.
+        Task::Get(get) => Box::pin(commands::get::run(session, get, reporter, terminal, out)).await,
+        Task::Raw(path) => commands::get::raw(session, path, out).await,
+        Task::Index(index) => commands::index::run(session, index, reporter, terminal, out).await,
+        Task::Tree(tree) => Box::pin(commands::tree::run(session, tree, reporter, terminal, out)).await,
+        Task::Events(events) => {
+            Box::pin(commands::events::list(session, events, reporter, terminal, out)).await
+        }
+        Task::ApiResources(request) => {
+            commands::discovery::api_resources(session, request, reporter, terminal, out).await
+        }
+        Task::ApiVersions => commands::discovery::api_versions(session, out).await,
+        Task::Version(version) => {
+            let as_errors = settings.warnings_as_errors;
+            commands::discovery::versions(session, version.format, as_errors, reporter, out).await
+        }
+        Task::Explain(request) => {
+            commands::explain::run(session, request, reporter, out).await?;
+            Ok(ExitCode::Ok)
+        }
+        Task::Watch(_) | Task::Demo | Task::Completions(_) | Task::Man(_) | Task::Options => Ok(ExitCode::Ok),
+    }
+}
