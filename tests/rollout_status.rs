@@ -24,7 +24,7 @@ fn client(demo: &Demo) -> Client {
     Client::with_options(&config, ClientOptions::default().connector(Some(connector))).expect("a client")
 }
 
-/// Returns the distinct statuses of each deployment in order, until one has completed a rollout.
+/// Returns the distinct statuses of the first deployment that completes a rollout, from the last one before it.
 async fn statuses(demo: &Demo) -> Vec<ComputedStatus> {
     let client = client(demo);
     let found =
@@ -48,6 +48,10 @@ async fn statuses(demo: &Demo) -> Vec<ComputedStatus> {
             states.push(computed);
         }
         let was_updated = states.iter().any(|state| state.message.starts_with("Updated: "));
+        if is_current && !was_updated {
+            // A pod that was unavailable for a time is not part of a rollout.
+            states.drain(..states.len() - 1);
+        }
         if is_current && was_updated && states[0].status == ObjectStatus::Current {
             stop.cancel();
             running.await.expect("no panic").expect("stopped");
@@ -64,7 +68,9 @@ async fn a_rollout_goes_from_current_through_its_stages_to_current() {
         Some(condition) => condition.reason.to_string(),
         None => state.status.to_string(),
     };
-    let mut reasons: Vec<String> = states.iter().map(reason).collect();
+    // The demo may take a pod of the deployment down at any time.
+    let mut reasons: Vec<String> =
+        states.iter().map(reason).filter(|reason| reason != "LessAvailable").collect();
     reasons.dedup();
     let expected = ["Current", "LatestGenerationNotObserved", "LessUpdated", "ExtraPods", "Current"];
     assert_eq!(reasons, expected, "{states:#?}");

@@ -187,7 +187,7 @@ fn output_formats_are_completed() {
             ":4",
         ),
         ("index pods -o ", &["csv", "json", "kyaml", "markdown", "name", "yaml"], ":4"),
-        ("index pods --sort-by ", &["count", "value"], ":4"),
+        ("index pods --sort-by ", &["avg", "count", "max", "min", "sum", "value"], ":4"),
     ] {
         let (found, last) = candidates(&env, &line.split(' ').collect::<Vec<_>>());
         assert_eq!(

@@ -235,7 +235,17 @@ mod tests {
         const FREE: [(&str, &[&str]); 3] = [
             (
                 "a number",
-                &["chunk-size", "count", "objects", "port", "resource-version", "speed", "top", "verbose"],
+                &[
+                    "chunk-size",
+                    "count",
+                    "depth",
+                    "objects",
+                    "port",
+                    "resource-version",
+                    "speed",
+                    "top",
+                    "verbose",
+                ],
             ),
             ("a time", &["duration", "log-flush-frequency", "request-timeout", "resync"]),
             (
