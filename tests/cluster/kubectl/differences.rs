@@ -55,6 +55,26 @@ impl Known {
     }
 }
 
+/// Returns the cause of a difference in drawn invocations, of those that `deliberate.txt` lists for single ones.
+pub(super) fn deliberate_cause(pair: &Pair) -> Option<&'static str> {
+    let Pair { line, kubectl, kdelta } = pair;
+    let not_found_field = |outcome: &Outcome| outcome.stderr.contains("couldn't find any field with path");
+    let failed = kubectl.success == Some(false) && kdelta.success == Some(false);
+    if line.contains("--sort-by") && not_found_field(kubectl) != not_found_field(kdelta) {
+        return Some("--sort-by of several tables, or by a field that no object has");
+    }
+    let starts_alike = kubectl.stderr.starts_with(kdelta.stderr.trim_end_matches('\n'));
+    if failed && kdelta.stdout.is_empty() && starts_alike && kdelta.stderr.contains("Error from server") {
+        return Some("an empty List of what is forbidden or missing");
+    }
+    if failed && line.contains("--allow-missing-template-keys=false") && kdelta.stdout == kubectl.stdout {
+        let message =
+            |outcome: &Outcome| outcome.stderr.split("Printing more information").next().map(str::to_owned);
+        return (message(kubectl) == message(kdelta)).then_some("the item that a template fails on");
+    }
+    None
+}
+
 /// Compares the results with the lists.
 pub(super) fn verify(pairs: &[Pair], known: &Known) -> Report {
     let mut problems: Vec<String> =

@@ -133,6 +133,9 @@ impl Task {
             }
             Command::Get(args) => match args.raw.as_deref().unwrap_or_default() {
                 "" => {
+                    if !args.objects.select.resources.is_empty() {
+                        Print::check_show_labels(&args.objects.print)?;
+                    }
                     let is_watch = args.watch || args.objects.flow.watch_only;
                     let form = if is_watch { TargetForm::GetWatch } else { TargetForm::Get };
                     let (selection, files) = objects(&args.objects, form)?;

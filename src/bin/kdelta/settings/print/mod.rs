@@ -50,9 +50,16 @@ impl Print {
         if args.raw_output && !template.is_some_and(Template::is_jq) {
             return Err(UsageError::NeedsJq("raw-output"));
         }
-        if print.show_labels && !matches!(print.format, Format::Table { .. }) {
-            return Err(UsageError::ShowLabelsFormat(output.to_owned()));
-        }
+        Self::check_show_labels(args)?;
         Ok(print)
+    }
+
+    /// Rejects `--show-labels` with a format other than a table. kubectl does so before it reads the types and names.
+    pub(super) fn check_show_labels(args: &PrintArgs) -> Result<(), UsageError> {
+        let is_table = || matches!(Format::of_objects(args.output.as_deref()), Ok(Format::Table { .. }));
+        if args.show_labels && !is_table() {
+            return Err(UsageError::ShowLabelsFormat(args.output.clone().unwrap_or_default()));
+        }
+        Ok(())
     }
 }
