@@ -7,10 +7,10 @@ use super::MutationDetector;
 use super::controller::run::RunFuture;
 use super::delivery::handler_call::HandlerPanicHook;
 use super::delivery::processor::SharedProcessor;
-use super::pump::Pump;
+use super::pump::{LastStateFilter, Pump};
 use super::shared::{ReflectorStart, RunUntil, SharedIndexInformer, StartReflector};
 use crate::listwatch::ListerWatcher;
-use crate::object::Compressor;
+use crate::object::{Compressor, Object};
 use crate::queue::{
     DEFAULT_BYTES, DEFAULT_CAPACITY, DeltaFifo, DeltaFifoOptions, KnownObjects, OrderedFifo, Queue,
     QueueOptions, Transformer,
@@ -54,6 +54,7 @@ pub struct Builder<L> {
     reflector: ReflectorOptions,
     resync_check_period: Option<Duration>,
     transformer: Option<Transformer>,
+    last_states: Option<LastStateFilter>,
     on_handler_panic: Option<HandlerPanicHook>,
     mutation_detector: Option<MutationDetector>,
 }
@@ -77,6 +78,7 @@ impl<L: ListerWatcher> Builder<L> {
             reflector: ReflectorOptions::default(),
             resync_check_period: None,
             transformer: None,
+            last_states: None,
             on_handler_panic: None,
             mutation_detector: None,
         }
@@ -133,6 +135,16 @@ impl<L: ListerWatcher> Builder<L> {
         self
     }
 
+    /// Sets a condition on the last states of deleted objects. Where the state that came with a deletion does not meet it,
+    /// handlers receive the stored state instead.
+    ///
+    /// This is for sources that select objects themselves. They report an object that no longer matches as deleted, in the
+    /// state that does not match; with their condition, handlers receive the last state that did.
+    pub fn last_states(mut self, filter: impl Fn(&Object) -> bool + Send + Sync + 'static) -> Self {
+        self.last_states = Some(Box::new(filter));
+        self
+    }
+
     /// Sets a hook that is called when a handler panics, in addition to the log entry.
     pub fn on_handler_panic(mut self, hook: HandlerPanicHook) -> Self {
         self.on_handler_panic = Some(hook);
@@ -185,7 +197,7 @@ impl<L: ListerWatcher> Builder<L> {
             }
         });
         let processor = Arc::new(SharedProcessor::new(resync_check_period, on_handler_panic));
-        let pump = Pump::new(queue, store, processor, mutation_detector);
+        let pump = Pump::new(queue, store, processor, mutation_detector).with_last_states(self.last_states);
         SharedIndexInformer::new(pump, start_reflector, clock, resync_check_period, shared_compressor)
     }
 }

@@ -12,9 +12,12 @@ use super::delivery::listener::ProcessorListener;
 use super::delivery::processor::{Outbox, SharedProcessor};
 use super::delivery::progress::Synced;
 use super::{InformerError, MutationDetector, Notification};
-use crate::object::ResourceVersion;
-use crate::queue::{Item, Mark, PoppedItem, Queue, pop};
+use crate::object::{DeletedObject, Object, ResourceVersion};
+use crate::queue::{Change, Delta, Item, Mark, PoppedItem, Queue, pop};
 use crate::store::Indexer;
+
+/// A condition on the last states of deleted objects.
+pub(super) type LastStateFilter = Box<dyn Fn(&Object) -> bool + Send + Sync>;
 
 /// Applies the deltas of a queue to a store and notifies handlers (client-go: `processLoop` with the `HandleDeltas` of its
 /// shared informer).
@@ -28,6 +31,7 @@ pub(super) struct Pump {
     pub(super) processor: Arc<SharedProcessor>,
     pub(super) synced: Arc<Synced>,
     pub(super) detector: Option<MutationDetector>,
+    last_states: Option<LastStateFilter>,
     /// A std mutex: it is never held across an `.await`.
     applied: Mutex<Applied>,
 }
@@ -48,7 +52,13 @@ impl Pump {
         detector: Option<MutationDetector>,
     ) -> Self {
         let (synced, applied) = (Arc::new(Synced::new()), Mutex::default());
-        Self { queue, store, processor, synced, detector, applied }
+        Self { queue, store, processor, synced, detector, last_states: None, applied }
+    }
+
+    /// Sets the condition on the last states of deleted objects.
+    pub(super) fn with_last_states(mut self, last_states: Option<LastStateFilter>) -> Self {
+        self.last_states = last_states;
+        self
     }
 
     fn applied(&self) -> MutexGuard<'_, Applied> {
@@ -96,7 +106,7 @@ impl Pump {
         match item {
             Item::Deltas(deltas) => {
                 for delta in deltas {
-                    apply(&*self.store, delta, is_in_initial_list, &mut dispatch);
+                    apply(&*self.store, self.with_last_state(delta), is_in_initial_list, &mut dispatch);
                 }
             }
             Item::ReplacedAll(all) => {
@@ -111,6 +121,21 @@ impl Pump {
         if let Some(version) = up_to {
             self.store.bookmark(&version);
             self.applied().version = version;
+        }
+    }
+
+    /// Replaces the state of a deleted object that does not meet the condition by the stored one.
+    fn with_last_state(&self, delta: Delta) -> Delta {
+        let (Some(filter), Change::Deleted(DeletedObject::Known(object))) =
+            (&self.last_states, &delta.change)
+        else {
+            return delta;
+        };
+        match self.store.get(object) {
+            Ok(Some(stored)) if !filter(object) => {
+                Delta { change: Change::Deleted(DeletedObject::Known(stored)), ..delta }
+            }
+            _ => delta,
         }
     }
 
@@ -171,7 +196,7 @@ mod tests {
     use super::*;
     use crate::informer::delivery::listener::{Inbox, channel};
     use crate::informer::testing::fixtures::{Reader, labelled, pod, text_of};
-    use crate::object::{DeletedObject, Origin};
+    use crate::object::Origin;
     use crate::queue::{DeltaFifo, DeltaFifoOptions, KnownObjects, OrderedFifo, QueueOptions};
     use crate::store::{Cache, IndexFunc, Indexers};
 
@@ -307,6 +332,24 @@ mod tests {
                 assert_eq!(reader.lines(), stored(&pump));
             }
         }
+    }
+
+    #[tokio::test]
+    async fn a_deleted_object_has_the_last_state_that_meets_the_condition() {
+        let store: Arc<dyn Indexer> = Arc::new(Cache::new());
+        let queue = Arc::new(OrderedFifo::new(Arc::clone(&store) as _, QueueOptions::default()));
+        let even = |object: &Object| object.resource_version().to_string().ends_with(['2', '4']);
+        let pump = Pump::new(queue, store, Arc::new(SharedProcessor::new(None, None)), None)
+            .with_last_states(Some(Box::new(even)));
+        let mut inbox = listen(&pump);
+        for version in [3, 4] {
+            pump.queue.add(pod("a", 2), Origin::Watch).expect("a key");
+            pump.queue.delete(DeletedObject::Known(pod("a", version)), Origin::Watch).expect("a key");
+        }
+        pump.queue.delete(DeletedObject::Known(pod("a", 5)), Origin::Watch).expect("a key");
+        while step(&pump).await {}
+        assert_eq!(read(&mut inbox), ["+a@2 watch", "-a@2 watch", "+a@2 watch", "-a@4 watch"]);
+        assert_eq!(stored(&pump), [""; 0]);
     }
 
     // F2

@@ -1,4 +1,4 @@
-//! The origin of an object's state: initial list, watch, relist or resync.
+//! The origin of an object's state: initial list, watch, relist, resync or filter.
 
 use std::fmt;
 
@@ -14,6 +14,9 @@ pub enum Origin {
     Relist,
     /// No change: a periodic resync repeats the store's contents.
     Resync,
+    /// No change of the object: as time passed, it began or ceased to match a filter that depends on the time. The
+    /// program's filters produce it; a reflector never does.
+    Filter,
 }
 
 impl Origin {
@@ -25,6 +28,7 @@ impl Origin {
             Self::Watch => "watch",
             Self::Relist => "relist",
             Self::Resync => "resync",
+            Self::Filter => "filter",
         }
     }
 }

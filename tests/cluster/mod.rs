@@ -8,6 +8,7 @@ mod demo;
 mod discovery_cache;
 mod discovery_parity;
 mod explain;
+mod filters;
 mod gap;
 mod groups;
 mod informer;

@@ -6,6 +6,7 @@ mod demo;
 mod errors;
 mod explain;
 mod files;
+mod filters;
 mod formats;
 mod hints;
 mod kubectl_commands;

@@ -30,7 +30,7 @@ pub(crate) use kubectl_options::KubectlOptionArgs;
 pub(crate) use lines::{ChangesArg, FlowArgs, LineArgs, OnSlowArg};
 pub(crate) use one_shot::OneShotArgs;
 pub(crate) use rows::{RowArgs, TsArg};
-pub(crate) use select::{ByArgs, ListModeArg, PrintArgs, SelectArgs, TemplateArgs};
+pub(crate) use select::{ByArgs, FilterArgs, ListModeArg, PrintArgs, SelectArgs, TemplateArgs};
 pub(crate) use shell::{CompletionsArgs, ManArgs, OptionsArgs, Shell};
 pub(crate) use spelling::{
     Spelling, accept_kubectl_spelling, flag_names, parse_bool, spelling, switched_off, takes_bool,

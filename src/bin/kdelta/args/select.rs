@@ -60,6 +60,26 @@ pub(crate) struct SelectArgs {
         help = "How the initial state is requested [default: auto, or by $KUBE_FEATURE_WatchListClient]"
     )]
     pub(crate) list_mode: Option<ListModeArg>,
+
+    #[command(flatten)]
+    pub(crate) filter: FilterArgs,
+}
+
+/// The flags of local filters: conditions on single objects, all of which must hold.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Filter")]
+pub(crate) struct FilterArgs {
+    /// Only objects created at least this long ago, such as 2d, 3d4h or 90m
+    #[arg(long, value_name = "AGE", allow_hyphen_values = true)]
+    pub(crate) older_than: Option<String>,
+
+    /// Only objects created less than this long ago, such as 1h
+    #[arg(long, value_name = "AGE", allow_hyphen_values = true)]
+    pub(crate) newer_than: Option<String>,
+
+    /// Only pods with a container that restarted less than this long ago, such as 10m
+    #[arg(long, value_name = "AGE", allow_hyphen_values = true)]
+    pub(crate) restarted_within: Option<String>,
 }
 
 /// The way the initial state is requested.

@@ -3,7 +3,7 @@
 use kdelta::wire::{IncludeObject, Representation};
 
 use crate::session::{needs_body, path_needs_body};
-use crate::settings::{Format, Index, IndexName, Lines, Print};
+use crate::settings::{FilterNeeds, Format, Index, IndexName, Lines, ObjectPart, Print};
 
 /// Returns the representation needed to print objects and to find them by these indices.
 pub(super) fn representation<'a>(
@@ -42,12 +42,27 @@ pub(super) fn sorted(print: &Print) -> Representation {
     if print.name_age { keys_and(true) } else { printed(print.format, true) }
 }
 
-/// Returns the representation with the exact name of each object. Rows alone have a cell that is most likely the name.
-pub(super) fn with_names(representation: Representation) -> Representation {
+/// Returns the representation with everything that a filter reads. Rows alone have a cell that is most likely the name, and
+/// names alone no cells.
+pub(super) fn with_filter(representation: Representation, needs: FilterNeeds) -> Representation {
+    let representation = match (needs.part, representation) {
+        (ObjectPart::Nothing, representation) => representation,
+        (ObjectPart::Body, Representation::Table(_) | Representation::Rows) => {
+            Representation::Table(IncludeObject::Object)
+        }
+        (ObjectPart::Body, _) => Representation::Objects,
+        (_, Representation::Rows | Representation::Table(IncludeObject::None)) => {
+            Representation::Table(IncludeObject::Metadata)
+        }
+        (_, Representation::Names) => Representation::Metadata,
+        (_, representation) => representation,
+    };
     match representation {
-        Representation::Rows => Representation::Table(IncludeObject::Metadata),
-        Representation::Names => Representation::Metadata,
-        other => other,
+        Representation::Objects if needs.cells => Representation::Table(IncludeObject::Object),
+        Representation::Metadata | Representation::Names if needs.cells => {
+            Representation::Table(IncludeObject::Metadata)
+        }
+        representation => representation,
     }
 }
 
@@ -102,6 +117,30 @@ mod tests {
             Print { format: table, label_columns: vec!["app".into()], ..Print::default() },
         ] {
             assert_eq!(representation(&print, []), Representation::Table(IncludeObject::Metadata));
+        }
+    }
+
+    #[test]
+    fn filter_requests_what_it_reads() {
+        let part = |part, cells| FilterNeeds { cells, part };
+        let (metadata, whole) =
+            (Representation::Table(IncludeObject::Metadata), Representation::Table(IncludeObject::Object));
+        for (before, needs, expected) in [
+            (Representation::Rows, part(ObjectPart::Nothing, false), Representation::Rows),
+            (Representation::Rows, part(ObjectPart::Nothing, true), Representation::Rows),
+            (Representation::Rows, part(ObjectPart::Name, false), metadata),
+            (Representation::Rows, part(ObjectPart::Metadata, true), metadata),
+            (Representation::Rows, part(ObjectPart::Body, false), whole),
+            (metadata, part(ObjectPart::Body, false), whole),
+            (whole, part(ObjectPart::Metadata, true), whole),
+            (Representation::Names, part(ObjectPart::Metadata, false), Representation::Metadata),
+            (Representation::Names, part(ObjectPart::Nothing, true), metadata),
+            (Representation::Metadata, part(ObjectPart::Body, false), Representation::Objects),
+            (Representation::Metadata, part(ObjectPart::Metadata, true), metadata),
+            (Representation::Objects, part(ObjectPart::Body, false), Representation::Objects),
+            (Representation::Objects, part(ObjectPart::Nothing, true), whole),
+        ] {
+            assert_eq!(with_filter(before, needs), expected, "{before:?} {needs:?}");
         }
     }
 

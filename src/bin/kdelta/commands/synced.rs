@@ -41,7 +41,8 @@ pub(super) async fn synced_indexer(
         }
         never = show_count(&received, reporter.messages().count(&part.title())) => match never {},
     }
-    match part.not_found().filter(|_| indexer.list_keys().is_empty()) {
+    // An object that was received and not stored exists: it does not match the filter.
+    match part.not_found().filter(|_| indexer.list_keys().is_empty() && received.count() == 0) {
         Some(error) => Err(error),
         None => Ok(indexer),
     }

@@ -1,12 +1,9 @@
-//! The indices of `--by`, as index functions of an Indexer and as a filter on a single object.
+//! The indices of `--by`, as index functions of an Indexer.
 
-use std::sync::Arc;
-
-use kdelta::object::{FieldPath, FieldSelector, Object, PathError};
+use kdelta::object::{FieldPath, PathError};
 use kdelta::store::{IndexFunc, Indexers, index_funcs};
 
-use super::plan::{MatchedPatterns, NamePatterns};
-use crate::settings::{By, Condition, IndexName};
+use crate::settings::{By, IndexName};
 
 /// Returns the function of an index.
 ///
@@ -52,57 +49,6 @@ pub(crate) fn path_needs_body(path: &str) -> bool {
 /// As [`index_function`].
 pub(crate) fn indexers(by: &[By]) -> Result<Indexers, PathError> {
     by.iter().map(|by| Ok((by.index.to_string(), index_function(&by.index)?))).collect()
-}
-
-/// A filter on single objects: the patterns of names, all `--by` conditions, and a field selector if the server does not
-/// support it.
-#[derive(Clone, Default)]
-pub(crate) struct Filter {
-    by: Arc<[(IndexFunc, Condition)]>,
-    fields: Option<FieldSelector>,
-    names: Option<(Arc<NamePatterns>, Arc<MatchedPatterns>)>,
-}
-
-impl Filter {
-    /// Creates a filter that requires all conditions.
-    ///
-    /// # Errors
-    /// As [`index_function`].
-    pub(crate) fn by(conditions: &[By]) -> Result<Self, PathError> {
-        let by = conditions.iter().map(|by| Ok((index_function(&by.index)?, by.condition.clone())));
-        Ok(Self { by: by.collect::<Result<_, _>>()?, ..Self::default() })
-    }
-
-    /// Adds a field selector.
-    pub(super) fn and_fields(self, fields: FieldSelector) -> Self {
-        Self { fields: Some(fields), ..self }
-    }
-
-    /// Adds patterns of names. Those that match an object are recorded in `matched`.
-    pub(super) fn and_names(self, names: Arc<NamePatterns>, matched: Arc<MatchedPatterns>) -> Self {
-        Self { names: Some((names, matched)), ..self }
-    }
-
-    /// Whether the object's name matches. Unlike the other conditions, this never changes for an object.
-    pub(super) fn names_match(&self, object: &Object) -> bool {
-        self.names.as_ref().is_none_or(|(names, matched)| names.matches(object.name(), matched))
-    }
-
-    /// Whether the object passes. An object that an index function rejects is in no index, so it has no value.
-    pub(crate) fn passes(&self, object: &Object) -> bool {
-        let matches = |(function, condition): &(IndexFunc, Condition)| {
-            let (mut has_value, mut has_named) = (false, false);
-            let visited = function.visit(object, &mut |value| {
-                has_value = true;
-                has_named |= condition.names(value);
-            });
-            let is_read = visited.is_ok();
-            condition.holds(is_read && has_value, is_read && has_named)
-        };
-        self.names_match(object)
-            && self.by.iter().all(matches)
-            && self.fields.as_ref().is_none_or(|fields| fields.matches(object))
-    }
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ mod contexts;
 mod credential_plugins;
 pub(crate) mod demo;
 mod file_objects;
+mod filter;
 mod first_page;
 mod indices;
 mod interrupt;
@@ -22,7 +23,8 @@ mod target_watcher;
 pub(crate) use cluster::{Cluster, namespaces};
 pub(crate) use credential_plugins::credential_plugins;
 pub(crate) use file_objects::{FileObject, Resolved, UnmappedKind};
-pub(crate) use indices::{Filter, index_function, indexers, needs_body, path_needs_body};
+pub(crate) use filter::Filter;
+pub(crate) use indices::{index_function, indexers, needs_body, path_needs_body};
 pub(crate) use interrupt::{ExitOnSignal, Interrupt, Interrupts, StatusSignal};
 pub(crate) use names::{kubeconfig_names, similar_names};
 pub(crate) use part::Part;
@@ -211,8 +213,8 @@ impl Session {
         !self.clusters[part.cluster].has_request_timeout()
     }
 
-    /// Creates the source of a part in the given representation, limited to objects that pass the filter and whose names
-    /// match.
+    /// Creates the source of a part in the given representation, limited to objects that pass the filter and the
+    /// selection's own, and whose names match.
     pub(crate) fn source(
         &self,
         part: &Part,
@@ -225,6 +227,7 @@ impl Session {
             labels: selection.label_selector.as_deref(),
             fields: selection.field_selector.as_deref(),
         };
+        let filter = filter.and_conditions(&selection.filter);
         let filter = match &part.patterns {
             Some(patterns) => filter.and_names(Arc::clone(patterns), Arc::clone(&self.matched_patterns)),
             None => filter,

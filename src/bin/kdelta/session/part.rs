@@ -110,7 +110,7 @@ impl Part {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::settings::ListMode;
+    use crate::settings::{ListMode, ObjectFilter};
 
     /// Parses `pods`, `deployments.apps` or `!nodes`; `!` marks a cluster-scoped type.
     pub(crate) fn resource(text: &str) -> Arc<ApiResource> {
@@ -182,6 +182,7 @@ pub(crate) mod tests {
             namespaces: Namespaces::Current,
             label_selector: labels.map(str::to_owned),
             field_selector: fields.map(str::to_owned),
+            filter: ObjectFilter::default(),
             cached: false,
             page_size: 500,
             list_mode: ListMode::Auto,

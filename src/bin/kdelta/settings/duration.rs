@@ -27,6 +27,20 @@ pub(crate) enum DurationError {
 /// Parses a Go duration: decimal numbers, each followed by a unit `ns`, `us`, `µs`, `ms`, `s`, `m` or `h`; `0` needs no
 /// unit. As in Go, more than 2^63 ns (292 years) is invalid.
 pub(crate) fn parse(text: &str) -> Result<Duration, DurationError> {
+    parse_with(text, nanoseconds)
+}
+
+/// Parses an age: a Go duration that may also have days `d` and years `y` of 365 days, as the AGE column prints them.
+pub(crate) fn parse_age(text: &str) -> Result<Duration, DurationError> {
+    parse_with(text, |unit| match unit {
+        "d" => Some(DAY),
+        "y" => Some(365 * DAY),
+        unit => nanoseconds(unit),
+    })
+}
+
+/// Parses a duration whose units have these lengths in nanoseconds.
+fn parse_with(text: &str, length: impl Fn(&str) -> Option<u64>) -> Result<Duration, DurationError> {
     let invalid = || DurationError::Invalid(text.to_owned());
     let (negative, mut rest) = match text.as_bytes().first() {
         Some(b'-') => (true, &text[1..]),
@@ -51,7 +65,7 @@ pub(crate) fn parse(text: &str) -> Result<Duration, DurationError> {
         if unit.is_empty() {
             return Err(DurationError::MissingUnit(text.to_owned()));
         }
-        let scale = nanoseconds(unit)
+        let scale = length(unit)
             .ok_or_else(|| DurationError::UnknownUnit { unit: unit.to_owned(), text: text.to_owned() })?;
         total += scaled(number, scale).ok_or_else(invalid)?;
         if total > i64::MAX.unsigned_abs().into() {
@@ -72,6 +86,9 @@ pub(crate) fn parse_seconds(text: &str) -> Result<Duration, DurationError> {
         Err(_) => parse(text),
     }
 }
+
+/// A day in nanoseconds.
+const DAY: u64 = 24 * 3_600_000_000_000;
 
 fn nanoseconds(unit: &str) -> Option<u64> {
     Some(match unit {
@@ -131,6 +148,25 @@ mod tests {
         ] {
             assert_eq!(parse(text), Ok(Duration::from_nanos(nanos)), "{text}");
         }
+    }
+
+    #[test]
+    fn ages_have_days_and_years() {
+        for (text, seconds) in [
+            ("2d", 172_800),
+            ("3d4h", 273_600),
+            ("2y5d", 63_504_000),
+            ("1.5d", 129_600),
+            ("90s", 90),
+            ("5m30s", 330),
+            ("0", 0),
+        ] {
+            assert_eq!(parse_age(text), Ok(Duration::from_secs(seconds)), "{text}");
+        }
+        assert_eq!(
+            parse_age("1w").expect_err("a week").to_string(),
+            r#"time: unknown unit "w" in duration "1w""#
+        );
     }
 
     #[test]

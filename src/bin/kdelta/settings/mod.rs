@@ -7,6 +7,7 @@ mod defaults;
 mod demo;
 mod duration;
 mod environment;
+mod filter;
 mod index;
 mod kubectl;
 mod lines;
@@ -27,6 +28,9 @@ pub(crate) use defaults::{
 };
 pub(crate) use demo::Demo;
 pub(crate) use environment::{ConfigFile, Environment, VARIABLES};
+#[cfg(test)]
+pub(crate) use filter::tests::filter_of;
+pub(crate) use filter::{FilterCondition, FilterNeeds, ObjectFilter, ObjectPart};
 pub(crate) use index::{Index, IndexFormat};
 pub(crate) use kubectl::{
     ApiResources, EventOutput, Events, Files, GetWatch, RawPath, ResourceColumn, Version, VersionFormat,

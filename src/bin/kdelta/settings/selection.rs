@@ -1,6 +1,7 @@
 //! The selection: which objects, in which namespaces, and how they are listed.
 
 use super::environment::Environment;
+use super::filter::ObjectFilter;
 use super::targets::{self, Target};
 use super::usage::first_given;
 use super::{Pattern, UsageError};
@@ -18,6 +19,8 @@ pub(crate) struct Selection {
     pub(crate) label_selector: Option<String>,
     /// Unparsed, for the server.
     pub(crate) field_selector: Option<String>,
+    /// The conditions that are evaluated locally.
+    pub(crate) filter: ObjectFilter,
     /// Whether any cached state of the server is acceptable.
     pub(crate) cached: bool,
     /// The number of objects per page; 0 lists everything at once.
@@ -96,6 +99,7 @@ impl Selection {
             namespaces: Namespaces::read(all_namespaces, namespace, None)?,
             label_selector: None,
             field_selector: None,
+            filter: ObjectFilter::default(),
             cached: false,
             page_size: page_size(chunk_size),
             list_mode: list_mode(None, environment),
@@ -127,6 +131,7 @@ impl Selection {
             namespaces,
             label_selector: args.selector.clone().filter(|text| !text.is_empty()),
             field_selector: None,
+            filter: ObjectFilter::read(&args.filter)?,
             cached: args.cached,
             page_size: page_size(args.chunk_size),
             list_mode: list_mode(args.list_mode, environment),
@@ -153,6 +158,7 @@ impl Selection {
             namespaces: Namespaces::read(args.all_namespaces, namespace, given(&args.namespace_selector))?,
             label_selector,
             field_selector,
+            filter: ObjectFilter::read(&args.filter)?,
             cached: args.cached,
             page_size: page_size(args.chunk_size),
             list_mode: list_mode(args.list_mode, environment),

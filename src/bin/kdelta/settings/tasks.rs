@@ -202,7 +202,7 @@ fn watch(
     let is_event = matches!(&form, WatchForm::Get(form) if form.events);
     let print = Print { managed_fields: print.managed_fields || is_event, ..print };
     // An object of a file that a selector does not match, or not yet, is not missing.
-    let is_filter = files.is_some() && selection.label_selector.is_some();
+    let is_filter = files.is_some() && (selection.label_selector.is_some() || !selection.filter.is_empty());
     let lines = Lines::read(&args.lines, print.format)?;
     let print = Print { record_managers: lines.names_managers(print.format), ..print };
     let watch = Watch {
@@ -304,6 +304,11 @@ impl Watch {
             ignore_not_found: false,
             form: WatchForm::Index(Box::new(index.clone())),
         }
+    }
+
+    /// Whether objects are filtered locally.
+    pub(crate) fn filters(&self) -> bool {
+        !self.by.is_empty() || !self.selection.filter.is_empty()
     }
 
     /// Rejects combinations without a meaning.

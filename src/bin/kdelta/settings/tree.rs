@@ -1,6 +1,7 @@
 //! The validated arguments of `kdelta tree`.
 
 use super::UsageError;
+use super::filter::ObjectFilter;
 use super::selection::{Namespaces, Selection};
 use super::targets::{Target, Types};
 use crate::args::{BusyType, OneShotArgs, TreeArgs};
@@ -84,6 +85,7 @@ impl Tree {
             namespaces,
             label_selector: None,
             field_selector: None,
+            filter: ObjectFilter::default(),
             cached,
             page_size,
             list_mode,

@@ -120,6 +120,8 @@ pub(crate) enum UsageError {
     RequestTimeout,
     #[error("invalid --duration: {0}")]
     Duration(#[from] DurationError),
+    #[error("invalid --{flag}: {error}")]
+    Age { flag: &'static str, error: DurationError },
     #[error("invalid --resync: {0}")]
     Resync(DurationError),
     #[error("--resync must be at least 1s")]

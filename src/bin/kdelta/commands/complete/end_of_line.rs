@@ -247,7 +247,18 @@ mod tests {
                     "verbose",
                 ],
             ),
-            ("a time", &["duration", "log-flush-frequency", "request-timeout", "resync"]),
+            (
+                "a time",
+                &[
+                    "duration",
+                    "log-flush-frequency",
+                    "newer-than",
+                    "older-than",
+                    "request-timeout",
+                    "restarted-within",
+                    "resync",
+                ],
+            ),
             (
                 "a text that only the user knows",
                 &[

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use anyhow::Context;
 use kdelta::listwatch::Error;
 use kdelta::object::{LabelSelector, Object};
-use kdelta::wire::{IncludeObject, Representation};
+use kdelta::wire::Representation;
 
 use super::error_tree::ErrorTree;
 use super::output_errors::{ContextNotShown, print_failure};
@@ -23,7 +23,7 @@ use crate::commands::stats::Stats;
 use crate::exit::{ExitCode, Hint, Report, Usage, VerbatimLines};
 use crate::output::OrderedListing;
 use crate::session::{FileObject, Filter, Part, Resolved, Session};
-use crate::settings::{self, Files, Format, Get, Namespaces};
+use crate::settings::{self, Files, FilterNeeds, Format, Get, Namespaces, ObjectPart};
 
 /// Prints the objects of the files.
 pub(super) async fn run<W: Write>(
@@ -48,7 +48,7 @@ pub(super) async fn run<W: Write>(
         get,
         reporter,
         labels,
-        by: Filter::by(&get.by).context(Usage)?,
+        filter: Filter::by(&get.by).context(Usage)?.and_conditions(&get.selection.filter),
         stats: Stats::new(get.stats),
         found: Vec::new(),
         wrong_namespaces: Vec::new(),
@@ -87,8 +87,8 @@ struct Retrieval<'a> {
     get: &'a Get,
     reporter: &'a Reporter,
     labels: Option<LabelSelector>,
-    /// The conditions of `--by`.
-    by: Filter,
+    /// The conditions of `--by` and of the other filters.
+    filter: Filter,
     stats: Stats,
     found: Vec<(Part, Arc<Object>)>,
     /// The errors of objects outside of the requested namespace.
@@ -131,8 +131,8 @@ impl Retrieval<'_> {
             Err(error) if self.get.ignore_not_found && is_not_found(&error) => return None,
             Err(error) => return Some(ErrorTree::Error(error)),
         };
-        let is_selected = self.labels.as_ref().is_none_or(|labels| labels.matches(&object))
-            && (self.get.by.is_empty() || self.by.passes(&object));
+        let is_selected =
+            self.labels.as_ref().is_none_or(|labels| labels.matches(&object)) && self.filter.passes(&object);
         match wrong_namespace {
             _ if !is_selected => {}
             Some(error) => self.wrong_namespaces.push(ErrorTree::Error(error)),
@@ -161,11 +161,8 @@ impl Retrieval<'_> {
             Some(_) => needs::sorted(print),
             None => needs::representation(print, by.iter().map(|by| &by.index)),
         };
-        match needed {
-            Representation::Rows if self.labels.is_some() => Representation::Table(IncludeObject::Metadata),
-            Representation::Names if self.labels.is_some() => Representation::Metadata,
-            needed => needed,
-        }
+        let labels = if self.labels.is_some() { ObjectPart::Metadata } else { ObjectPart::Nothing };
+        needs::with_filter(needed, FilterNeeds::part(labels).and(self.get.selection.filter.needs()))
     }
 }
 

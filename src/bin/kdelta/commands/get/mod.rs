@@ -36,7 +36,7 @@ use super::walk::{Walk, with_similar_names};
 use crate::exit::{ExitCode, Usage};
 use crate::output::{Count, OrderedListing};
 use crate::session::{Filter, Part, PartSource, PlannedPart, Session, indexers, reflector_options};
-use crate::settings::{self, By, Condition, Format, Get, TableStyle};
+use crate::settings::{self, By, Condition, FilterNeeds, Format, Get, ObjectPart, TableStyle};
 
 /// Prints the selected objects. Errors of single parts are reported at the end.
 pub(crate) async fn run<W: Write + Send + 'static>(
@@ -109,7 +109,8 @@ pub(crate) async fn run<W: Write + Send + 'static>(
 fn reports_empty(get: &Get, parts: &[PlannedPart]) -> bool {
     let is_table = matches!(get.print.format, Format::Table { .. });
     let by_name = parts.iter().any(|planned| planned.part.name.is_some());
-    is_table && !get.ignore_not_found && (!get.by.is_empty() || !by_name)
+    let is_filtered = !get.by.is_empty() || !get.selection.filter.is_empty();
+    is_table && !get.ignore_not_found && (is_filtered || !by_name)
 }
 
 async fn report_empty(session: &Session, get: &Get, reporter: &Reporter, parts: &[PlannedPart]) {
@@ -128,8 +129,7 @@ async fn report_empty(session: &Session, get: &Get, reporter: &Reporter, parts: 
     }
 }
 
-/// Returns the source of a part. `--by` is applied by the indexer and not by a filter; a named object is never
-/// filtered.
+/// Returns the source of a part. `--by` is applied by the indexer and not by a filter.
 fn source(session: &Session, get: &Get, part: &Part) -> PartSource {
     let indices = get.by.iter().map(|by| &by.index);
     let representation = if get.sort_by.is_some() {
@@ -138,9 +138,10 @@ fn source(session: &Session, get: &Get, part: &Part) -> PartSource {
         needs::representation(&get.print, indices)
     };
     let representation = match part.patterns {
-        Some(_) => needs::with_names(representation),
+        Some(_) => needs::with_filter(representation, FilterNeeds::part(ObjectPart::Name)),
         None => representation,
     };
+    let representation = needs::with_filter(representation, get.selection.filter.needs());
     let representation = subresource::representation(get, representation);
     let source = session.source(part, &get.selection, &get.print, representation, Filter::default());
     source.with_subresource(get.subresource.clone())
@@ -158,7 +159,9 @@ async fn get_one<W: Write>(
     let (tries, observer) = (source.tries(), reporter.one_shot_observer(part));
     match tries.repeat(&observer, async || source.get_named(name).await).await {
         Ok(object) => {
-            printer.object(&subresource::printed_part(get, part, object.type_meta()), &object);
+            if source.passes(&object) {
+                printer.object(&subresource::printed_part(get, part, object.type_meta()), &object);
+            }
             printer.listed(part);
         }
         Err(error)

@@ -214,6 +214,7 @@ async fn list(
 /// Returns the source of a part.
 fn source(session: &Session, index: &Index, part: &Part, reporter: &Reporter) -> PartSource {
     let (print, filter) = (Print::default(), Filter::default());
-    let source = session.source(part, &index.selection, &print, needs::index(index), filter);
+    let representation = needs::with_filter(needs::index(index), index.selection.filter.needs());
+    let source = session.source(part, &index.selection, &print, representation, filter);
     reporter.source(part, source)
 }

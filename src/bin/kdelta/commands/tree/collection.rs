@@ -138,7 +138,8 @@ impl Collection<'_> {
         source: PartSource,
     ) -> Result<Vec<Arc<Object>>, Error> {
         if let Some(name) = &part.name {
-            return Ok(vec![self.get(part, &source, name).await?]);
+            let object = self.get(part, &source, name).await?;
+            return Ok(if source.passes(&object) { vec![object] } else { Vec::new() });
         }
         let (session, reporter) = (self.session, self.reporter);
         let indexer = synced_indexer(session, source, Indexers::default(), selection, part, reporter).await?;

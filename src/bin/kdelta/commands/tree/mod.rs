@@ -19,6 +19,7 @@ use self::collection::{Collection, ListRequest, Listed};
 use self::narrowing::Narrowing;
 use self::status_rules::representation;
 use super::empty_result;
+use super::needs;
 use super::reporter::Reporter;
 use super::stats::Stats;
 use super::walk::Walk;
@@ -51,7 +52,8 @@ pub(crate) async fn run(
     };
     let mut walk = Walk::start(session, &tree.selection, false, reporter).await?;
     let request = |part: &Part| {
-        let representation = representation(&part.resource);
+        let representation =
+            needs::with_filter(representation(&part.resource), tree.selection.filter.needs());
         Some(ListRequest { selection: &tree.selection, representation })
     };
     let roots = collection.list(&mut walk, request).await?;

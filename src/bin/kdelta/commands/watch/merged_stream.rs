@@ -23,6 +23,7 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use super::batch::Batch;
+use super::crossings::{CrossingTimer, Crossings};
 use super::part_event::{EventSender, PartEvent, PartEventKind};
 use super::ready_parts::ReadyParts;
 use super::resumed_watch;
@@ -58,6 +59,10 @@ pub(super) struct MergedStream {
     resumed_sender: EventSender,
     /// Unread deltas are merged, so only one is taken at a time.
     coalesces: bool,
+    /// Whether objects of any part may begin or cease to match a filter as time passes.
+    has_crossings: bool,
+    /// The timer of the next of them.
+    crossing_timer: CrossingTimer,
 }
 
 /// The end of a task.
@@ -80,6 +85,8 @@ impl MergedStream {
             resumed,
             resumed_sender: EventSender::new(sender),
             coalesces: flow.coalesce,
+            has_crossings: false,
+            crossing_timer: CrossingTimer::default(),
         }
     }
 
@@ -94,6 +101,7 @@ impl MergedStream {
         part_count: usize,
     ) -> Result<Registration, InformerError> {
         let bytes = (TOTAL_PART_BYTES / part_count.max(1)).clamp(*PART_BYTES.start(), *PART_BYTES.end());
+        let crossings = source.time_filter().map(Crossings::new);
         let informer = source
             .informer()
             .queue(QueueKind::Ordered)
@@ -107,14 +115,22 @@ impl MergedStream {
         let subscription = informer
             .subscribe_with_options(HandlerOptions::default().resync(flow.resync).on_slow(on_slow))?;
         let registration = subscription.registration();
-        self.run(part, informer, subscription);
+        self.run(part, informer, subscription, crossings);
         Ok(registration)
     }
 
     /// Runs the informer of a part.
-    fn run(&mut self, part: usize, informer: SharedIndexInformer, subscription: Subscription) {
+    fn run(
+        &mut self,
+        part: usize,
+        informer: SharedIndexInformer,
+        subscription: Subscription,
+        crossings: Option<Crossings>,
+    ) {
         let (stop, waker, indexer) = (self.stop.child_token(), self.ready.add(part), informer.get_indexer());
-        self.parts.insert(part, RunningPart::new(part, subscription, indexer, waker, stop.clone()));
+        self.has_crossings |= crossings.is_some();
+        let running = RunningPart::new(part, subscription, indexer, waker, stop.clone());
+        self.parts.insert(part, running.with_crossings(crossings));
         self.tasks.spawn(async move { TaskEnd::Informer(part, informer.run(stop).await) });
     }
 
@@ -154,6 +170,7 @@ impl MergedStream {
 
     fn poll_batch(&mut self, context: &mut Context<'_>, batch: &mut Batch<'_>) -> Poll<()> {
         self.reap_tasks(context);
+        self.wake_due(context);
         while batch.has_room()
             && let Poll::Ready(Some(event)) = self.resumed.poll_recv(context)
         {
@@ -167,7 +184,23 @@ impl MergedStream {
                 self.parts.remove(&number);
             }
         }
-        if batch.is_empty() { Poll::Pending } else { Poll::Ready(()) }
+        if !batch.is_empty() {
+            return Poll::Ready(());
+        }
+        // Again, because objects that were read and are not in the batch may cross soon.
+        self.wake_due(context);
+        Poll::Pending
+    }
+
+    /// Queues the parts with objects that begin or cease to match now, and sets the timer for the next of them.
+    fn wake_due(&mut self, context: &mut Context<'_>) {
+        if !self.has_crossings {
+            return;
+        }
+        let wait = self.parts.values().filter_map(RunningPart::crossing_wait).min();
+        if self.crossing_timer.poll(wait, context) {
+            self.parts.values().for_each(RunningPart::wake_if_due);
+        }
     }
 
     /// Hands the results of ended informers to their parts, and resumes the panics of tasks.
@@ -216,7 +249,7 @@ mod tests {
         let options = HandlerOptions::default().on_slow(on_slow);
         let subscription = informer.subscribe_with_options(options).expect("not stopped");
         let registration = subscription.registration();
-        stream.run(part, informer, subscription);
+        stream.run(part, informer, subscription, None);
         registration
     }
 
@@ -282,7 +315,7 @@ mod tests {
         let options = HandlerOptions::default().on_slow(BLOCK);
         let subscription = informer.subscribe_with_options(options).expect("not stopped");
         let indexer = informer.get_indexer();
-        stream.run(0, informer, subscription);
+        stream.run(0, informer, subscription, None);
         read_until(&mut stream, "0: SYNCED 2").await;
         for number in 0..50 {
             source.add(pod(&format!("shop/pod-{number:02}")));

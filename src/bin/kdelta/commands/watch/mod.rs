@@ -2,6 +2,7 @@
 
 mod batch;
 mod collections;
+mod crossings;
 mod deadline;
 mod failures;
 mod files;
@@ -106,7 +107,7 @@ pub(crate) async fn run<W: Write>(
         WatchForm::Events(events) => WatchOutput::events(EventStream::new(format::of_events(events, stdout))),
         WatchForm::Index(index) => live_groups(session, index, reporter, stdout)?,
     };
-    let selected = DeltaSelection { scope, resumable: !watch.flow.coalesce && watch.by.is_empty() };
+    let selected = DeltaSelection { scope, resumable: !watch.flow.coalesce && !watch.filters() };
     let mut printer = DeltaPrinter::new(output, selected, reporter, out);
     let named = match named {
         Named::Watchable(object) => object,

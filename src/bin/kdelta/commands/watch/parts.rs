@@ -151,6 +151,7 @@ impl<'a> Parts<'a> {
             WatchForm::Index(index) => needs::index(index),
             _ => needs::of_lines(print, by.iter().map(|by| &by.index), lines),
         };
+        let representation = needs::with_filter(representation, selection.filter.needs());
         let source = self.session.source(part, selection, print, representation, filter);
         let source = self.reporter.source(part, source);
         let selects_locally = source.selects_locally();

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
+use std::time::Duration;
 
 use kdelta::informer::{Notification, Subscription};
 use kdelta::listwatch::Error;
@@ -10,6 +11,7 @@ use kdelta::store::Indexer;
 use tokio_util::sync::CancellationToken;
 
 use super::batch::Batch;
+use super::crossings::Crossings;
 use super::part_event::{PartEvent, PartEventKind};
 
 /// The reading end of a part.
@@ -17,6 +19,8 @@ pub(super) struct RunningPart {
     number: usize,
     subscription: Subscription,
     indexer: Arc<dyn Indexer>,
+    /// Set if objects may begin or cease to match without a change.
+    crossings: Option<Crossings>,
     /// Queues the part for the reader.
     waker: Waker,
     /// Stops the informer, alone or with the stream.
@@ -44,7 +48,24 @@ impl RunningPart {
         waker: Waker,
         stop: CancellationToken,
     ) -> Self {
-        Self { number, subscription, indexer, waker, stop, is_leaving: false, result: None }
+        Self { number, subscription, indexer, crossings: None, waker, stop, is_leaving: false, result: None }
+    }
+
+    /// Sets the filter that is evaluated again as time passes.
+    pub(super) fn with_crossings(self, crossings: Option<Crossings>) -> Self {
+        Self { crossings, ..self }
+    }
+
+    /// Returns the time to the next crossing of its filter.
+    pub(super) fn crossing_wait(&self) -> Option<Duration> {
+        self.crossings.as_ref()?.wait()
+    }
+
+    /// Queues the part for the reader if a crossing is due.
+    pub(super) fn wake_if_due(&self) {
+        if self.crossing_wait().is_some_and(|wait| wait.is_zero()) {
+            self.waker.wake_by_ref();
+        }
     }
 
     /// Starts the removal. The informer is stopped once its index is empty, or by the returned token; then a deletion of
@@ -70,10 +91,17 @@ impl RunningPart {
         while batch.has_room() {
             match self.subscription.poll_recv_with_time(&mut context) {
                 Poll::Ready(Some((notification, time))) => {
-                    batch.push(PartEvent::delivered(self.number, notification, time));
+                    let notification = match &mut self.crossings {
+                        Some(crossings) => crossings.apply(notification),
+                        None => Some(notification),
+                    };
+                    if let Some(notification) = notification {
+                        batch.push(PartEvent::delivered(self.number, notification, time));
+                    }
                 }
                 Poll::Ready(None) => return self.end(batch),
                 Poll::Pending => {
+                    self.read_crossings(batch);
                     if self.is_leaving && self.indexer.list_keys().is_empty() {
                         self.stop.cancel();
                     }
@@ -83,6 +111,14 @@ impl RunningPart {
         }
         self.waker.wake_by_ref();
         Progress::Continues
+    }
+
+    /// Appends the crossings that are due, once all notifications are read.
+    fn read_crossings(&mut self, batch: &mut Batch<'_>) {
+        let Some(crossings) = &mut self.crossings else { return };
+        for crossing in crossings.take_due(&*self.indexer) {
+            batch.push(PartEvent::now(self.number, PartEventKind::Notification(crossing)));
+        }
     }
 
     /// Appends the last events, once the result of the informer is known. The index then matches the returned
@@ -96,6 +132,9 @@ impl RunningPart {
         }
         for object in self.indexer.list() {
             let key = object.key().clone();
+            if self.crossings.as_ref().is_some_and(|crossings| !crossings.is_shown(&key)) {
+                continue;
+            }
             let object =
                 DeletedObject::FinalStateUnknown(DeletedFinalStateUnknown { key, object: Some(object) });
             let deleted = Notification::Deleted { object, origin: Origin::Relist };

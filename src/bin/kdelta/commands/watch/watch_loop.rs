@@ -371,7 +371,7 @@ impl<'a, W: Write> WatchLoop<'a, W> {
 
     /// Whether a missing name is an error. With a filter, existing objects may be filtered out.
     fn requires_names(&self) -> bool {
-        !self.watch.ignore_not_found && self.watch.by.is_empty()
+        !self.watch.ignore_not_found && !self.watch.filters()
     }
 
     /// Reports once, after the initial state, the requested objects that do not exist.

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::session::part::tests::{resource, template};
-use crate::settings::{ListMode, Target};
+use crate::settings::{ListMode, ObjectFilter, Target};
 
 fn selection(words: &[&str], namespaces: Namespaces) -> Selection {
     let pattern = |text: &&str| {
@@ -22,6 +22,7 @@ fn selection(words: &[&str], namespaces: Namespaces) -> Selection {
         namespaces,
         label_selector: None,
         field_selector: None,
+        filter: ObjectFilter::default(),
         cached: false,
         keeps_repeated_names: false,
         page_size: 500,

@@ -8,12 +8,14 @@ use tokio::sync::OwnedSemaphorePermit;
 
 use super::received_count::ReceivedCount;
 use super::tries::Tries;
-use crate::session::indices::Filter;
+use crate::session::filter::Filter;
 
-/// A list or watch stream that yields only the objects that pass a filter.
+/// A list or watch stream that yields only the objects that pass a filter. The others are dropped as they arrive.
 pub(crate) struct FilteredStream<S> {
     pub(super) stream: S,
     pub(super) filter: Filter,
+    /// Whether objects that may match later without a change are yielded too: the receiver waits for that moment.
+    pub(super) keeps_later: bool,
     /// Counts every object read, including those that the filter drops.
     pub(super) received_count: Arc<ReceivedCount>,
     /// Held until the initial state is complete.
@@ -25,7 +27,7 @@ pub(crate) struct FilteredStream<S> {
 impl<S> FilteredStream<S> {
     fn passes(&self, object: &Object) -> bool {
         self.received_count.increment();
-        self.filter.passes(object)
+        if self.keeps_later { self.filter.may_pass(object) } else { self.filter.passes(object) }
     }
 }
 
@@ -77,7 +79,7 @@ impl<S: WatchStream> WatchStream for FilteredStream<S> {
                 // Also a deletion: a stream without a store prints it.
                 Ok(
                     WatchEvent::Added(object) | WatchEvent::Modified(object) | WatchEvent::Deleted(object),
-                ) if !self.filter.names_match(&object) => self.received_count.increment(),
+                ) if !self.filter.can_match(&object) => self.received_count.increment(),
                 Ok(WatchEvent::Added(object)) if !self.passes(&object) => {}
                 Ok(WatchEvent::Modified(object)) if !self.passes(&object) => {
                     return Some(Ok(WatchEvent::Deleted(object)));

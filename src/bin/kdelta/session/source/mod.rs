@@ -21,7 +21,7 @@ use kdelta::reflector::{GiveUp, ReflectorOptions};
 use kdelta::wire::Representation;
 use tokio::sync::OwnedSemaphorePermit;
 
-use crate::session::indices::Filter;
+use crate::session::filter::Filter;
 use filtered_stream::FilteredStream;
 use request_permits::{PermitWait, RequestPermits};
 use tries::Tries;
@@ -105,15 +105,43 @@ impl PartSource {
         Self { is_one_shot: true, ..self }
     }
 
-    /// Returns an informer builder for this source.
+    /// Returns an informer builder for this source. An object that no longer matches is reported as deleted in the last
+    /// state that did.
     pub(crate) fn informer(self) -> Builder<Self> {
         let detects = self.mutation_detector;
-        let builder = SharedIndexInformer::builder(self);
+        let last_states = self.last_states();
+        let mut builder = SharedIndexInformer::builder(self);
+        if let Some(last_states) = last_states {
+            builder = builder.last_states(last_states);
+        }
         if detects {
             // Mutations are logged as errors and the log is shown; client-go ends the process.
             return builder.mutation_detector(MutationDetector::new(Arc::new(|_| ())));
         }
         builder
+    }
+
+    /// Whether an object that was requested by name passes the filter.
+    pub(crate) fn passes(&self, object: &Object) -> bool {
+        self.filter.passes(object)
+    }
+
+    /// Returns the filter if objects may begin or cease to match without a change. The receiver of the source's objects
+    /// then evaluates it again when it is time: the source also yields objects that may match later.
+    pub(crate) fn time_filter(&self) -> Option<Filter> {
+        self.filter.depends_on_time().then(|| self.filter.clone())
+    }
+
+    /// Returns the condition on the last states of deleted objects; `None` if the source filters nothing.
+    fn last_states(&self) -> Option<impl Fn(&Object) -> bool + Send + Sync + use<>> {
+        let filter = self.filter.clone();
+        let with_fields = self.fallback.as_ref().map(|(_, fields)| filter.clone().and_fields(fields.clone()));
+        let is_selector_refused = Arc::clone(&self.is_selector_refused);
+        let filters = !filter.is_empty() || with_fields.is_some();
+        filters.then_some(move |object: &Object| match &with_fields {
+            Some(with_fields) if is_selector_refused.load(Ordering::Relaxed) => with_fields.may_pass(object),
+            _ => filter.may_pass(object),
+        })
     }
 
     /// Sets the callback for a refused field selector, which is then applied locally.
@@ -216,7 +244,14 @@ impl PartSource {
     ) -> FilteredStream<S> {
         self.shared.has_responded.store(true, Ordering::Relaxed);
         let tries = self.is_one_shot.then(|| self.tries());
-        FilteredStream { stream, filter, received_count: Arc::clone(&self.received_count), permit, tries }
+        FilteredStream {
+            stream,
+            filter,
+            keeps_later: !self.is_one_shot,
+            received_count: Arc::clone(&self.received_count),
+            permit,
+            tries,
+        }
     }
 
     /// Counts a failed request of a one-shot command.

@@ -121,7 +121,7 @@ impl Flow {
                 (resync.is_some(), "resync"),
                 (coalesce, "on-slow=coalesce"),
             ];
-            if let Some(flag) = first_given(about_state) {
+            if let Some(flag) = first_given(about_state).or(selection.filter.first_flag()) {
                 return Err(UsageError::NoInitialState(flag));
             }
         }

@@ -89,7 +89,8 @@ pub(super) async fn read_named(
     let is_one_namespace = parts.iter().all(|part| {
         part.name.is_some() && (part.cluster, &part.namespace) == (parts[0].cluster, &parts[0].namespace)
     });
-    let is_selected = watch.files.is_some() && watch.selection.label_selector.is_some();
+    let is_selected = (watch.files.is_some() && watch.selection.label_selector.is_some())
+        || !watch.selection.filter.is_empty();
     let are_objects = watch.files.is_some() || is_one_namespace;
     if parts.is_empty() || !are_objects || is_selected || watch.flow.from.is_some() {
         return Ok(Named::Watchable(None));

@@ -1,0 +1,125 @@
+//! The predicates of a filter.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::{SignedDuration, Timestamp};
+use kdelta::object::{FieldPath, FieldSelector, Object, PathError};
+use kdelta::store::IndexFunc;
+
+use super::Verdict;
+use crate::session::indices::index_function;
+use crate::session::plan::{MatchedPatterns, NamePatterns};
+use crate::settings::{By, Condition, FilterCondition};
+
+/// A condition on one object, ready to be evaluated.
+#[derive(Clone)]
+pub(super) enum Predicate {
+    /// Patterns of names, one of which must match.
+    NamePatterns(Arc<NamePatterns>, Arc<MatchedPatterns>),
+    /// The values under which an index has the object.
+    Index(IndexFunc, Condition),
+    /// A field selector that the server does not support.
+    Fields(FieldSelector),
+    /// A time in the object that is at least this long ago.
+    Since(FieldPath, SignedDuration),
+    /// Times in the object, the latest of which is less than this long ago.
+    Within(Arc<[FieldPath]>, SignedDuration),
+}
+
+impl Predicate {
+    /// Returns the predicate of a `--by` condition.
+    ///
+    /// # Errors
+    /// The path of a `field:` index can't be parsed.
+    pub(super) fn by(by: &By) -> Result<Self, PathError> {
+        Ok(Self::Index(index_function(&by.index)?, by.condition.clone()))
+    }
+
+    /// Returns the predicate of a condition.
+    pub(super) fn of_condition(condition: &FilterCondition) -> Self {
+        match condition {
+            FilterCondition::OlderThan(age) => Self::Since(creation_time(), signed(*age)),
+            FilterCondition::NewerThan(age) => Self::Within([creation_time()].into(), signed(*age)),
+            FilterCondition::RestartedWithin(age) => Self::Within(restart_times(), signed(*age)),
+        }
+    }
+
+    /// Whether the verdict never changes for an object, whatever happens to it.
+    pub(super) fn is_constant(&self) -> bool {
+        match self {
+            Self::NamePatterns(..) => true,
+            Self::Index(..) | Self::Fields(_) | Self::Since(..) | Self::Within(..) => false,
+        }
+    }
+
+    /// Whether the verdict may change without a change of the object.
+    pub(super) fn depends_on_time(&self) -> bool {
+        match self {
+            Self::Since(..) | Self::Within(..) => true,
+            Self::NamePatterns(..) | Self::Index(..) | Self::Fields(_) => false,
+        }
+    }
+
+    /// Returns the verdict at a moment.
+    pub(super) fn verdict(&self, object: &Object, now: Timestamp) -> Verdict {
+        match self {
+            Self::NamePatterns(names, matched) => Verdict::fixed(names.matches(object.name(), matched)),
+            Self::Index(function, condition) => Verdict::fixed(holds(function, condition, object)),
+            Self::Fields(fields) => Verdict::fixed(fields.matches(object)),
+            Self::Since(path, age) => {
+                match latest_time(std::slice::from_ref(path), object).map(|time| later(time, *age)) {
+                    Some(limit) if now < limit => Verdict { matches: false, until: Some(limit) },
+                    limit => Verdict::fixed(limit.is_some()),
+                }
+            }
+            Self::Within(paths, age) => match latest_time(paths, object).map(|time| later(time, *age)) {
+                Some(limit) if now < limit => Verdict { matches: true, until: Some(limit) },
+                _ => Verdict::fixed(false),
+            },
+        }
+    }
+}
+
+/// Whether the condition holds for the values of an index. An object that the index function rejects has none.
+fn holds(function: &IndexFunc, condition: &Condition, object: &Object) -> bool {
+    let (mut has_value, mut has_named) = (false, false);
+    let visited = function.visit(object, &mut |value| {
+        has_value = true;
+        has_named |= condition.names(value);
+    });
+    let is_read = visited.is_ok();
+    condition.holds(is_read && has_value, is_read && has_named)
+}
+
+fn creation_time() -> FieldPath {
+    FieldPath::of_names(["metadata", "creationTimestamp"])
+}
+
+/// Returns the paths of the times at which containers ended before they were restarted. The RESTARTS column counts from the
+/// latest of them.
+fn restart_times() -> Arc<[FieldPath]> {
+    let path = |list| format!("status.{list}[*].lastState.terminated.finishedAt");
+    let paths = ["containerStatuses", "initContainerStatuses"].map(path);
+    paths.iter().filter_map(|path| FieldPath::parse(path).ok()).collect()
+}
+
+/// Returns the latest of the times at the paths; texts that are no times are ignored.
+fn latest_time(paths: &[FieldPath], object: &Object) -> Option<Timestamp> {
+    let mut latest = None;
+    for path in paths {
+        // A body that can't be read was rejected at ingest.
+        let _unread = path.values_of(object, |value| latest = latest.max(value.parse().ok()));
+    }
+    latest
+}
+
+/// Returns the moment at which a time is this long ago; the last moment if that is out of range.
+fn later(time: Timestamp, age: SignedDuration) -> Timestamp {
+    time.checked_add(age).unwrap_or(Timestamp::MAX)
+}
+
+/// Durations of settings are at most 292 years.
+fn signed(duration: Duration) -> SignedDuration {
+    SignedDuration::try_from(duration).unwrap_or(SignedDuration::MAX)
+}
