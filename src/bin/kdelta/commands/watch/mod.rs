@@ -9,6 +9,7 @@ mod files;
 mod get_watch;
 mod merged_stream;
 mod part_event;
+mod part_supervisor;
 mod parts;
 mod printer;
 mod ready_parts;
@@ -36,6 +37,7 @@ use crate::output::{EventStream, PrintError, ReaderWatch, WatchOutput};
 use crate::session::{ExitOnSignal, Interrupts, Session, TargetFailure, TargetSet};
 use crate::settings::{self, Lines, Watch, WatchForm};
 use get_watch::Named;
+use part_supervisor::PartSupervisor;
 use parts::Parts;
 use printer::{DeltaPrinter, DeltaSelection};
 use watch_loop::WatchLoop;
@@ -117,7 +119,8 @@ pub(crate) async fn run<W: Write>(
         }
     };
     let parts = Parts::new(session, watch, reporter.clone(), targets);
-    let mut watch_loop = WatchLoop::new(watch, reporter, parts, printer, partial).with_named(named);
+    let supervisor = PartSupervisor::new(watch, reporter, parts, printer, partial).with_named(named);
+    let mut watch_loop = WatchLoop::new(watch, reporter, supervisor);
     let ended = tokio::select! {
         biased;
         () = gone.notified() => Ok(ExitCode::BrokenPipe),
