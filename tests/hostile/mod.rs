@@ -31,6 +31,7 @@ mod names;
 mod scenario;
 mod server;
 mod tls_front;
+mod tree;
 mod types;
 mod waits;
 mod writer;

@@ -93,9 +93,11 @@ fn cells(row: &TreeRow, prefix: &str, object: &TreeObject, now: Timestamp) -> [S
 /// Returns the explanation of an abnormal status, the other owners and the number of objects that are left out.
 fn notes(row: &TreeRow, object: &TreeObject) -> String {
     let message = Some(&object.message).filter(|message| !object.is_current() && !message.is_empty());
-    let owners = Some(row.other_owners.join(", ")).filter(|owners| !owners.is_empty());
+    let joined = |owners: &[String]| Some(owners.join(", ")).filter(|owners| !owners.is_empty());
+    let owners = joined(&row.other_owners).map(|owners| format!("also owned by {owners}"));
+    let missing = joined(&row.missing_owners).map(|owners| format!("its owner {owners} does not exist"));
     let hidden = (row.hidden > 0).then(|| format!("{} more below", row.hidden));
-    let notes = [message.cloned(), owners.map(|owners| format!("also owned by {owners}")), hidden];
+    let notes = [message.cloned(), owners, missing, hidden];
     notes.into_iter().flatten().collect::<Vec<_>>().join("; ")
 }
 
@@ -145,9 +147,10 @@ fn node<'a>(row: &'a TreeRow, object: &'a TreeObject, children: Vec<JsonValue<'a
     for (name, _) in flags.into_iter().filter(|(_, is_set)| *is_set) {
         members.push((Cow::Borrowed(name), JsonValue::Bool(true)));
     }
-    if !row.other_owners.is_empty() {
-        let owners = row.other_owners.iter().map(|owner| JsonValue::Text(Cow::Borrowed(&**owner)));
-        members.push((Cow::Borrowed("otherOwners"), JsonValue::Array(owners.collect())));
+    let owners = [("otherOwners", &row.other_owners), ("missingOwners", &row.missing_owners)];
+    for (name, owners) in owners.into_iter().filter(|(_, owners)| !owners.is_empty()) {
+        let owners = owners.iter().map(|owner| JsonValue::Text(Cow::Borrowed(&**owner)));
+        members.push((Cow::Borrowed(name), JsonValue::Array(owners.collect())));
     }
     if row.hidden > 0 {
         let hidden = i64::try_from(row.hidden).unwrap_or(i64::MAX);

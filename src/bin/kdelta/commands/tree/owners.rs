@@ -14,6 +14,8 @@ use crate::view::{OwnerReference, Presence, TreeObject};
 
 /// The number of levels above a selected object. Real objects have a handful.
 const MAX_LEVELS: usize = 64;
+/// The number of owners that are requested for a tree. An object of a hostile controller may name tens of thousands.
+const MAX_OWNERS: usize = 1000;
 
 /// The result of looking for an owner.
 struct FoundOwner {
@@ -27,8 +29,15 @@ impl Collection<'_> {
     /// # Errors
     /// Discovery fails.
     pub(super) async fn add_owners(&mut self) -> anyhow::Result<()> {
+        let mut room = MAX_OWNERS;
         for _ in 0..MAX_LEVELS {
-            let unknown = self.index.unknown_owners(&self.requested);
+            let mut unknown = self.index.unknown_owners(&self.requested);
+            if unknown.len() > room {
+                let more = unknown.len() - room;
+                self.reporter.messages().warning(&format!("{more} more owners are not looked for"));
+                unknown.truncate(room);
+            }
+            room -= unknown.len();
             if unknown.is_empty() {
                 return Ok(());
             }

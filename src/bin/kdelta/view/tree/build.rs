@@ -6,7 +6,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
-use super::object::{ObjectId, titled};
+use super::object::{ObjectId, OwnerReference, Presence, titled};
 use super::owner_index::OwnerIndex;
 
 /// The deepest level of a tree. Objects below it are only counted.
@@ -34,6 +34,8 @@ pub(crate) struct TreeRow {
     pub(crate) hidden: usize,
     /// The titles of owners other than the parent.
     pub(crate) other_owners: Vec<String>,
+    /// The titles of those that do not exist.
+    pub(crate) missing_owners: Vec<String>,
 }
 
 /// An object on its way into the rows.
@@ -203,8 +205,10 @@ impl Placer<'_> {
                 below.into_iter().enumerate().rev().map(|(i, child)| (child, Some(at), is_last_child(i))),
             );
             let over = parent.map(|parent| &rows[parent].uid);
+            let (missing_owners, other_owners) = self.other_owners(uid, over);
             rows.push(TreeRow {
-                other_owners: self.other_owners(uid, over),
+                other_owners,
+                missing_owners,
                 level: parent.map_or(0, |parent| rows[parent].level + 1),
                 uid: Arc::clone(uid),
                 parent,
@@ -223,9 +227,17 @@ impl Placer<'_> {
         (resource.kind.clone(), resource.group.clone(), object.namespace.clone(), object.name.clone())
     }
 
-    fn other_owners(&self, uid: &ObjectId, parent: Option<&ObjectId>) -> Vec<String> {
+    /// Returns the owners other than the parent: those that do not exist, and the others.
+    fn other_owners(&self, uid: &ObjectId, parent: Option<&ObjectId>) -> (Vec<String>, Vec<String>) {
         let owners = self.index.get(uid).map(|object| &*object.owners).unwrap_or_default();
         let others = owners.iter().filter(|owner| Some(&owner.uid) != parent);
-        others.map(|owner| titled(&owner.kind, owner.group(), &owner.name)).collect()
+        let is_missing = |owner: &&OwnerReference| {
+            self.index.get(&owner.uid).is_some_and(|owner| owner.presence == Presence::Missing)
+        };
+        let (missing, others): (Vec<_>, Vec<_>) = others.partition(is_missing);
+        let titles = |owners: Vec<&OwnerReference>| {
+            owners.iter().map(|owner| titled(&owner.kind, owner.group(), &owner.name)).collect()
+        };
+        (titles(missing), titles(others))
     }
 }

@@ -73,13 +73,15 @@ impl OwnerIndex {
         below.into_iter()
     }
 
-    /// Returns the owners of these objects, and of all above them, that are not known, each once and with the namespace of
-    /// its dependent.
+    /// Returns the owners of these objects, of all above and of all below them that are not known, each once and with the
+    /// namespace of its dependent.
     pub(crate) fn unknown_owners(&self, uids: &[ObjectId]) -> Vec<(OwnerReference, String)> {
-        let mut seen: HashSet<&ObjectId> = uids.iter().collect();
-        let mut pending: Vec<&ObjectId> = uids.iter().collect();
+        let below = self.below(uids).map(|object| &object.uid);
+        let mut pending: Vec<&ObjectId> = below.chain(uids).collect();
+        let mut seen: HashSet<&ObjectId> = pending.iter().copied().collect();
         let mut unknown = Vec::new();
-        while let Some(object) = pending.pop().and_then(|uid| self.objects.get(uid)) {
+        while let Some(uid) = pending.pop() {
+            let Some(object) = self.objects.get(uid) else { continue };
             for owner in object.owners.iter().filter(|owner| seen.insert(&owner.uid)) {
                 if self.objects.contains_key(&owner.uid) {
                     pending.push(&owner.uid);

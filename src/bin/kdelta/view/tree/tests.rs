@@ -62,6 +62,9 @@ fn lines(index: &OwnerIndex, requested: &[&str], depth: Option<usize>) -> Vec<St
         if !row.other_owners.is_empty() {
             line.extend([" also ", &row.other_owners.join(" ")]);
         }
+        if !row.missing_owners.is_empty() {
+            line.extend([" without ", &row.missing_owners.join(" ")]);
+        }
         if row.hidden > 0 {
             line.extend([" +", &row.hidden.to_string()]);
         }
@@ -173,6 +176,20 @@ fn unknown_owners_are_found_at_any_level() {
     assert_eq!(names, [("Deployment/gone", "shop")]);
     let below: Vec<_> = index.below(&["Deployment/gone".into()]).map(|object| &*object.uid).collect();
     assert_eq!(below, ["ReplicaSet/x", "Pod/a"]);
+    assert_eq!(index.unknown_owners(&["ReplicaSet/x".into()]).len(), 1);
+}
+
+#[test]
+fn missing_owners_are_marked_at_every_object() {
+    let mut index = index(&[("Deployment/a", &[]), ("Pod/x", &["!Deployment/a", "Deployment/gone"])]);
+    let unknown = index.unknown_owners(&["Deployment/a".into()]);
+    assert_eq!(unknown.len(), 1, "an owner of an object below");
+    let (owner, namespace) = &unknown[0];
+    index.insert(TreeObject::placeholder(owner, resource("Deployment"), namespace, Presence::Missing));
+    assert_eq!(
+        lines(&index, &["Deployment/a"], None),
+        ["Deployment/a", "└─ Pod/x without deployment.apps/gone"]
+    );
 }
 
 #[test]
