@@ -6,6 +6,7 @@
 #[path = "../synthetic/mod.rs"]
 mod synthetic;
 
+mod lookup;
 mod protobuf_metadata;
 mod table;
 mod wire;
@@ -101,6 +102,7 @@ fn main() {
         |workload: &Workload| (0..PODS_PER_WORKLOAD).map(|number| workload.key(number)).collect::<Vec<_>>();
     let keys: Vec<String> = workloads.iter().flat_map(numbered).collect();
     indexing(&bench, &keys, &all);
+    lookup::run(&bench, &read);
     updating(&bench, &workloads, &read);
     queueing(&bench, &all);
     wire::rows(&bench);
