@@ -3,6 +3,8 @@
 //! A policy has one validation per expression, of which an annotation of the request's object selects one. A dry run
 //! thus returns the server's verdict on one expression: it succeeds, is denied, or fails with an error.
 
+mod program;
+
 use std::time::SystemTime;
 
 use kdelta::query::{CelFilter, CelInput};

@@ -80,6 +80,11 @@ pub(crate) struct FilterArgs {
     /// Only pods with a container that restarted less than this long ago, such as 10m
     #[arg(long, value_name = "AGE", allow_hyphen_values = true)]
     pub(crate) restarted_within: Option<String>,
+
+    /// Only objects for which this CEL expression is true, such as 'object.spec.replicas > 2'; variables are object, now,
+    /// and old in a watch; of repeated flags all must be true
+    #[arg(long = "where", value_name = "EXPRESSION", allow_hyphen_values = true)]
+    pub(crate) expressions: Vec<String>,
 }
 
 /// The way the initial state is requested.

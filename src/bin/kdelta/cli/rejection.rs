@@ -309,7 +309,7 @@ mod tests {
                 Some("did you mean --no-headers?".into())
             )
         );
-        assert_eq!(rejected("get pods --where x").1, None);
+        assert_eq!(rejected("get pods --frobnicate x").1, None);
         for (line, names) in [
             ("event", "events"),
             ("EVENTS", "events"),

@@ -41,6 +41,13 @@ pub(super) fn report_unmatched(session: &Session, reporter: &Reporter, parts: &[
     }
 }
 
+/// Reports the objects for which an expression has no result, once.
+pub(super) fn report_expression_errors(session: &Session, reporter: &Reporter) {
+    for report in session.expression_errors().take() {
+        reporter.messages().notice(&report);
+    }
+}
+
 /// Returns the exit code of a command that found so many objects and would otherwise end with `end`.
 pub(super) fn exit_code(found: usize, fail_if_empty: bool, end: ExitCode) -> ExitCode {
     if found == 0 && fail_if_empty && end == ExitCode::Ok { ExitCode::Empty } else { end }

@@ -23,7 +23,7 @@ mod target_watcher;
 pub(crate) use cluster::{Cluster, namespaces};
 pub(crate) use credential_plugins::credential_plugins;
 pub(crate) use file_objects::{FileObject, Resolved, UnmappedKind};
-pub(crate) use filter::Filter;
+pub(crate) use filter::{ChangeFilter, ExpressionErrors, Filter};
 pub(crate) use indices::{index_function, indexers, needs_body, path_needs_body};
 pub(crate) use interrupt::{ExitOnSignal, Interrupt, Interrupts, StatusSignal};
 pub(crate) use names::{kubeconfig_names, similar_names};
@@ -65,6 +65,8 @@ pub(crate) struct Session {
     mutation_detector: bool,
     server_warnings: ServerWarnings,
     matched_patterns: Arc<MatchedPatterns>,
+    /// The objects for which an expression had no result.
+    expression_errors: Arc<ExpressionErrors>,
     /// The embedded demo cluster, which runs until the session is dropped.
     _demo: Option<Demo>,
 }
@@ -108,6 +110,7 @@ impl Session {
                 mutation_detector,
                 server_warnings,
                 matched_patterns,
+                expression_errors: Arc::default(),
                 _demo: Some(demo),
             });
         }
@@ -119,6 +122,7 @@ impl Session {
             mutation_detector: settings.mutation_detector,
             server_warnings,
             matched_patterns: Arc::default(),
+            expression_errors: Arc::default(),
             _demo: None,
         };
         for options in all {
@@ -149,6 +153,11 @@ impl Session {
     /// Returns the patterns of names that have matched an object so far.
     pub(crate) fn matched_patterns(&self) -> &MatchedPatterns {
         &self.matched_patterns
+    }
+
+    /// Returns the record of the objects for which an expression had no result.
+    pub(crate) fn expression_errors(&self) -> &Arc<ExpressionErrors> {
+        &self.expression_errors
     }
 
     /// Returns the bytes of all responses so far.
@@ -227,7 +236,9 @@ impl Session {
             labels: selection.label_selector.as_deref(),
             fields: selection.field_selector.as_deref(),
         };
-        let filter = filter.and_conditions(&selection.filter);
+        let filter = filter
+            .with_expression_errors(Arc::clone(&self.expression_errors))
+            .and_conditions(&selection.filter);
         let filter = match &part.patterns {
             Some(patterns) => filter.and_names(Arc::clone(patterns), Arc::clone(&self.matched_patterns)),
             None => filter,

@@ -30,7 +30,7 @@ pub(crate) use demo::Demo;
 pub(crate) use environment::{ConfigFile, Environment, VARIABLES};
 #[cfg(test)]
 pub(crate) use filter::tests::filter_of;
-pub(crate) use filter::{FilterCondition, FilterNeeds, ObjectFilter, ObjectPart};
+pub(crate) use filter::{Expression, FilterCondition, FilterNeeds, ObjectFilter, ObjectPart};
 pub(crate) use index::{Index, IndexFormat};
 pub(crate) use kubectl::{
     ApiResources, EventOutput, Events, Files, GetWatch, RawPath, ResourceColumn, Version, VersionFormat,

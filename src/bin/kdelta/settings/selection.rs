@@ -33,6 +33,8 @@ pub(crate) struct Selection {
 pub(super) enum TargetForm {
     /// kdelta's own, in which types and names may be mixed.
     Own,
+    /// The same for a watch.
+    OwnWatch,
     /// That of kubectl's `get`.
     Get,
     /// The same for a watch, which watches an object once.
@@ -68,6 +70,13 @@ pub(crate) enum ListMode {
     WatchList,
     /// By paged lists.
     List,
+}
+
+impl TargetForm {
+    /// Whether the objects are watched.
+    fn is_watch(self) -> bool {
+        matches!(self, Self::OwnWatch | Self::GetWatch)
+    }
 }
 
 impl Selection {
@@ -109,6 +118,7 @@ impl Selection {
     /// Returns the selection of the objects in files. As in kubectl, a field selector has no effect.
     pub(super) fn of_files(
         args: &SelectArgs,
+        form: TargetForm,
         namespace: Option<&str>,
         environment: &Environment,
     ) -> Result<Self, UsageError> {
@@ -131,7 +141,7 @@ impl Selection {
             namespaces,
             label_selector: args.selector.clone().filter(|text| !text.is_empty()),
             field_selector: None,
-            filter: ObjectFilter::read(&args.filter)?,
+            filter: ObjectFilter::read(&args.filter, form.is_watch())?,
             cached: args.cached,
             page_size: page_size(args.chunk_size),
             list_mode: list_mode(args.list_mode, environment),
@@ -148,7 +158,7 @@ impl Selection {
         let (label_selector, field_selector) = (given(&args.selector), given(&args.field_selector));
         let has_selector = label_selector.is_some() || field_selector.is_some();
         let parse = match form {
-            TargetForm::Own => targets::parse,
+            TargetForm::Own | TargetForm::OwnWatch => targets::parse,
             TargetForm::Get => targets::parse_as_get,
             TargetForm::GetWatch => targets::parse_as_get_watch,
         };
@@ -158,7 +168,7 @@ impl Selection {
             namespaces: Namespaces::read(args.all_namespaces, namespace, given(&args.namespace_selector))?,
             label_selector,
             field_selector,
-            filter: ObjectFilter::read(&args.filter)?,
+            filter: ObjectFilter::read(&args.filter, form.is_watch())?,
             cached: args.cached,
             page_size: page_size(args.chunk_size),
             list_mode: list_mode(args.list_mode, environment),

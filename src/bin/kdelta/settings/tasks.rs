@@ -122,13 +122,13 @@ impl Task {
         let objects = |args: &ObjectArgs, form| {
             let files = Files::read(&args.files, &args.select.resources, environment)?;
             if files.is_some() {
-                return Ok((Selection::of_files(&args.select, namespace, environment)?, files));
+                return Ok((Selection::of_files(&args.select, form, namespace, environment)?, files));
             }
             Ok::<_, UsageError>((selection(&args.select, form)?, None))
         };
         match command {
             Command::Watch(args) => {
-                let (selection, files) = objects(&args.objects, TargetForm::Own)?;
+                let (selection, files) = objects(&args.objects, TargetForm::OwnWatch)?;
                 watch(&args.objects, Some(&args.rows), selection, files, WatchForm::Deltas)
             }
             Command::Get(args) => match args.raw.as_deref().unwrap_or_default() {

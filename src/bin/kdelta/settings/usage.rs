@@ -1,5 +1,7 @@
 //! Usage errors, with exit code 2. The messages are kubectl's where it has one.
 
+use kdelta::query::CelSyntaxError;
+
 use super::duration::DurationError;
 use super::print::TemplateError;
 
@@ -120,6 +122,8 @@ pub(crate) enum UsageError {
     RequestTimeout,
     #[error("invalid --duration: {0}")]
     Duration(#[from] DurationError),
+    #[error("invalid --where: {0}\n  {excerpt}\n  {mark:>column$}", excerpt = .0.excerpt, mark = "^", column = .0.column)]
+    Where(CelSyntaxError),
     #[error("invalid --{flag}: {error}")]
     Age { flag: &'static str, error: DurationError },
     #[error("invalid --resync: {0}")]

@@ -274,6 +274,7 @@ mod tests {
                     "token",
                     "username",
                     "vmodule",
+                    "where",
                 ],
             ),
         ];

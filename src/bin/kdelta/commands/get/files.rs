@@ -48,7 +48,10 @@ pub(super) async fn run<W: Write>(
         get,
         reporter,
         labels,
-        filter: Filter::by(&get.by).context(Usage)?.and_conditions(&get.selection.filter),
+        filter: Filter::by(&get.by)
+            .context(Usage)?
+            .with_expression_errors(Arc::clone(session.expression_errors()))
+            .and_conditions(&get.selection.filter),
         stats: Stats::new(get.stats),
         found: Vec::new(),
         wrong_namespaces: Vec::new(),
@@ -69,6 +72,7 @@ pub(super) async fn run<W: Write>(
         (0, false)
     };
     stats.report(session, reporter.messages());
+    empty_result::report_expression_errors(session, reporter);
     let end = match error {
         Some(error) => return failed(error, is_table, manifests.is_single, count, reporter),
         None if is_unusable => ExitCode::Partial,

@@ -95,6 +95,7 @@ pub(crate) async fn run<W: Write + Send + 'static>(
     let prints_empty = walk.is_complete() && !get.ignore_not_found;
     let count = printer.finish(prints_empty).map_err(print_failure)?;
     stats.report(session, reporter.messages());
+    empty_result::report_expression_errors(session, reporter);
     if walk.is_complete() && reports_empty(get, &walk.parts()) {
         match count {
             0 => report_empty(session, get, reporter, &walk.parts()).await,

@@ -65,6 +65,7 @@ pub(crate) async fn run(
         }
     };
     stats.report(session, reporter.messages());
+    empty_result::report_expression_errors(session, reporter);
     let parts = walk.parts();
     // Incomplete counts are misleading, so failures are reported first.
     let end = walk.end()?;

@@ -57,6 +57,7 @@ pub(crate) async fn run(
         Some(ListRequest { selection: &tree.selection, representation })
     };
     let roots = collection.list(&mut walk, request).await?;
+    empty_result::report_expression_errors(session, reporter);
     let parts = walk.parts();
     let code = walk.end()?;
     let count = roots.iter().map(|listed| listed.objects.len()).sum();

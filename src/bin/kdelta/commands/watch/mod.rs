@@ -34,7 +34,7 @@ use super::index::live_groups;
 use super::reporter::Reporter;
 use crate::exit::{ExitCode, OwnLines, Usage};
 use crate::output::{EventStream, PrintError, ReaderWatch, WatchOutput};
-use crate::session::{ExitOnSignal, Interrupts, Session, TargetFailure, TargetSet};
+use crate::session::{ChangeFilter, ExitOnSignal, Interrupts, Session, TargetFailure, TargetSet};
 use crate::settings::{self, Lines, Watch, WatchForm};
 use get_watch::Named;
 use part_supervisor::PartSupervisor;
@@ -109,7 +109,8 @@ pub(crate) async fn run<W: Write>(
         WatchForm::Events(events) => WatchOutput::events(EventStream::new(format::of_events(events, stdout))),
         WatchForm::Index(index) => live_groups(session, index, reporter, stdout)?,
     };
-    let selected = DeltaSelection { scope, resumable: !watch.flow.coalesce && !watch.filters() };
+    let filter = ChangeFilter::new(&watch.selection.filter, session.expression_errors());
+    let selected = DeltaSelection { scope, filter, resumable: !watch.flow.coalesce && !watch.filters() };
     let mut printer = DeltaPrinter::new(output, selected, reporter, out);
     let named = match named {
         Named::Watchable(object) => object,

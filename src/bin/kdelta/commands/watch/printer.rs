@@ -19,12 +19,14 @@ use super::collections::Collections;
 use super::part_event::ResumedEvent;
 use crate::commands::reporter::Reporter;
 use crate::output::{PrintError, WatchOutput};
-use crate::session::Part;
+use crate::session::{ChangeFilter, Part};
 
 /// Options that select which deltas are printed.
 pub(super) struct DeltaSelection {
     /// The fields whose changes count.
     pub(super) scope: Scope,
+    /// The expressions on changes, all of which must be true.
+    pub(super) filter: ChangeFilter,
     /// Whether lines may carry a version to resume from: not with coalescing, which changes the order, nor with `--by`,
     /// which needs the earlier state.
     pub(super) resumable: bool,
@@ -135,7 +137,7 @@ impl<W: Write> DeltaPrinter<W> {
         }
         self.listed += u64::from(change.origin == Origin::List);
         self.reporter.count_received();
-        if !self.is_in_scope(change) {
+        if !self.is_in_scope(change) || !self.passes(change) {
             self.reporter.count_shown(false);
             return Ok(());
         }
@@ -186,6 +188,19 @@ impl<W: Write> DeltaPrinter<W> {
         // Objects are valid UTF-8.
         let text = |json| std::str::from_utf8(json).unwrap_or_default();
         scope.differs(text(&old), text(&new))
+    }
+
+    /// Whether the expressions on changes are true. An object that a resync repeats did not change.
+    fn passes(&self, change: &Change) -> bool {
+        let (filter, object) = (&self.selected.filter, &*change.object);
+        filter.is_empty()
+            || match change.kind {
+                ChangeKind::Added | ChangeKind::Modified => {
+                    filter.passes(change.old.as_deref(), Some(object))
+                }
+                ChangeKind::Deleted => filter.passes(Some(object), None),
+                ChangeKind::Sync => filter.passes(Some(object), Some(object)),
+            }
     }
 
     /// Prints the error mark that ends a part.
@@ -337,7 +352,8 @@ mod tests {
     fn printer(initial: bool) -> (DeltaPrinter<Vec<u8>>, Reporter) {
         let reporter = Reporter::new(Arc::new(Messages::stderr(false, false)), false);
         let stream = WatchOutput::json_lines(LineOptions::default(), false);
-        let selected = DeltaSelection { scope: Scope::default(), resumable: true };
+        let selected =
+            DeltaSelection { scope: Scope::default(), filter: ChangeFilter::default(), resumable: true };
         let mut printer = DeltaPrinter::new(stream, selected, &reporter, Vec::new());
         printer.add_part(0, &Part { resource: resource("pods"), ..template("shop") }, initial);
         (printer, reporter)

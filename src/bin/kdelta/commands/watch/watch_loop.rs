@@ -11,6 +11,7 @@ use super::deadline;
 use super::part_event::{PartEvent, PartEventKind};
 use super::part_supervisor::PartSupervisor;
 use super::parts::Stage;
+use crate::commands::empty_result;
 use crate::commands::format;
 use crate::commands::reporter::Reporter;
 use crate::exit::ExitCode;
@@ -174,6 +175,7 @@ impl<'a, W: Write> WatchLoop<'a, W> {
         if self.supervisor.parts.is_synced() {
             if !std::mem::replace(&mut self.supervisor.initial_done, true) {
                 self.report_missing();
+                self.report_expression_errors();
                 self.supervisor.printer.end_initial()?;
                 if !self.supervisor.parts.is_empty() {
                     self.supervisor.printer.mark_initial_state(self.watch.until.synced);
@@ -220,11 +222,17 @@ impl<'a, W: Write> WatchLoop<'a, W> {
         }
     }
 
+    /// Reports the objects for which an expression had no result since the last report.
+    fn report_expression_errors(&self) {
+        empty_result::report_expression_errors(self.supervisor.parts.session, self.reporter);
+    }
+
     /// Ends the watch as requested; failures on the way only affect the exit code.
     pub(super) fn finish(&mut self) -> ExitCode {
         self.supervisor.printer.end_screen();
         self.supervisor.failures.report_failures();
         self.supervisor.failures.report_access();
+        self.report_expression_errors();
         if self.reports_summary() {
             self.reporter.report_summary();
         }

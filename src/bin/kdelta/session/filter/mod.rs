@@ -1,8 +1,12 @@
 //! Local filters: predicates on single objects, all of which must hold. Sources apply them to objects as they arrive.
 
+mod changes;
+mod expression;
 mod predicate;
 mod verdict;
 
+pub(crate) use changes::ChangeFilter;
+pub(crate) use expression::ExpressionErrors;
 use verdict::Verdict;
 
 use std::sync::Arc;
@@ -19,6 +23,7 @@ use predicate::Predicate;
 #[derive(Clone)]
 pub(crate) struct Filter {
     predicates: Vec<Predicate>,
+    expression_errors: Arc<ExpressionErrors>,
     clock: WallClock,
 }
 
@@ -28,7 +33,7 @@ type WallClock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 /// A filter that every object passes.
 impl Default for Filter {
     fn default() -> Self {
-        Self { predicates: Vec::new(), clock: Arc::new(Timestamp::now) }
+        Self { predicates: Vec::new(), expression_errors: Arc::default(), clock: Arc::new(Timestamp::now) }
     }
 }
 
@@ -42,9 +47,16 @@ impl Filter {
         Ok(Self { predicates, ..Self::default() })
     }
 
+    /// Sets the record of objects for which an expression has no result. It applies to conditions that are added later.
+    pub(crate) fn with_expression_errors(self, expression_errors: Arc<ExpressionErrors>) -> Self {
+        Self { expression_errors, ..self }
+    }
+
     /// Adds the conditions of the command line.
     pub(crate) fn and_conditions(mut self, filter: &ObjectFilter) -> Self {
-        self.predicates.extend(filter.conditions().iter().map(Predicate::of_condition));
+        let errors = &self.expression_errors;
+        let conditions = filter.conditions().iter();
+        self.predicates.extend(conditions.map(|condition| Predicate::of_condition(condition, errors)));
         self
     }
 

@@ -7,7 +7,8 @@ use jiff::{SignedDuration, Timestamp};
 use kdelta::object::{FieldPath, FieldSelector, Object, PathError};
 use kdelta::store::IndexFunc;
 
-use super::Verdict;
+use super::expression::{Expression, ExpressionErrors};
+use super::verdict::Verdict;
 use crate::session::indices::index_function;
 use crate::session::plan::{MatchedPatterns, NamePatterns};
 use crate::settings::{By, Condition, FilterCondition};
@@ -25,6 +26,8 @@ pub(super) enum Predicate {
     Since(FieldPath, SignedDuration),
     /// Times in the object, the latest of which is less than this long ago.
     Within(Arc<[FieldPath]>, SignedDuration),
+    /// An expression that is true.
+    Where(Expression),
 }
 
 impl Predicate {
@@ -37,11 +40,12 @@ impl Predicate {
     }
 
     /// Returns the predicate of a condition.
-    pub(super) fn of_condition(condition: &FilterCondition) -> Self {
+    pub(super) fn of_condition(condition: &FilterCondition, errors: &Arc<ExpressionErrors>) -> Self {
         match condition {
             FilterCondition::OlderThan(age) => Self::Since(creation_time(), signed(*age)),
             FilterCondition::NewerThan(age) => Self::Within([creation_time()].into(), signed(*age)),
             FilterCondition::RestartedWithin(age) => Self::Within(restart_times(), signed(*age)),
+            FilterCondition::Where(expression) => Self::Where(Expression::new(expression, errors)),
         }
     }
 
@@ -49,7 +53,7 @@ impl Predicate {
     pub(super) fn is_constant(&self) -> bool {
         match self {
             Self::NamePatterns(..) => true,
-            Self::Index(..) | Self::Fields(_) | Self::Since(..) | Self::Within(..) => false,
+            Self::Index(..) | Self::Fields(_) | Self::Since(..) | Self::Within(..) | Self::Where(_) => false,
         }
     }
 
@@ -57,6 +61,7 @@ impl Predicate {
     pub(super) fn depends_on_time(&self) -> bool {
         match self {
             Self::Since(..) | Self::Within(..) => true,
+            Self::Where(expression) => expression.depends_on_time(),
             Self::NamePatterns(..) | Self::Index(..) | Self::Fields(_) => false,
         }
     }
@@ -77,6 +82,7 @@ impl Predicate {
                 Some(limit) if now < limit => Verdict { matches: true, until: Some(limit) },
                 _ => Verdict::fixed(false),
             },
+            Self::Where(expression) => expression.verdict(object, now),
         }
     }
 }

@@ -122,6 +122,7 @@ const POLICIES: &[(Policy, &[&str])] = &[
             "selector",
             "types",
             "verbs",
+            "where",
         ],
     ),
     (

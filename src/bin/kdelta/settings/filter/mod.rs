@@ -1,10 +1,12 @@
 //! The local filter: conditions on single objects, all of which must hold. The program evaluates them itself, because the
 //! server has no selector for them.
 
+mod expression;
 mod needs;
 #[cfg(test)]
 pub(crate) mod tests;
 
+pub(crate) use expression::Expression;
 pub(crate) use needs::{FilterNeeds, ObjectPart};
 
 use std::time::Duration;
@@ -17,6 +19,8 @@ use crate::args::FilterArgs;
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct ObjectFilter {
     conditions: Vec<FilterCondition>,
+    /// Conditions on the changes of a watch.
+    of_changes: Vec<Expression>,
 }
 
 /// A condition on one object.
@@ -28,6 +32,8 @@ pub(crate) enum FilterCondition {
     NewerThan(Duration),
     /// A container restarted less than this long ago.
     RestartedWithin(Duration),
+    /// The expression is true.
+    Where(Expression),
 }
 
 /// Returns the condition of an age.
@@ -40,6 +46,7 @@ impl FilterCondition {
             Self::OlderThan(_) => "older-than",
             Self::NewerThan(_) => "newer-than",
             Self::RestartedWithin(_) => "restarted-within",
+            Self::Where(_) => "where",
         }
     }
 
@@ -48,13 +55,15 @@ impl FilterCondition {
         match self {
             Self::OlderThan(_) | Self::NewerThan(_) => FilterNeeds::part(ObjectPart::Metadata),
             Self::RestartedWithin(_) => FilterNeeds::part(ObjectPart::Body),
+            Self::Where(expression) => expression.needs(),
         }
     }
 }
 
 impl ObjectFilter {
-    pub(super) fn read(args: &FilterArgs) -> Result<Self, UsageError> {
-        let FilterArgs { older_than, newer_than, restarted_within } = args;
+    /// Reads the flags. In a watch, expressions may read the state before a change.
+    pub(super) fn read(args: &FilterArgs, is_watch: bool) -> Result<Self, UsageError> {
+        let FilterArgs { older_than, newer_than, restarted_within, expressions } = args;
         let ages: [(_, _, AgeCondition); 3] = [
             ("older-than", older_than, FilterCondition::OlderThan),
             ("newer-than", newer_than, FilterCondition::NewerThan),
@@ -66,7 +75,16 @@ impl ObjectFilter {
                 conditions.push(condition(age(flag, text)?));
             }
         }
-        Ok(Self { conditions })
+        let mut of_changes = Vec::new();
+        for text in expressions {
+            let expression = Expression::parse(text, is_watch)?;
+            if expression.reads_old() {
+                of_changes.push(expression);
+            } else {
+                conditions.push(FilterCondition::Where(expression));
+            }
+        }
+        Ok(Self { conditions, of_changes })
     }
 
     /// Returns the conditions.
@@ -74,19 +92,27 @@ impl ObjectFilter {
         &self.conditions
     }
 
-    /// Whether every object matches.
+    /// Returns the conditions on the changes of a watch: expressions that read the state before.
+    pub(crate) fn of_changes(&self) -> &[Expression] {
+        &self.of_changes
+    }
+
+    /// Whether every object and every change matches.
     pub(crate) fn is_empty(&self) -> bool {
-        self.conditions.is_empty()
+        self.conditions.is_empty() && self.of_changes.is_empty()
     }
 
     /// Returns the flag of the first condition.
     pub(crate) fn first_flag(&self) -> Option<&'static str> {
-        self.conditions.first().map(FilterCondition::flag)
+        let of_changes = self.of_changes.first().map(|_| "where");
+        self.conditions.first().map(FilterCondition::flag).or(of_changes)
     }
 
     /// Returns what the conditions read of an object.
     pub(crate) fn needs(&self) -> FilterNeeds {
-        self.conditions.iter().map(FilterCondition::needs).fold(FilterNeeds::default(), FilterNeeds::and)
+        let of_objects = self.conditions.iter().map(FilterCondition::needs);
+        let of_changes = self.of_changes.iter().map(Expression::needs);
+        of_objects.chain(of_changes).fold(FilterNeeds::default(), FilterNeeds::and)
     }
 }
 

@@ -1,5 +1,7 @@
 //! Local filters on the demo, and their errors.
 
+mod expressions;
+
 use std::collections::BTreeSet;
 
 use serde_json::Value;

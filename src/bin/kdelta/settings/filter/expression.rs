@@ -1,0 +1,55 @@
+//! `--where`: a CEL expression on objects.
+
+use std::sync::Arc;
+
+use kdelta::query::CelFilter;
+
+use super::needs::{FilterNeeds, ObjectPart};
+use crate::settings::usage::UsageError;
+
+/// A compiled expression. Two are equal if their texts are.
+#[derive(Debug, Clone)]
+pub(crate) struct Expression {
+    text: Arc<str>,
+    filter: Arc<CelFilter>,
+}
+
+impl PartialEq for Expression {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text
+    }
+}
+
+impl Eq for Expression {}
+
+impl Expression {
+    /// Compiles an expression. In a watch, it may read the state before a change.
+    pub(super) fn parse(text: &str, is_watch: bool) -> Result<Self, UsageError> {
+        match CelFilter::parse(text, is_watch) {
+            Ok(filter) => Ok(Self { text: text.into(), filter: Arc::new(filter) }),
+            Err(error) => Err(UsageError::Where(error)),
+        }
+    }
+
+    /// Returns the compiled expression.
+    pub(crate) fn filter(&self) -> &Arc<CelFilter> {
+        &self.filter
+    }
+
+    /// Whether the expression reads the state before a change.
+    pub(super) fn reads_old(&self) -> bool {
+        self.filter.uses_old()
+    }
+
+    /// Returns what the expression reads of an object.
+    pub(super) fn needs(&self) -> FilterNeeds {
+        if self.reads_old() {
+            return FilterNeeds::part(ObjectPart::Body);
+        }
+        let parts = self.filter.paths().into_iter().map(|path| match path.first() {
+            Some(&"metadata") => ObjectPart::Metadata,
+            _ => ObjectPart::Body,
+        });
+        FilterNeeds::part(parts.max().unwrap_or_default())
+    }
+}
