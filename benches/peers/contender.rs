@@ -25,10 +25,14 @@ pub(crate) enum Task {
     Columns,
     /// The table sorted by a field.
     Sorted,
+    /// The names of the pods that match an expression on their bodies; kubectl's JSON is piped to jq.
+    Where,
+    /// The names of the pods with a value of a field; kubectl's JSON is piped to jq.
+    By,
 }
 
 impl Task {
-    pub(crate) const ALL: [Self; 8] = [
+    pub(crate) const ALL: [Self; 10] = [
         Self::Sync,
         Self::TableOfAll,
         Self::TableOfOne,
@@ -37,6 +41,8 @@ impl Task {
         Self::JsonPath,
         Self::Columns,
         Self::Sorted,
+        Self::Where,
+        Self::By,
     ];
 
     pub(crate) fn name(self) -> &'static str {
@@ -49,6 +55,8 @@ impl Task {
             Self::JsonPath => "get -o jsonpath",
             Self::Columns => "get -o custom-columns",
             Self::Sorted => "get --sort-by",
+            Self::Where => "get --where",
+            Self::By => "get --by",
         }
     }
 
@@ -62,6 +70,8 @@ impl Task {
             Self::JsonPath => "get pods -A -o jsonpath={range .items[*]}…{end}",
             Self::Columns => "get pods -A -o custom-columns=…",
             Self::Sorted => "get pods -A --sort-by=.status.startTime",
+            Self::Where => "get pods -A -o name --where EXPRESSION",
+            Self::By => "get pods -A -o name --by field:spec.serviceAccountName=web",
         }
     }
 }
@@ -90,6 +100,7 @@ pub(crate) const KDELTA: &str = "kdelta";
 pub(crate) const CURL: &str = "curl (the limit)";
 pub(crate) const CURL_WHOLE: &str = "curl, in one piece";
 pub(crate) const KUBECTL: &str = "kubectl";
+pub(crate) const PIPE: &str = "kubectl | jq";
 pub(crate) const TYPED: &str = "client-go typed";
 pub(crate) const DYNAMIC: &str = "client-go dynamic";
 pub(crate) const KUBE_RS: &str = "kube-rs";
@@ -100,6 +111,10 @@ const WATCH_LIST: &str =
 const TABLE: &str = "application/json;as=Table;g=meta.k8s.io;v=v1";
 const JSON: &str = "application/json";
 const JSON_PATH: &str = r#"jsonpath={range .items[*]}{.metadata.name} {.status.phase}{"\n"}{end}"#;
+const EXPRESSION: &str =
+    "object.spec.containers.exists(c, c.image.contains('/checkout/')) && object.status.phase != 'Succeeded'";
+const SAME_IN_JQ: &str =
+    r#"any(.spec.containers[]; .image | contains("/checkout/")) and .status.phase != "Succeeded""#;
 const COLUMNS: &str = "custom-columns=NAME:.metadata.name,NODE:.spec.nodeName,PHASE:.status.phase";
 
 /// Returns the contenders of a task, curl first.
@@ -119,6 +134,22 @@ pub(crate) fn of<'a>(task: Task, bench_server: &'a BenchServer, peers: &'a Peers
         Task::JsonPath => both(&mut all, peers, &["get", "pods", "-A", "-o", JSON_PATH]),
         Task::Columns => both(&mut all, peers, &["get", "pods", "-A", "-o", COLUMNS]),
         Task::Sorted => both(&mut all, peers, &["get", "pods", "-A", "--sort-by=.status.startTime"]),
+        Task::Where => {
+            all.push(kdelta(&["get", "pods", "-A", "-o", "name", "--where", EXPRESSION]));
+            all.push(kubectl_and_jq(peers, SAME_IN_JQ));
+        }
+        Task::By => {
+            all.push(kdelta(&[
+                "get",
+                "pods",
+                "-A",
+                "-o",
+                "name",
+                "--by",
+                "field:spec.serviceAccountName=web",
+            ]));
+            all.push(kubectl_and_jq(peers, r#".spec.serviceAccountName == "web""#));
+        }
     }
     all
 }
@@ -137,7 +168,7 @@ fn limits<'a>(task: Task, bench_server: &'a BenchServer) -> Vec<Contender<'a>> {
             let away = |name, command: Call<'a>| Contender { discards_output: true, ..curl(name, command) };
             return vec![away(CURL, pages), away(CURL_WHOLE, whole)];
         }
-        Task::Json | Task::JsonPath | Task::Columns => (PODS.to_owned(), JSON),
+        Task::Json | Task::JsonPath | Task::Columns | Task::Where | Task::By => (PODS.to_owned(), JSON),
         Task::Sorted => (format!("{PODS}?includeObject=Object"), TABLE),
         Task::TableOfAll | Task::Names => (none, TABLE),
         Task::TableOfOne => (format!("/api/v1/namespaces/{NAMESPACE}/pods?includeObject=None"), TABLE),
@@ -183,6 +214,18 @@ fn program<'a>(
         Ok(command)
     };
     standalone(name, agent.to_owned(), Box::new(command))
+}
+
+/// Returns the pipe that prints the names of the pods with this condition of jq. Its cost is that of both programs.
+fn kubectl_and_jq<'a>(peers: &'a Peers, condition: &'static str) -> Contender<'a> {
+    const PIPE_SCRIPT: &str = r#""$1" get pods -A -o json --kubeconfig "$2" | jq -r "$3""#;
+    let filter = format!(".items[] | select({condition}) | \"pod/\" + .metadata.name");
+    let command = move |_: &str, kubeconfig: &str| {
+        let mut command = Command::new("sh");
+        command.args(["-c", PIPE_SCRIPT, "sh"]).arg(&peers.kubectl).args([kubeconfig, &filter]);
+        Ok(command)
+    };
+    standalone(PIPE, String::new(), Box::new(command))
 }
 
 fn client_go<'a>(

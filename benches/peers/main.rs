@@ -11,6 +11,9 @@ mod contender;
 mod follower;
 mod live;
 mod peers;
+#[path = "../../tests/support/pod_queries.rs"]
+mod pod_queries;
+mod queries;
 mod report;
 mod round;
 mod scan;
@@ -80,6 +83,9 @@ fn main() -> anyhow::Result<()> {
         tables.push(table);
     }
     let mut verdicts = targets::of(&tables, server.json_bytes());
+    if arguments.wants("queries") {
+        verdicts.push(queries::compare(&server)?);
+    }
     let mut live = Vec::new();
     if arguments.live > 0 && arguments.wants("live") {
         let contenders = contender::following(&server, &peers);

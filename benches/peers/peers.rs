@@ -22,16 +22,19 @@ pub(crate) struct Peers {
 pub(crate) fn find(kubectl: Option<&Path>) -> anyhow::Result<Peers> {
     let curl = output("curl", &["--version"])
         .context("curl is missing: install it, it is the limit of each task")?;
+    let jq =
+        output("jq", &["--version"]).context("jq is missing: install it, kubectl's JSON is piped to it")?;
     let kubectl = kubectl.unwrap_or_else(|| testbed::kubectl()).to_owned();
     let client_go = go_build("tests/testbed", "testbed-client", &["-tags", "clientonly"])?;
     let kube_rs = build_kube_rs()?;
     let said_kubectl =
         output(&kubectl, &["version", "--client"]).context("kubectl does not say its version")?;
     let versions = format!(
-        "kdelta {}; {}; kubectl {}; client-go {}; kube-rs {}",
+        "kdelta {}; {}; kubectl {}; {}; client-go {}; kube-rs {}",
         env!("CARGO_PKG_VERSION"),
         curl.split_whitespace().take(2).collect::<Vec<_>>().join(" "),
         said_kubectl.lines().next().unwrap_or_default().trim_start_matches("Client Version: "),
+        jq.trim(),
         module("tests/testbed", "k8s.io/client-go")?,
         locked("kube")?,
     );

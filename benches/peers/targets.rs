@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::contender::{CURL, CURL_WHOLE, DYNAMIC, KDELTA, KUBE_RS, KUBECTL, TYPED, Task};
+use crate::contender::{CURL, CURL_WHOLE, DYNAMIC, KDELTA, KUBE_RS, KUBECTL, PIPE, TYPED, Task};
 use crate::live::Live;
 use crate::report::{Medians, Table, megabytes};
 
@@ -13,7 +13,7 @@ const CPU: (&str, Figure) = ("CPU", |row| row.cpu);
 const MEMORY: (&str, Figure) = ("memory", |row| row.peak);
 
 /// The maximum ratio to another contender's figure in one task.
-const BARS: [(Task, (&str, Figure), &str, f64); 19] = [
+const BARS: [(Task, (&str, Figure), &str, f64); 23] = [
     (Task::Sync, TIME, CURL, 1.10),
     (Task::Sync, TIME, CURL_WHOLE, 1.10),
     (Task::Sync, CPU, CURL, 2.2),
@@ -33,6 +33,10 @@ const BARS: [(Task, (&str, Figure), &str, f64); 19] = [
     (Task::Columns, MEMORY, KUBECTL, 1.0 / 40.0),
     (Task::Sorted, TIME, KUBECTL, 1.0 / 6.0),
     (Task::Sorted, MEMORY, KUBECTL, 1.0 / 15.0),
+    (Task::Where, TIME, PIPE, 1.0 / 6.0),
+    (Task::Where, MEMORY, PIPE, 1.0 / 40.0),
+    (Task::By, TIME, PIPE, 1.0 / 6.0),
+    (Task::By, MEMORY, PIPE, 1.0 / 40.0),
 ];
 
 /// A target and its result in this run.
@@ -45,7 +49,7 @@ pub(crate) struct TargetResult {
 }
 
 impl TargetResult {
-    fn at_most(task: impl Into<String>, what: String, ratio: f64, bar: f64) -> Self {
+    pub(crate) fn at_most(task: impl Into<String>, what: String, ratio: f64, bar: f64) -> Self {
         Self { task: task.into(), what, ratio, bar, holds: ratio <= bar }
     }
 }

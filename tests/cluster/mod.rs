@@ -16,6 +16,7 @@ mod kubectl;
 mod login;
 mod one_shot;
 mod permissions;
+mod queries;
 mod recovery;
 mod replay;
 mod representations;

@@ -8,6 +8,7 @@ mod env;
 mod faults;
 mod forward;
 mod login;
+pub(crate) mod pod_queries;
 mod process;
 mod proxy;
 mod testbed;
