@@ -13,6 +13,7 @@ mod gap;
 mod groups;
 mod informer;
 mod kubectl;
+mod live_tree;
 mod login;
 mod one_shot;
 mod permissions;

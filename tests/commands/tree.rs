@@ -130,3 +130,27 @@ fn what_is_missing_or_empty_is_reported() {
     let contexts = still.env.kdelta(&["tree", "deploy/web", "--all-contexts"]).finish();
     assert!(contexts.failure(2).contains("tree takes one context"));
 }
+
+#[test]
+fn a_watched_tree_is_drawn_in_place_on_a_terminal() {
+    let words = ["tree", "deploy/web", "-w", "--duration", "4", "--demo", "--speed", "1000"];
+    let screen = TestEnv::new().kdelta(&words).at_a_terminal().finish_at_a_terminal();
+    let (first, later) = screen.split_once("\u{1b}[J").expect("a second drawing");
+    assert!(first.starts_with("NAME ") && first.contains("deployment.apps/web "), "{screen}");
+    assert!(later.contains("deployment.apps/web "), "{screen}");
+}
+
+#[test]
+fn a_watched_tree_is_printed_again_after_changes() {
+    let words =
+        |format| ["tree", "deploy/web", "-w", "--duration", "4", "--demo", "--speed", "1000", "-o", format];
+    let lines = TestEnv::new().kdelta(&words("json")).finish().quiet_success();
+    let documents: Vec<Value> =
+        lines.lines().map(|line| serde_json::from_str(line).expect("a document per line")).collect();
+    assert!(documents.len() > 1, "{lines}");
+    assert!(documents.windows(2).all(|pair| pair[0] != pair[1]), "{lines}");
+    assert!(documents.iter().all(|document| document["items"][0]["name"] == "web"), "{lines}");
+    let names = TestEnv::new().kdelta(&words("name")).finish().quiet_success();
+    let trees: Vec<&str> = names.split("\n\n").collect();
+    assert!(trees.len() > 1 && trees.iter().all(|tree| tree.starts_with("deployment.apps/web")), "{names}");
+}

@@ -67,17 +67,22 @@ fn trees_of_hostile_owners_are_bounded_and_escaped() {
     let many: Vec<Value> = (0..20_000).map(|at| owner("Pod", &format!("gone-{at}"))).collect();
     let many = [pod("a", &many.into())];
     let escapes = [pod("a", &json!([owner("Thing\u{1b}[31m\n", "x\u{7}\u{202e}")]))];
-    let cases: [(&str, &[Value], &[&str], usize); 6] = [
+    let cases: [(&str, &[Value], &[&str], usize); 8] = [
         ("wrong types", &types, &["tree", "pods", "-o", "name"], 3),
         ("a cycle", &cycle, &["tree", "pod/a", "-o", "name"], 3),
         ("a long chain", &chain, &["tree", "pod/a", "-o", "name"], 64),
         ("a long chain above", &chain, &["tree", "pod/4999", "-o", "name"], 64),
         ("many owners", &many, &["tree", "pod/a", "-o", "name"], 2),
         ("escapes", &escapes, &["tree", "pod/a", "--no-headers"], 2),
+        ("wrong types, watched", &types, &["tree", "pods", "-o", "name", "-w"], 3),
+        ("many owners, watched", &many, &["tree", "pod/a", "--no-headers", "-w"], 2),
     ];
     let scenarios = cases.map(|(name, pods, words, lines)| {
         let server = server(pods);
-        Scenario::new(name, words).on(&server).check(move |outcome| {
+        // The watches of the server have no initial state.
+        let watch: &[&str] =
+            if words.contains(&"-w") { &["--duration", "3", "--list-mode", "list"] } else { &[] };
+        Scenario::new(name, &[words, watch].concat()).on(&server).check(move |outcome| {
             assert_eq!(outcome.code, Some(0), "{outcome}");
             assert_eq!(outcome.stdout.lines().count(), lines, "{outcome}");
             let is_unsafe = |c: char| (c.is_control() && c != '\n') || c == '\u{202e}';

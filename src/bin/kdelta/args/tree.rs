@@ -14,6 +14,7 @@ Examples:
   kdelta tree deploy/web                 its replica sets and their pods, with status and age
   kdelta tree pod/web-5d4b-x7z2p         its owners, up to the deployment
   kdelta tree deploy -l app=web -A
+  kdelta tree deploy/web -w              the same, kept up to date
   kdelta tree node/worker-1 --depth 1
   kdelta tree deploy/web -o mermaid      for a diagram; dot is for Graphviz
   kdelta tree deploy/web -o json | jq '.. | select(.status? == \"Failed\") | .name'
@@ -38,6 +39,15 @@ pub(crate) struct TreeArgs {
     /// Print no header line
     #[arg(long, help_heading = "Output")]
     pub(crate) no_headers: bool,
+
+    /// Continue watching: on a terminal the tree stays up to date, otherwise it is printed again after each change, with
+    /// -o json as one line
+    #[arg(short, long, help_heading = "Watch")]
+    pub(crate) watch: bool,
+
+    /// With -w, stop after a time: seconds, or a duration such as 1h30m
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, help_heading = "Watch")]
+    pub(crate) duration: Option<String>,
 
     #[command(flatten)]
     pub(crate) one_shot: OneShotArgs,

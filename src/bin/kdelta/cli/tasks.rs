@@ -4,13 +4,16 @@ use crate::commands::{self, Reporter};
 use crate::exit::ExitCode;
 use crate::output::Stdout;
 use crate::session::Session;
-use crate::settings::{Events, Index, Settings, Task};
+use crate::settings::{Events, Index, Settings, Task, Tree};
 
 /// Whether this task goes on until it is interrupted.
 pub(super) fn follows(task: &Task) -> bool {
     matches!(
         task,
-        Task::Watch(_) | Task::Events(Events { watch: true, .. }) | Task::Index(Index { watch: true, .. })
+        Task::Watch(_)
+            | Task::Events(Events { watch: true, .. })
+            | Task::Index(Index { watch: true, .. })
+            | Task::Tree(Tree { watch: true, .. })
     )
 }
 
@@ -26,6 +29,7 @@ pub(super) async fn follow(
         Task::Watch(watch) => commands::watch::run(session, watch, reporter, terminal, out).await,
         Task::Events(events) => commands::events::watch(session, events, reporter, terminal, out).await,
         Task::Index(index) => commands::index::watch(session, index, reporter, terminal, out).await,
+        Task::Tree(tree) => commands::tree::watch(session, tree, reporter, terminal, out).await,
         _ => answer(session, settings, reporter, out).await,
     }
 }

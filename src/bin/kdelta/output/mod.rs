@@ -39,7 +39,7 @@ pub(crate) use stdout::{ReaderWatch, Stdout, named, terminal_columns, terminal_s
 pub(crate) use stream::{RowOptions, WatchOutput};
 pub(crate) use table::{RowWidth, TabRows};
 pub(crate) use template::{Engine, PrintError};
-pub(crate) use tree::{TreeForm, write_tree};
+pub(crate) use tree::{LiveTree, TreeForm, write_tree};
 pub(crate) use typed::{
     EventFormat, EventOptions, EventStream, TypedDocuments, TypedFormat, event_list, narrow_json,
 };

@@ -5,6 +5,7 @@ use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::stdout::erase_lines;
+use crate::view::clip;
 
 /// A region that a live table occupies. Shared by the writer of the table and the writer of messages.
 pub(crate) struct LiveRegion {
@@ -86,6 +87,19 @@ impl State {
             }
         }
     }
+}
+
+/// Returns the lines that fit a terminal. The cursor stands below them.
+pub(super) fn fitted(text: &str, width: usize, height: usize) -> Vec<String> {
+    let lines: Vec<&str> = text.lines().collect();
+    let room = height.saturating_sub(1).max(1);
+    let clipped = |line: &&str| clip(line, width).into_owned();
+    if lines.len() <= room {
+        return lines.iter().map(clipped).collect();
+    }
+    let shown = room - 1;
+    let rest = format!("… {} more", lines.len() - shown);
+    lines[..shown].iter().chain([&&*rest]).map(clipped).collect()
 }
 
 #[cfg(test)]

@@ -274,25 +274,24 @@ impl Watch {
     /// Returns the watch of `kdelta events -w`, which prints new and changed events.
     pub(crate) fn of_events(events: &Events, selection: Selection) -> Self {
         let print = Print { managed_fields: events.output.managed_fields, ..Print::default() };
-        Self {
-            selection,
-            files: None,
-            by: Vec::new(),
-            print,
-            initial: true,
-            lines: Lines::default(),
-            rows: Rows::default(),
-            flow: Flow::default(),
-            until: Until::default(),
-            ignore_not_found: false,
-            form: WatchForm::Events(events.output.clone()),
-        }
+        Self { print, ..Self::of(selection, WatchForm::Events(events.output.clone())) }
     }
 
     /// Returns the watch of `kdelta index -w`.
     pub(crate) fn of_index(index: &Index) -> Self {
+        let until = Until { duration: index.duration, ..Until::default() };
+        Self { until, ..Self::of(index.selection.clone(), WatchForm::Index(Box::new(index.clone()))) }
+    }
+
+    /// Returns the watch of the objects of a selection for `kdelta tree -w`.
+    pub(crate) fn of_tree(selection: Selection) -> Self {
+        Self::of(selection, WatchForm::Tree)
+    }
+
+    /// Returns a watch with the default options.
+    fn of(selection: Selection, form: WatchForm) -> Self {
         Self {
-            selection: index.selection.clone(),
+            selection,
             files: None,
             by: Vec::new(),
             print: Print::default(),
@@ -300,9 +299,9 @@ impl Watch {
             lines: Lines::default(),
             rows: Rows::default(),
             flow: Flow::default(),
-            until: Until { duration: index.duration, ..Until::default() },
+            until: Until::default(),
             ignore_not_found: false,
-            form: WatchForm::Index(Box::new(index.clone())),
+            form,
         }
     }
 

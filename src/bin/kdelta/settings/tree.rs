@@ -1,9 +1,11 @@
 //! The validated arguments of `kdelta tree`.
 
-use super::UsageError;
+use std::time::Duration;
+
 use super::filter::ObjectFilter;
 use super::selection::{Namespaces, Selection};
 use super::targets::{Target, Types};
+use super::{UsageError, duration};
 use crate::args::{BusyType, OneShotArgs, TreeArgs};
 
 /// The `-o` values of `kdelta tree`.
@@ -11,6 +13,7 @@ pub(crate) const TREE_FORMATS: &str = "dot,json,kyaml,mermaid,name,yaml";
 
 /// `kdelta tree`.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct Tree {
     /// The objects around which trees are built.
     pub(crate) selection: Selection,
@@ -22,6 +25,10 @@ pub(crate) struct Tree {
     pub(crate) fail_if_empty: bool,
     /// Whether statistics are printed.
     pub(crate) stats: bool,
+    /// Whether the tree is kept up to date.
+    pub(crate) watch: bool,
+    /// The time after which a watch ends.
+    pub(crate) duration: Option<Duration>,
     /// The words for types that trees otherwise leave out.
     busy_types: Vec<&'static str>,
 }
@@ -58,6 +65,12 @@ impl TreeFormat {
 impl Tree {
     pub(super) fn read(args: &TreeArgs, selection: Selection) -> Result<Self, UsageError> {
         let OneShotArgs { fail_if_empty, stats } = args.one_shot;
+        match () {
+            () if args.watch && fail_if_empty => return Err(UsageError::WatchIsNeverEmpty),
+            () if args.watch && stats => return Err(UsageError::StatsOfAWatch),
+            () if !args.watch && args.duration.is_some() => return Err(UsageError::NeedsWatch("duration")),
+            () => {}
+        }
         let word = |busy: &BusyType| match busy {
             BusyType::Events => "events",
             BusyType::Leases => "leases.coordination.k8s.io",
@@ -69,6 +82,8 @@ impl Tree {
             headers: !args.no_headers,
             fail_if_empty,
             stats,
+            watch: args.watch,
+            duration: args.duration.as_deref().map(duration::parse_seconds).transpose()?,
             busy_types: args.include.iter().map(word).collect(),
         })
     }
@@ -130,6 +145,15 @@ mod tests {
             words("tree deploy/web --include leases,events"),
             [Types::All, word("leases.coordination.k8s.io"), word("events")]
         );
+    }
+
+    #[test]
+    fn flags_of_a_watch_need_one() {
+        let watched = read("tree deploy/web -w --duration 1m").expect("a tree");
+        assert_eq!((watched.watch, watched.duration), (true, Some(Duration::from_mins(1))));
+        assert_eq!(read("tree deploy/web --duration 1m"), Err(UsageError::NeedsWatch("duration")));
+        assert_eq!(read("tree deploy/web -w --fail-if-empty"), Err(UsageError::WatchIsNeverEmpty));
+        assert_eq!(read("tree deploy/web -w --stats"), Err(UsageError::StatsOfAWatch));
     }
 
     #[test]

@@ -5,27 +5,20 @@ use std::sync::Arc;
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use jiff::Timestamp;
-use kdelta::listwatch::Error;
 use kdelta::object::Object;
-use kdelta::store::Indexers;
 use kdelta::wire::Representation;
 
-use super::status_rules::{representation, set_status};
-use crate::commands::reporter::Reporter;
+use super::requests::Requests;
+use super::status_rules::{set_status, shows_status};
 use crate::commands::stats::Stats;
-use crate::commands::synced::synced_indexer;
 use crate::commands::walk::Walk;
-use crate::session::{Filter, Part, PartSource, PlannedPart, Session};
-use crate::settings::{Print, Selection};
+use crate::session::{Part, PlannedPart};
+use crate::settings::Selection;
 use crate::view::{ObjectId, OwnerIndex, TreeObject};
-
-/// The number of concurrent requests for single objects.
-pub(super) const CONCURRENT_GETS: usize = 32;
 
 /// A tree that is being collected.
 pub(super) struct Collection<'a> {
-    pub(super) session: &'a Session,
-    pub(super) reporter: &'a Reporter,
+    pub(super) requests: Requests<'a>,
     /// The objects that may belong to the tree, without selectors.
     pub(super) candidates: Selection,
     pub(super) index: OwnerIndex,
@@ -55,7 +48,7 @@ impl Collection<'_> {
     pub(super) fn add(&mut self, listed: &Listed) {
         for object in &listed.objects {
             let Some(mut added) = TreeObject::of(&listed.part.resource, object) else { continue };
-            if listed.representation == representation(&listed.part.resource) {
+            if shows_status(&listed.part.resource, listed.representation) {
                 set_status(&mut added, &object.json(), self.now);
             } else if self.index.get(&added.uid).is_some() {
                 continue;
@@ -84,14 +77,14 @@ impl Collection<'_> {
                 let Some(ListRequest { selection, representation }) = request(&planned.part) else {
                     continue;
                 };
-                let source = self.source(&planned.part, selection, representation);
+                let source = self.requests.source(&planned.part, selection, representation);
                 self.stats.add_source(&source);
                 sources.push((planned, selection, representation, source));
             }
-            let this = &*self;
+            let requests = self.requests;
             let list = |(place, (planned, selection, representation, source))| async move {
                 let planned: PlannedPart = planned;
-                let objects = this.objects(&planned.part, selection, source).await;
+                let objects = requests.objects(&planned.part, selection, source).await;
                 (place, planned, representation, objects)
             };
             let mut running: FuturesUnordered<_> = sources.into_iter().enumerate().map(list).collect();
@@ -105,44 +98,5 @@ impl Collection<'_> {
             done.sort_by_key(|(place, _)| *place);
             listed.extend(done.into_iter().map(|(_, listed)| listed));
         }
-    }
-
-    /// Returns the source of a part.
-    pub(super) fn source(
-        &self,
-        part: &Part,
-        selection: &Selection,
-        representation: Representation,
-    ) -> PartSource {
-        let print = Print::default();
-        let source = self.session.source(part, selection, &print, representation, Filter::default());
-        self.reporter.source(part, source)
-    }
-
-    /// Requests one object.
-    pub(super) async fn get(
-        &self,
-        part: &Part,
-        source: &PartSource,
-        name: &str,
-    ) -> Result<Arc<Object>, Error> {
-        let (tries, observer) = (source.tries(), self.reporter.one_shot_observer(part));
-        tries.repeat(&observer, async || source.get_named(name).await).await
-    }
-
-    /// Requests all objects of a part.
-    pub(super) async fn objects(
-        &self,
-        part: &Part,
-        selection: &Selection,
-        source: PartSource,
-    ) -> Result<Vec<Arc<Object>>, Error> {
-        if let Some(name) = &part.name {
-            let object = self.get(part, &source, name).await?;
-            return Ok(if source.passes(&object) { vec![object] } else { Vec::new() });
-        }
-        let (session, reporter) = (self.session, self.reporter);
-        let indexer = synced_indexer(session, source, Indexers::default(), selection, part, reporter).await?;
-        Ok(indexer.list())
     }
 }

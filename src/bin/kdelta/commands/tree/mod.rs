@@ -4,8 +4,10 @@
 //! of the tree whose status depends on more than metadata.
 
 mod collection;
+mod live;
 mod narrowing;
 mod owners;
+mod requests;
 mod status_rules;
 mod statuses;
 
@@ -15,8 +17,11 @@ use std::io::Write;
 use jiff::Timestamp;
 use kdelta::wire::Representation;
 
+pub(crate) use self::live::watch;
+
 use self::collection::{Collection, ListRequest, Listed};
 use self::narrowing::Narrowing;
+use self::requests::Requests;
 use self::status_rules::representation;
 use super::empty_result;
 use super::needs;
@@ -41,8 +46,7 @@ pub(crate) async fn run(
     mut out: impl Write,
 ) -> anyhow::Result<ExitCode> {
     let mut collection = Collection {
-        session,
-        reporter,
+        requests: Requests { session, reporter },
         candidates: tree.candidates(Namespaces::All),
         index: OwnerIndex::default(),
         requested: Vec::new(),
@@ -71,8 +75,7 @@ pub(crate) async fn run(
         (code, Tree::default())
     };
     collection.stats.report(session, reporter.messages());
-    let is_wide = !matches!(tree.selection.namespaces, Namespaces::Current | Namespaces::Named(_));
-    let namespaces = is_wide || collection.has_several_namespaces(&shown);
+    let namespaces = is_wide(&tree.selection.namespaces) || shown.has_several_namespaces(&collection.index);
     let form = form(tree, stdout, namespaces, collection.now);
     write_tree(&shown, &collection.index, form, &mut out)?;
     Ok(empty_result::exit_code(count, tree.fail_if_empty, code))
@@ -116,7 +119,7 @@ impl<'a> Collection<'a> {
     where
         'a: 'w,
     {
-        let mut walk = Walk::start(self.session, candidates, true, self.reporter).await?;
+        let mut walk = Walk::start(self.requests.session, candidates, true, self.requests.reporter).await?;
         let narrowed = narrowing.map(|narrowing| Selection {
             label_selector: Some(narrowing.labels.clone()),
             ..candidates.clone()
@@ -139,17 +142,15 @@ impl<'a> Collection<'a> {
     /// Reports the failures of lists. They leave something out of the tree, but do not end the command.
     fn end(&self, walk: Walk<'_>) -> ExitCode {
         walk.end().unwrap_or_else(|error| {
-            self.reporter.report_error("", &error);
+            self.requests.reporter.report_error("", &error);
             ExitCode::Partial
         })
     }
+}
 
-    /// Whether the objects of a tree belong to several namespaces.
-    fn has_several_namespaces(&self, tree: &Tree) -> bool {
-        let objects = tree.uids().filter_map(|uid| self.index.get(uid));
-        let namespaces: BTreeSet<&str> = objects.map(|object| &*object.namespace).collect();
-        namespaces.iter().filter(|namespace| !namespace.is_empty()).count() > 1
-    }
+/// Whether objects of any namespace may be selected.
+fn is_wide(namespaces: &Namespaces) -> bool {
+    !matches!(namespaces, Namespaces::Current | Namespaces::Named(_))
 }
 
 /// Returns the namespaces of the objects that these may own: an object in a namespace owns none outside of it.

@@ -32,6 +32,7 @@ const LEAVES: ResourceTypes = &[
 ];
 
 /// The selector of the only selected object.
+#[derive(Debug, Clone)]
 pub(super) struct Narrowing {
     /// The selector as text.
     pub(super) labels: String,
@@ -46,7 +47,12 @@ impl Narrowing {
         if objects.next().is_some() {
             return None;
         }
-        let types = types_of(&listed.part.resource)?;
+        Self::of_object(&listed.part.resource, object)
+    }
+
+    /// Returns the selector of an object if its kind selects what it owns.
+    pub(super) fn of_object(resource: &ApiResource, object: &Object) -> Option<Self> {
+        let types = types_of(resource)?;
         Some(Self { labels: selector(object)?, types })
     }
 
@@ -73,6 +79,12 @@ impl Narrowing {
         let types = self.types.iter().map(|of| Types::Word(word(of)));
         types.map(|types| Target { types, names: Vec::new(), patterns: Vec::new() }).collect()
     }
+}
+
+/// Whether the objects of a type usually belong to trees, so that they are watched before others.
+pub(super) fn is_known_owned(resource: &ApiResource) -> bool {
+    let own = (&*resource.group, &*resource.resource);
+    LEAVES.contains(&own) || matches!(own.0, "" | "apps" | "batch" | "autoscaling" | "networking.k8s.io")
 }
 
 /// Returns the types whose objects have the labels that an object of this type selects.

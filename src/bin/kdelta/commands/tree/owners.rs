@@ -3,13 +3,16 @@
 use std::sync::Arc;
 
 use futures_util::{StreamExt, stream};
+use jiff::Timestamp;
 use kdelta::api::Catalog;
 use kdelta::listwatch::Error;
 use kdelta::object::{ApiResource, path_segment_problems};
 
-use super::collection::{CONCURRENT_GETS, Collection};
+use super::collection::Collection;
+use super::requests::{CONCURRENT_GETS, Requests};
 use super::status_rules::{representation, set_status};
 use crate::session::Part;
+use crate::settings::Selection;
 use crate::view::{OwnerReference, Presence, TreeObject};
 
 /// The number of levels above a selected object. Real objects have a handful.
@@ -18,9 +21,9 @@ const MAX_LEVELS: usize = 64;
 const MAX_OWNERS: usize = 1000;
 
 /// The result of looking for an owner.
-struct FoundOwner {
-    object: TreeObject,
-    refusal: Option<(Part, Error)>,
+pub(super) struct FoundOwner {
+    pub(super) object: TreeObject,
+    pub(super) refusal: Option<(Part, Error)>,
 }
 
 impl Collection<'_> {
@@ -34,31 +37,50 @@ impl Collection<'_> {
             let mut unknown = self.index.unknown_owners(&self.requested);
             if unknown.len() > room {
                 let more = unknown.len() - room;
-                self.reporter.messages().warning(&format!("{more} more owners are not looked for"));
+                self.requests.reporter.messages().warning(&format!("{more} more owners are not looked for"));
                 unknown.truncate(room);
             }
             room -= unknown.len();
             if unknown.is_empty() {
                 return Ok(());
             }
-            let catalog = self.session.cluster().discovery().catalog().await?;
-            let looked_for =
-                unknown.iter().map(|(owner, namespace)| self.look_for(&catalog, owner, namespace));
-            let found: Vec<_> = stream::iter(looked_for).buffered(CONCURRENT_GETS).collect().await;
-            for found in found {
+            for found in self.requests.owners(&self.candidates, &unknown).await? {
                 let FoundOwner { object, refusal } = found;
                 self.index.insert(object);
                 match refusal {
                     Some((part, Error::Forbidden(_))) => self.forbidden.push(part),
-                    Some((_, error)) => self.reporter.report_error("", &error.into()),
+                    Some((_, error)) => self.requests.reporter.report_error("", &error.into()),
                     None => {}
                 }
             }
         }
         Ok(())
     }
+}
 
-    async fn look_for(&self, catalog: &Catalog, owner: &OwnerReference, namespace: &str) -> FoundOwner {
+impl Requests<'_> {
+    /// Requests owners, each with the namespace of its dependent.
+    ///
+    /// # Errors
+    /// Discovery fails.
+    pub(super) async fn owners(
+        &self,
+        candidates: &Selection,
+        owners: &[(OwnerReference, String)],
+    ) -> anyhow::Result<Vec<FoundOwner>> {
+        let catalog = self.session.cluster().discovery().catalog().await?;
+        let looked_for =
+            owners.iter().map(|(owner, namespace)| self.owner(candidates, &catalog, owner, namespace));
+        Ok(stream::iter(looked_for).buffered(CONCURRENT_GETS).collect().await)
+    }
+
+    async fn owner(
+        &self,
+        candidates: &Selection,
+        catalog: &Catalog,
+        owner: &OwnerReference,
+        namespace: &str,
+    ) -> FoundOwner {
         let known = resource_of(catalog, owner);
         let is_served = known.is_some();
         let resource = Arc::new(known.unwrap_or_else(|| unserved(owner)));
@@ -75,12 +97,12 @@ impl Collection<'_> {
             name: Some(owner.name.as_str().into()),
             ..self.session.cluster().all_objects_of(Arc::clone(&resource))
         };
-        let source = self.source(&part, &self.candidates, representation(&resource));
+        let source = self.source(&part, candidates, representation(&resource));
         match self.get(&part, &source, &owner.name).await {
             // An object of the same name with another UID is not the owner.
             Ok(object) => match TreeObject::of(&resource, &object) {
                 Some(mut found) if found.uid == owner.uid => {
-                    set_status(&mut found, &object.json(), self.now);
+                    set_status(&mut found, &object.json(), Timestamp::now());
                     FoundOwner { object: found, refusal: None }
                 }
                 _ => missing,

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use kdelta::object::ApiResource;
 use kdelta::query::{ComputedStatus, ObjectStatus};
-use kdelta::wire::Representation;
+use kdelta::wire::{IncludeObject, Representation};
 
 use crate::view::TreeObject;
 
@@ -36,6 +36,13 @@ pub(super) fn representation(resource: &ApiResource) -> Representation {
     } else {
         Representation::Objects
     }
+}
+
+/// Whether objects in this representation show their status.
+pub(super) fn shows_status(resource: &ApiResource, requested: Representation) -> bool {
+    let is_whole =
+        matches!(requested, Representation::Objects | Representation::Table(IncludeObject::Object));
+    is_whole || representation(resource) == Representation::Metadata
 }
 
 /// Sets the status of an object from its JSON.

@@ -37,10 +37,11 @@ use crate::output::{EventStream, PrintError, ReaderWatch, WatchOutput};
 use crate::session::{ChangeFilter, ExitOnSignal, Interrupts, Session, TargetFailure, TargetSet};
 use crate::settings::{self, Lines, Watch, WatchForm};
 use get_watch::Named;
-use part_supervisor::PartSupervisor;
-use parts::Parts;
+pub(super) use part_supervisor::PartSupervisor;
+pub(super) use parts::{PartRequests, Parts};
+pub(super) use printer::PartSink;
 use printer::{DeltaPrinter, DeltaSelection};
-use watch_loop::WatchLoop;
+pub(super) use watch_loop::WatchLoop;
 
 /// Prints until it is interrupted, a limit is reached, or every part has failed.
 pub(crate) async fn run<W: Write>(
@@ -104,7 +105,8 @@ pub(crate) async fn run<W: Write>(
         several_namespaces: session.has_several_namespaces(),
     };
     let output = match &watch.form {
-        WatchForm::Deltas => extent.stream(watch, stdout)?,
+        // A tree has a sink of its own.
+        WatchForm::Deltas | WatchForm::Tree => extent.stream(watch, stdout)?,
         WatchForm::Get(form) => WatchOutput::get(extent.get_watch(watch, form, stdout)),
         WatchForm::Events(events) => WatchOutput::events(EventStream::new(format::of_events(events, stdout))),
         WatchForm::Index(index) => live_groups(session, index, reporter, stdout)?,
@@ -164,7 +166,7 @@ fn scope(lines: &Lines) -> Result<Scope, PathError> {
 struct SeveralCollections(String);
 
 /// Waits until one cluster is usable. Returns `false` if none is, after reporting why.
-async fn first_plan(
+pub(super) async fn first_plan(
     targets: &mut TargetSet,
     reporter: &Reporter,
     partial: &mut bool,

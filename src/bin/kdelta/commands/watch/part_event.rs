@@ -32,7 +32,7 @@ pub(super) enum PartEventKind {
 }
 
 /// An event as the server sent it.
-pub(super) struct ResumedEvent {
+pub(in crate::commands) struct ResumedEvent {
     pub(super) kind: ChangeKind,
     pub(super) object: Arc<Object>,
     /// The state before an update, if an event since the version had it.

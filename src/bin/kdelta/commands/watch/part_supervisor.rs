@@ -1,6 +1,5 @@
 //! The supervision of the parts of a watch: starts, retries and removes parts, and handles their failures.
 
-use std::io::Write;
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -11,7 +10,7 @@ use tokio::time::Instant;
 
 use super::failures::PartFailures;
 use super::parts::{Parts, Stage};
-use super::printer::DeltaPrinter;
+use super::printer::PartSink;
 use super::unavailable_parts::RetrySchedule;
 use crate::commands::failure_action::FailureAction;
 use crate::commands::forbidden;
@@ -21,11 +20,11 @@ use crate::session::{Part, TargetFailure};
 use crate::settings::{Watch, WatchForm};
 
 /// The parts of a watch, with the printer and the failures that follow their changes.
-pub(super) struct PartSupervisor<'a, W> {
+pub(in crate::commands) struct PartSupervisor<'a, P> {
     watch: &'a Watch,
     reporter: &'a Reporter,
     pub(super) parts: Parts<'a>,
-    pub(super) printer: DeltaPrinter<W>,
+    pub(super) printer: P,
     pub(super) failures: PartFailures<'a>,
     /// Whether the initial state has been printed; parts added later are new.
     pub(super) initial_done: bool,
@@ -39,14 +38,14 @@ pub(super) struct PartSupervisor<'a, W> {
     retry_schedule: RetrySchedule,
 }
 
-impl<'a, W: Write> PartSupervisor<'a, W> {
+impl<'a, P: PartSink> PartSupervisor<'a, P> {
     /// Creates the supervisor; no part runs before [`PartSupervisor::reconcile`]. `partial` is whether anything has
     /// failed before.
-    pub(super) fn new(
+    pub(in crate::commands) fn new(
         watch: &'a Watch,
         reporter: &'a Reporter,
         parts: Parts<'a>,
-        printer: DeltaPrinter<W>,
+        printer: P,
         partial: bool,
     ) -> Self {
         Self {
@@ -238,7 +237,7 @@ impl<'a, W: Write> PartSupervisor<'a, W> {
     /// Whether kubectl would watch the part without listing it.
     fn only_watches(&self, part: &Part) -> bool {
         match &self.watch.form {
-            WatchForm::Deltas | WatchForm::Index(_) => false,
+            WatchForm::Deltas | WatchForm::Index(_) | WatchForm::Tree => false,
             WatchForm::Get(_) => part.name.is_some(),
             WatchForm::Events(_) => true,
         }

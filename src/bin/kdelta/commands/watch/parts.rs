@@ -16,12 +16,23 @@ use crate::commands::needs;
 use crate::commands::reporter::Reporter;
 use crate::exit::Usage;
 use crate::session::{Filter, Part, PlannedPart, Session, TargetSet, reflector_options};
-use crate::settings::{GetWatch, Watch, WatchForm};
+use crate::settings::{GetWatch, Selection, Watch, WatchForm};
+
+/// The parts to watch, and their requests, where they do not follow from the watch alone.
+pub(in crate::commands) trait PartRequests {
+    /// Returns the parts to watch, of those that the selection resolves to.
+    fn selected(&self, planned: Vec<PlannedPart>) -> Vec<PlannedPart>;
+
+    /// Returns the selection and the representation to request for a part.
+    fn request(&self, part: &Part) -> (&Selection, Representation);
+}
 
 /// The parts of a stream by number. Numbers are never reused.
-pub(super) struct Parts<'a> {
+pub(in crate::commands) struct Parts<'a> {
     pub(super) session: &'a Session,
     watch: &'a Watch,
+    /// The requests, if they do not follow from the watch.
+    requests: Option<&'a dyn PartRequests>,
     reporter: Reporter,
     pub(super) targets: TargetSet,
     pub(super) stream: MergedStream,
@@ -60,7 +71,7 @@ pub(super) enum Stage {
 }
 
 impl<'a> Parts<'a> {
-    pub(super) fn new(
+    pub(in crate::commands) fn new(
         session: &'a Session,
         watch: &'a Watch,
         reporter: Reporter,
@@ -69,6 +80,7 @@ impl<'a> Parts<'a> {
         Self {
             session,
             watch,
+            requests: None,
             reporter,
             targets,
             stream: MergedStream::new(&watch.flow),
@@ -81,10 +93,19 @@ impl<'a> Parts<'a> {
         }
     }
 
+    /// Sets the parts to watch and their requests.
+    pub(in crate::commands) fn with_requests(self, requests: &'a dyn PartRequests) -> Self {
+        Self { requests: Some(requests), ..self }
+    }
+
     /// Removes the parts that the targets no longer include and adds new ones. Returns the added parts, which do not
     /// run before [`Parts::start`].
     pub(super) fn reconcile(&mut self) -> Vec<(usize, Part)> {
         let planned = self.targets.parts();
+        let planned = match self.requests {
+            Some(requests) => requests.selected(planned),
+            None => planned,
+        };
         let planned_parts: HashSet<&Part> = planned.iter().map(|planned| &planned.part).collect();
         let gone: Vec<Part> =
             self.numbers.keys().filter(|part| !planned_parts.contains(part)).cloned().collect();
@@ -152,6 +173,8 @@ impl<'a> Parts<'a> {
             _ => needs::of_lines(print, by.iter().map(|by| &by.index), lines),
         };
         let representation = needs::with_filter(representation, selection.filter.needs());
+        let (selection, representation) =
+            self.requests.map_or((selection, representation), |requests| requests.request(part));
         let source = self.session.source(part, selection, print, representation, filter);
         let source = self.reporter.source(part, source);
         let selects_locally = source.selects_locally();

@@ -1,6 +1,5 @@
 //! The main loop of a watch: prints the initial state and then each event, and decides when to end.
 
-use std::io::Write;
 use std::time::Duration;
 
 use kdelta::informer::Notification;
@@ -11,6 +10,7 @@ use super::deadline;
 use super::part_event::{PartEvent, PartEventKind};
 use super::part_supervisor::PartSupervisor;
 use super::parts::Stage;
+use super::printer::PartSink;
 use crate::commands::empty_result;
 use crate::commands::format;
 use crate::commands::reporter::Reporter;
@@ -26,19 +26,23 @@ const INITIAL_BATCH_LINES: usize = 1000;
 const INITIAL_BATCH_BYTES: usize = 8 * 1024 * 1024;
 
 /// A running watch.
-pub(super) struct WatchLoop<'a, W> {
+pub(in crate::commands) struct WatchLoop<'a, P> {
     watch: &'a Watch,
     reporter: &'a Reporter,
-    supervisor: PartSupervisor<'a, W>,
+    supervisor: PartSupervisor<'a, P>,
 }
 
-impl<'a, W: Write> WatchLoop<'a, W> {
-    pub(super) fn new(watch: &'a Watch, reporter: &'a Reporter, supervisor: PartSupervisor<'a, W>) -> Self {
+impl<'a, P: PartSink> WatchLoop<'a, P> {
+    pub(in crate::commands) fn new(
+        watch: &'a Watch,
+        reporter: &'a Reporter,
+        supervisor: PartSupervisor<'a, P>,
+    ) -> Self {
         Self { watch, reporter, supervisor }
     }
 
     /// Prints the events of the stream until there is a reason to end.
-    pub(super) async fn run(&mut self) -> anyhow::Result<ExitCode> {
+    pub(in crate::commands) async fn run(&mut self) -> anyhow::Result<ExitCode> {
         self.supervisor.reconcile()?;
         let mut batch = Vec::with_capacity(BATCH);
         if let Some(ended) = self.collect_initial(&mut batch).await? {
@@ -118,7 +122,7 @@ impl<'a, W: Write> WatchLoop<'a, W> {
     }
 
     /// Stops all parts.
-    pub(super) async fn stop(self) {
+    pub(in crate::commands) async fn stop(self) {
         self.supervisor.parts.stream.stop().await;
     }
 

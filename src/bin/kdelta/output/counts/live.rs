@@ -14,8 +14,7 @@ use super::group_count::{CountFormat, CountOptions, GroupColumns, GroupCount};
 use super::order;
 use super::rows::GroupRows;
 use super::write::write_counts;
-use crate::output::region::LiveRegion;
-use crate::view::clip;
+use crate::output::region::{LiveRegion, fitted};
 
 /// The shortest time between two drawings of the table.
 const REDRAW_INTERVAL: Duration = Duration::from_millis(250);
@@ -207,19 +206,6 @@ impl LiveCounts {
         }
         rows.write(&self.columns, &news, out)
     }
-}
-
-/// Returns the lines that fit a terminal. The cursor stands below them.
-fn fitted(text: &str, width: usize, height: usize) -> Vec<String> {
-    let lines: Vec<&str> = text.lines().collect();
-    let room = height.saturating_sub(1).max(1);
-    let clipped = |line: &&str| clip(line, width).into_owned();
-    if lines.len() <= room {
-        return lines.iter().map(clipped).collect();
-    }
-    let shown = room - 1;
-    let rest = format!("… {} more", lines.len() - shown);
-    lines[..shown].iter().chain([&&*rest]).map(clipped).collect()
 }
 
 #[cfg(test)]

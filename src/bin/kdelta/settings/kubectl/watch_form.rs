@@ -16,6 +16,8 @@ pub(crate) enum WatchForm {
     Events(EventOutput),
     /// The groups of an index, as `kdelta index -w` prints them.
     Index(Box<Index>),
+    /// The objects of a tree, as `kdelta tree -w` prints them.
+    Tree,
 }
 
 /// The options of `get -w` that other watches do not have.

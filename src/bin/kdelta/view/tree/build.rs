@@ -99,6 +99,13 @@ impl Tree {
     pub(crate) fn uids(&self) -> impl Iterator<Item = &ObjectId> {
         self.rows.iter().map(|row| &row.uid)
     }
+
+    /// Whether its objects belong to several namespaces.
+    pub(crate) fn has_several_namespaces(&self, index: &OwnerIndex) -> bool {
+        let objects = self.uids().filter_map(|uid| index.get(uid));
+        let namespaces: BTreeSet<&str> = objects.map(|object| &*object.namespace).collect();
+        namespaces.iter().filter(|namespace| !namespace.is_empty()).count() > 1
+    }
 }
 
 /// Records the parents of an object and of all above it.

@@ -1,10 +1,14 @@
 //! Trees of objects: a table with branches, documents, names and graphs.
 
+mod live;
+
 use std::borrow::Cow;
 use std::io::{self, Write};
 
 use jiff::Timestamp;
 use kdelta::object::{JsonValue, human_duration};
+
+pub(crate) use self::live::LiveTree;
 
 use super::columns::{Column, columns};
 use super::typed::{TypedDocuments, TypedFormat};

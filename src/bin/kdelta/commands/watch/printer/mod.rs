@@ -1,5 +1,9 @@
 //! The printer of a watch: converts events of parts to output lines, and to marks in formats that have them.
 
+mod part_sink;
+
+pub(in crate::commands) use part_sink::PartSink;
+
 use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -15,25 +19,25 @@ use kdelta::object::{DeletedObject, Object, Origin, ResourceVersion};
 use kdelta::queue;
 use tokio::time::Instant;
 
-use super::collections::Collections;
-use super::part_event::ResumedEvent;
 use crate::commands::reporter::Reporter;
+use crate::commands::watch::collections::Collections;
+use crate::commands::watch::part_event::ResumedEvent;
 use crate::output::{PrintError, WatchOutput};
 use crate::session::{ChangeFilter, Part};
 
 /// Options that select which deltas are printed.
-pub(super) struct DeltaSelection {
+pub(in crate::commands::watch) struct DeltaSelection {
     /// The fields whose changes count.
-    pub(super) scope: Scope,
+    pub(in crate::commands::watch) scope: Scope,
     /// The expressions on changes, all of which must be true.
-    pub(super) filter: ChangeFilter,
+    pub(in crate::commands::watch) filter: ChangeFilter,
     /// Whether lines may carry a version to resume from: not with coalescing, which changes the order, nor with `--by`,
     /// which needs the earlier state.
-    pub(super) resumable: bool,
+    pub(in crate::commands::watch) resumable: bool,
 }
 
 /// Prints and counts deltas.
-pub(super) struct DeltaPrinter<W> {
+pub(in crate::commands::watch) struct DeltaPrinter<W> {
     stream: WatchOutput,
     /// The parts by number.
     parts: HashMap<usize, PrintedPart>,
@@ -60,7 +64,12 @@ struct PrintedPart {
 }
 
 impl<W: Write> DeltaPrinter<W> {
-    pub(super) fn new(stream: WatchOutput, selected: DeltaSelection, reporter: &Reporter, out: W) -> Self {
+    pub(in crate::commands::watch) fn new(
+        stream: WatchOutput,
+        selected: DeltaSelection,
+        reporter: &Reporter,
+        out: W,
+    ) -> Self {
         let collections = Collections::default();
         let (parts, selects_locally) = (HashMap::new(), HashMap::new());
         let (reporter, has_failures) = (reporter.clone(), false);
@@ -69,30 +78,30 @@ impl<W: Write> DeltaPrinter<W> {
     }
 
     /// Whether an expression failed on an object.
-    pub(super) fn has_failures(&self) -> bool {
+    pub(in crate::commands::watch) fn has_failures(&self) -> bool {
         self.has_failures
     }
 
     /// Adds a part before its first event. `initial` is whether its initial state is printed.
-    pub(super) fn add_part(&mut self, number: usize, part: &Part, initial: bool) {
+    pub(in crate::commands::watch) fn add_part(&mut self, number: usize, part: &Part, initial: bool) {
         self.collections.add(number, part);
         self.parts.insert(number, PrintedPart { part: part.clone(), initial, resume: None });
     }
 
     /// Records that a part runs, with the flag for local selection.
-    pub(super) fn started(&mut self, number: usize, selects_locally: Arc<AtomicBool>) {
+    pub(in crate::commands::watch) fn started(&mut self, number: usize, selects_locally: Arc<AtomicBool>) {
         self.selects_locally.insert(number, selects_locally);
     }
 
     /// Removes a part after its last event.
-    pub(super) fn remove_part(&mut self, number: usize) {
+    pub(in crate::commands::watch) fn remove_part(&mut self, number: usize) {
         self.collections.remove(number);
         self.selects_locally.remove(&number);
         self.parts.remove(&number);
     }
 
     /// Prints a notification of a part.
-    pub(super) fn notification(
+    pub(in crate::commands::watch) fn notification(
         &mut self,
         part: usize,
         received: Timestamp,
@@ -118,7 +127,7 @@ impl<W: Write> DeltaPrinter<W> {
     }
 
     /// Prints an event of a resumed watch.
-    pub(super) fn event(
+    pub(in crate::commands::watch) fn event(
         &mut self,
         part: usize,
         received: Timestamp,
@@ -204,13 +213,22 @@ impl<W: Write> DeltaPrinter<W> {
     }
 
     /// Prints the error mark that ends a part.
-    pub(super) fn ended(&mut self, part: usize, received: Timestamp, error: &Error) -> io::Result<()> {
+    pub(in crate::commands::watch) fn ended(
+        &mut self,
+        part: usize,
+        received: Timestamp,
+        error: &Error,
+    ) -> io::Result<()> {
         self.mark(part, received, error_of(error), None)?;
         self.finish_part(part, received)
     }
 
     /// Stops waiting for the sync of a part that is unavailable.
-    pub(super) fn finish_part(&mut self, part: usize, received: Timestamp) -> io::Result<()> {
+    pub(in crate::commands::watch) fn finish_part(
+        &mut self,
+        part: usize,
+        received: Timestamp,
+    ) -> io::Result<()> {
         match self.collections.ended(part) {
             Some(version) => self.synced(part, received, version),
             None => Ok(()),
@@ -218,33 +236,38 @@ impl<W: Write> DeltaPrinter<W> {
     }
 
     /// Prints the error mark of a part that was replaced by parts per namespace, which can't be listed either.
-    pub(super) fn refused(&mut self, part: &Part, received: Timestamp, error: &Error) -> io::Result<()> {
+    pub(in crate::commands::watch) fn refused(
+        &mut self,
+        part: &Part,
+        received: Timestamp,
+        error: &Error,
+    ) -> io::Result<()> {
         let mark = mark(part, received, error_of(error));
         self.stream.mark(&mark, None, &mut self.out)
     }
 
     /// Ends the initial state, which the output may hold back until it is complete.
-    pub(super) fn end_initial(&mut self) -> Result<(), PrintError> {
+    pub(in crate::commands::watch) fn end_initial(&mut self) -> Result<(), PrintError> {
         self.stream.end_initial(&mut self.out)
     }
 
     /// Marks the end of the initial state of all parts; `ends` is whether nothing follows.
-    pub(super) fn mark_initial_state(&mut self, ends: bool) {
+    pub(in crate::commands::watch) fn mark_initial_state(&mut self, ends: bool) {
         self.stream.mark_initial_state(self.listed, ends);
     }
 
     /// Returns the time at which the output wants to be flushed again.
-    pub(super) fn redraw_at(&self) -> Option<Instant> {
+    pub(in crate::commands::watch) fn redraw_at(&self) -> Option<Instant> {
         self.stream.redraw_at()
     }
 
     /// Leaves the last state on the screen. Write errors are ignored: the watch ends anyway.
-    pub(super) fn end_screen(&mut self) {
+    pub(in crate::commands::watch) fn end_screen(&mut self) {
         let _ = self.stream.end_screen(&mut self.out);
     }
 
     /// Writes buffered output at the end of a batch.
-    pub(super) fn flush(&mut self) -> io::Result<()> {
+    pub(in crate::commands::watch) fn flush(&mut self) -> io::Result<()> {
         self.stream.flush(&mut self.out)
     }
 

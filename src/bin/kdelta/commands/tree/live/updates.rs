@@ -1,0 +1,289 @@
+//! The tree that follows its objects: requests what the watches do not deliver, and prints every change.
+
+use std::cell::RefCell;
+use std::collections::HashSet;
+use std::future::pending;
+use std::io::Write;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
+use jiff::Timestamp;
+use kdelta::listwatch::Error;
+use kdelta::query::ObjectStatus;
+use tokio::time::{Instant, sleep_until};
+
+use super::members::{Members, Watches};
+use super::plan::{MAX_WATCHES, OwnedPlan};
+use crate::commands::tree::owners::FoundOwner;
+use crate::commands::tree::requests::{ObjectGroup, Requests, States};
+use crate::commands::tree::status_rules::set_status;
+use crate::commands::tree::statuses::groups;
+use crate::output::LiveTree;
+use crate::settings;
+use crate::view::{ObjectId, OwnerReference, Presence, Tree};
+
+/// The time that a changed tree waits for the statuses of its objects.
+const STATUS_WAIT: Duration = Duration::from_millis(20);
+/// The time after which the first tree is printed even if it is incomplete: a type may not respond.
+const FIRST_WAIT: Duration = Duration::from_secs(5);
+/// The interval at which owners that no watch covers are requested again.
+const OWNER_REFRESH: Duration = Duration::from_secs(10);
+/// The time after which a pod that no node has room for counts as failed, as in kstatus, and a second for its clock.
+const SCHEDULE_WINDOW: Duration = Duration::from_secs(16);
+/// The number of owners that are requested in the life of a watch, as hostile objects may name any number.
+const MAX_OWNERS: usize = 1000;
+
+/// The result of a request.
+enum Response {
+    States(ObjectGroup, States),
+    Owners(anyhow::Result<Vec<FoundOwner>>),
+}
+
+type Running<'a> = FuturesUnordered<Pin<Box<dyn Future<Output = Response> + 'a>>>;
+
+/// The printed tree and the requests for it.
+pub(super) struct TreeUpdates<'a, W> {
+    requests: Requests<'a>,
+    settings: &'a settings::Tree,
+    members: Rc<RefCell<Members>>,
+    output: LiveTree<W>,
+    running: Running<'a>,
+    /// The objects whose states are being requested.
+    requested: HashSet<ObjectId>,
+    /// The owners that have been requested.
+    owners: HashSet<ObjectId>,
+    /// The objects of the tree that no watch covers.
+    unwatched: Vec<ObjectId>,
+    refresh_at: Option<Instant>,
+    /// The time at which the status of a pod may follow from its age.
+    recheck_at: Option<Instant>,
+    /// The time of the first change that is not printed yet.
+    changed_at: Option<Instant>,
+    started: Instant,
+    is_first: bool,
+}
+
+impl<'a, W: Write> TreeUpdates<'a, W> {
+    pub(super) fn new(
+        requests: Requests<'a>,
+        settings: &'a settings::Tree,
+        members: Rc<RefCell<Members>>,
+        output: LiveTree<W>,
+    ) -> Self {
+        Self {
+            requests,
+            settings,
+            members,
+            output,
+            running: FuturesUnordered::new(),
+            requested: HashSet::new(),
+            owners: HashSet::new(),
+            unwatched: Vec::new(),
+            refresh_at: None,
+            recheck_at: None,
+            changed_at: None,
+            started: Instant::now(),
+            is_first: true,
+        }
+    }
+
+    /// Leaves the last tree on the screen.
+    pub(super) fn end_screen(&mut self) {
+        // The command ends anyway.
+        let _ = self.output.finish(&self.members.borrow().index, Instant::now());
+    }
+
+    /// Prints the tree whenever it has changed, until other watches than those of `plan` are necessary. They have this
+    /// generation.
+    ///
+    /// # Errors
+    /// The output can't be written.
+    pub(super) async fn run(&mut self, plan: &OwnedPlan, generation: usize) -> anyhow::Result<()> {
+        let changed = self.members.borrow().changed();
+        let watches = Watches::Owned { generation };
+        let mut is_synced = false;
+        loop {
+            let now = Instant::now();
+            if !is_synced && self.members.borrow().is_synced(watches) {
+                is_synced = true;
+                self.members.borrow_mut().remove_before(generation);
+                if plan.left_out() > 0 {
+                    let left_out = plan.left_out();
+                    let line = format!(
+                        "{left_out} more types or namespaces are not watched: a tree has at most {MAX_WATCHES} watches"
+                    );
+                    self.requests.reporter.messages().notice(&line);
+                }
+            }
+            if self.members.borrow_mut().take_changed() {
+                self.changed_at.get_or_insert(now);
+                self.update(plan);
+                if !plan.covers(self.settings, &self.members.borrow()) {
+                    return Ok(());
+                }
+            }
+            self.show(now, is_synced)?;
+            let next = self.next_at(is_synced);
+            tokio::select! {
+                Some(response) = self.running.next() => self.respond(response),
+                () = changed.notified() => {}
+                () = async { match next { Some(next) => sleep_until(next).await, None => pending().await } } => {
+                    self.on_time(Instant::now());
+                }
+            }
+        }
+    }
+
+    /// Builds the tree, and requests owners and statuses that are unknown.
+    fn update(&mut self, plan: &OwnedPlan) {
+        let mut members = self.members.borrow_mut();
+        let roots = members.roots();
+        let unknown = members.index.unknown_owners(&roots);
+        let owners: Vec<(OwnerReference, String)> = unknown
+            .into_iter()
+            .filter(|(owner, _)| self.owners.len() < MAX_OWNERS && self.owners.insert(Arc::clone(&owner.uid)))
+            .collect();
+        if !owners.is_empty() {
+            let (requests, candidates) = (self.requests, plan.candidates.clone());
+            self.running
+                .push(Box::pin(async move { Response::Owners(requests.owners(&candidates, &owners).await) }));
+        }
+        let tree = Tree::of(&members.index, &roots, self.settings.depth);
+        let Members { index, stale, .. } = &mut *members;
+        let is_due = |uid: &ObjectId| {
+            !self.requested.contains(uid)
+                && (stale.contains(uid) || index.get(uid).is_some_and(|object| object.status.is_none()))
+        };
+        let due = groups(self.requests.session, index, tree.uids(), is_due);
+        for group in due {
+            for (uid, _) in &group.names {
+                self.requested.insert(Arc::clone(uid));
+                stale.remove(uid);
+            }
+            let (requests, candidates) = (self.requests, plan.candidates.clone());
+            self.running.push(Box::pin(async move {
+                let states = requests.states(&candidates, &group).await;
+                Response::States(group, states)
+            }));
+        }
+        let is_found = |uid: &&ObjectId| {
+            members.index.get(uid).is_some_and(|object| object.presence != Presence::Missing)
+        };
+        let unwatched = tree.uids().filter(|uid| !members.is_watched(uid)).filter(is_found);
+        self.unwatched = unwatched.cloned().collect();
+        if !self.unwatched.is_empty() {
+            self.refresh_at.get_or_insert_with(|| Instant::now() + OWNER_REFRESH);
+        }
+        self.recheck_at = next_recheck(&members, &tree);
+        self.output.set(tree);
+    }
+
+    /// Applies the result of a request.
+    fn respond(&mut self, response: Response) {
+        let mut members = self.members.borrow_mut();
+        let now = Timestamp::now();
+        match response {
+            Response::States(group, states) => {
+                for (uid, _) in &group.names {
+                    self.requested.remove(uid);
+                    let is_watched = members.is_watched(uid);
+                    let Some(object) = members.index.get_mut(uid) else { continue };
+                    match states.get(uid) {
+                        Some(Ok(state)) => set_status(object, &state.json(), now),
+                        // Its deletion is about to be received.
+                        Some(Err(Error::NotFound(_))) | None if is_watched => {}
+                        Some(Err(Error::NotFound(_))) | None => {
+                            object.presence = Presence::Missing;
+                            object.status = Some(ObjectStatus::NotFound);
+                            "it was deleted meanwhile".clone_into(&mut object.message);
+                        }
+                        Some(Err(error)) => {
+                            (object.status, object.message) =
+                                (Some(ObjectStatus::Unknown), error.to_string());
+                        }
+                    }
+                }
+            }
+            Response::Owners(Ok(owners)) => {
+                for FoundOwner { object, refusal } in owners {
+                    members.is_partial |= refusal.is_some();
+                    if members.index.get(&object.uid).is_none() {
+                        members.index.insert(object);
+                    }
+                }
+            }
+            Response::Owners(Err(error)) => {
+                members.is_partial = true;
+                self.requests.reporter.report_error("", &error);
+            }
+        }
+        members.mark_changed();
+    }
+
+    /// Requests again what may have changed without an event.
+    fn on_time(&mut self, now: Instant) {
+        let mut members = self.members.borrow_mut();
+        if self.refresh_at.is_some_and(|at| at <= now) {
+            self.refresh_at = None;
+            members.stale.extend(self.unwatched.drain(..));
+            members.mark_changed();
+        }
+        if self.recheck_at.is_some_and(|at| at <= now) {
+            self.recheck_at = None;
+            let pods = unscheduled(&members, self.output.tree()).map(|(uid, _)| Arc::clone(uid));
+            let pods: Vec<ObjectId> = pods.collect();
+            members.stale.extend(pods);
+            members.mark_changed();
+        }
+    }
+
+    /// Prints the tree if it is due.
+    fn show(&mut self, now: Instant, is_synced: bool) -> anyhow::Result<()> {
+        if self.show_at(is_synced).is_some_and(|at| at <= now) {
+            let members = self.members.borrow();
+            self.output.show(&members.index, now)?;
+            (self.changed_at, self.is_first) = (None, false);
+        } else if !self.is_first && self.changed_at.is_none() {
+            self.output.repair(&self.members.borrow().index, now)?;
+        }
+        Ok(())
+    }
+
+    /// Returns the time at which the changed tree is to be printed.
+    fn show_at(&self, is_synced: bool) -> Option<Instant> {
+        let changed = self.changed_at?;
+        let is_complete = self.running.is_empty();
+        if self.is_first {
+            return Some(if is_synced && is_complete { changed } else { self.started + FIRST_WAIT });
+        }
+        let complete = if is_complete { changed } else { changed + STATUS_WAIT };
+        Some(self.output.ready_at().map_or(complete, |ready| ready.max(complete)))
+    }
+
+    fn next_at(&self, is_synced: bool) -> Option<Instant> {
+        let repair = self.output.repair_at().filter(|_| !self.is_first);
+        [self.show_at(is_synced), repair, self.refresh_at, self.recheck_at].into_iter().flatten().min()
+    }
+}
+
+/// Returns the pods of a tree that kstatus waits for because they are new, with the time since their creation.
+fn unscheduled<'a>(members: &'a Members, tree: &'a Tree) -> impl Iterator<Item = (&'a ObjectId, Duration)> {
+    let now = Timestamp::now();
+    tree.uids().filter_map(move |uid| {
+        let object = members.index.get(uid)?;
+        let is_pod = object.resource.group.is_empty() && object.resource.resource == "pods";
+        let is_in_progress = object.status == Some(ObjectStatus::InProgress);
+        let age = Duration::try_from(now.duration_since(object.created?)).unwrap_or_default();
+        // After the window the status no longer depends on the time.
+        (is_pod && is_in_progress && age < SCHEDULE_WINDOW + Duration::from_secs(2)).then_some((uid, age))
+    })
+}
+
+fn next_recheck(members: &Members, tree: &Tree) -> Option<Instant> {
+    let ages = unscheduled(members, tree).map(|(_, age)| age).filter(|age| *age < SCHEDULE_WINDOW);
+    ages.max().map(|age| Instant::now() + SCHEDULE_WINDOW.saturating_sub(age))
+}
