@@ -4,7 +4,7 @@ use std::path::MAIN_SEPARATOR;
 
 use crate::object::go_quote;
 
-/// Which credential plugins of a kubeconfig may run.
+/// The credential plugins of a kubeconfig that may run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PluginPolicy {
@@ -13,7 +13,7 @@ pub enum PluginPolicy {
     AllowAll,
     /// None.
     DenyAll,
-    /// Those whose command is one of these, as written or as found in `PATH`.
+    /// The plugins with one of these commands, as written or as found in `PATH`.
     Allowlist(Vec<String>),
 }
 

@@ -16,7 +16,7 @@ pub(super) struct LastWrite(u16);
 
 const TIME_BITS: u32 = 6;
 
-/// The number of names that are told apart; later ones are unknown.
+/// The number of names that are distinguished; later ones are unknown.
 const MAX_NAMES: u16 = u16::MAX >> TIME_BITS;
 
 /// The longest name that the API allows, in bytes.

@@ -56,18 +56,18 @@ pub struct ReflectorOptions {
     ///
     /// Other errors are retried as usual.
     pub resume_from: Option<ResourceVersion>,
-    /// The number of items in a page of a list; 0 is no limit. `None` (the default) is 500, but no limit for a list at a version,
-    /// which a server serves from memory only without a limit, unless it has shown that it does not.
+    /// The number of items in a page of a list; 0 is no limit. `None` (the default) is 500, but no limit for a list at a
+    /// version, which a server serves from memory only without a limit, unless it has shown that it does not.
     pub page_size: Option<u32>,
-    /// Whether a list precedes all other ways to the first state, and its pages are requested early: each as soon as the page
-    /// before has sent its first object, so that the source produces up to three at a time. For one-shot readers of a source
-    /// that serves pages from memory (a Kubernetes server since 1.34, KEP-4988). If the source refuses the list or it breaks off,
-    /// the other ways are tried at once, and used from then on. If the source is unreachable, rejects the credentials or names a time when
-    /// to try again, the list is retried as usual. [`Reflector::list_once`](super::Reflector::list_once) only requests pages
-    /// early. Default: no.
+    /// Whether a list precedes all other ways to the first state, and its pages are requested early: each as soon as the
+    /// page before has sent its first object, so that the source produces up to three at a time. For one-shot readers of
+    /// a source that serves pages from memory (a Kubernetes server since 1.34, KEP-4988). If the source refuses the list
+    /// or it breaks off, the other ways are tried at once, and used from then on. If the source is unreachable, rejects
+    /// the credentials or names a time when to try again, the list is retried as usual.
+    /// [`Reflector::list_once`](super::Reflector::list_once) only requests pages early. Default: no.
     ///
-    /// A Kubernetes server ignores the limit of a list at "0", so `first_version` must not be "0". A page that is requested early
-    /// waits for up to two others, which counts for a source that limits the time of a response.
+    /// A Kubernetes server ignores the limit of a list at "0", so `first_version` must not be "0". A page that is
+    /// requested early waits for up to two others, which counts for a source that limits the time of a response.
     pub pages_first: bool,
     /// Whether the initial state is requested in a watch (KEP-3157), if the source supports it. Default: yes.
     pub watch_list: bool,

@@ -9,7 +9,7 @@ const BASE: u64 = 2_000_000;
 const PER_NODE: u64 = 32;
 /// The bytes of text that count as one step.
 const BYTES_PER_STEP: usize = 64;
-/// How deeply ranges may nest; each level takes stack.
+/// The maximum depth of nested ranges; each level takes stack.
 const MAX_RANGES: u32 = 64;
 
 /// The steps taken and allowed.

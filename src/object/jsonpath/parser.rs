@@ -4,7 +4,7 @@ use super::error::JsonPathError;
 use super::node::{Filter, Node, Slice, Test};
 use super::unquote::unquote;
 
-/// How deeply expressions may contain each other.
+/// The maximum depth of nested expressions.
 const MAX_DEPTH: usize = 32;
 
 /// Parses a template.

@@ -1,13 +1,13 @@
 //! The requirements of a label selector.
 
-/// A test of one label.
+/// A condition on one label.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Requirement {
     pub(super) label: String,
     pub(super) test: Test,
 }
 
-/// What the label's value has to be.
+/// The condition on the label's value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Test {
     Exists,

@@ -4,7 +4,7 @@ use super::functions::{ConstantRegex, Overload};
 use super::syntax::{Binary, Literal};
 use super::types::Type;
 
-/// An expression and what it reads of the object.
+/// An expression and the paths that it reads.
 #[derive(Debug)]
 pub(super) struct Program {
     pub(super) root: Plan,
@@ -18,7 +18,7 @@ pub(super) struct Path {
     /// The place of the value that holds this one, before this one.
     pub(super) parent: Option<usize>,
     pub(super) step: PathStep,
-    /// How often the value itself is read, not only a value below it.
+    /// The number of reads of the value itself, not only of a value below it.
     pub(super) reads: u32,
 }
 
@@ -40,7 +40,7 @@ pub(super) enum Plan {
     Local(usize),
     /// The value at a path, by its place.
     Path(usize),
-    /// Whether there is a value at a path.
+    /// True if there is a value at a path.
     HasPath(usize),
     /// The value at a path as an optional value.
     OptionalPath(usize),

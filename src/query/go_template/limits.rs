@@ -1,13 +1,13 @@
 //! Limits of a template's execution. They depend on the template and the object only, not on time or memory, so that
 //! an execution that exceeds them fails everywhere.
 
-/// How deeply control structures and parentheses may be nested in the text.
+/// The maximum depth of nested control structures and parentheses in the text.
 pub(super) const MAX_SYNTAX_DEPTH: usize = 100;
 
-/// How deeply lists of nodes and pipelines may be nested while a template is executed: templates may call themselves.
+/// The maximum depth of nested lists of nodes and pipelines during an execution: templates may call themselves.
 pub(super) const MAX_DEPTH: usize = 1_000;
 
-/// How deeply arrays and objects of a printed value may be nested.
+/// The maximum depth of the arrays and objects of a printed value.
 pub(super) const MAX_VALUE_DEPTH: usize = 256;
 
 /// The evaluated nodes and iterations, and the written bytes in units of [`BYTES_PER_STEP`].

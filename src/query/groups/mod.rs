@@ -1,5 +1,5 @@
-//! Objects grouped by the values of indices, with the counts and aggregates of each group. An object may come, change and
-//! go at any time; the result is always that of the current objects.
+//! Objects grouped by the values of indices, with the counts and aggregates of each group. Objects may be added, replaced
+//! and removed at any time; the groups always reflect the current objects.
 
 mod group_key;
 mod member;

@@ -84,7 +84,7 @@ pub(super) struct Numbers {
     sum: i128,
     /// The number of numbers in each notation, from the least to the most significant.
     counts: [usize; 3],
-    /// How often each value occurs.
+    /// The number of occurrences of each value.
     values: BTreeMap<i128, usize>,
 }
 

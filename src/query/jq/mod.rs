@@ -77,15 +77,7 @@ impl JqFilter {
                     receive(&json)
                 }
                 Err(exception) => match exception.get_err() {
-                    Ok(error) => {
-                        let reason = error.into_val();
-                        if let Val::TStr(text) = &reason {
-                            return Err(JqError::Failed(String::from_utf8_lossy(text).into_owned()));
-                        }
-                        json.clear();
-                        value::write_json(&reason, 0, &mut json)?;
-                        return Err(JqError::Failed(String::from_utf8_lossy(&json).into_owned()));
-                    }
+                    Ok(error) => return Err(failure(&error.into_val())?),
                     // `halt` ends without a result.
                     Err(_) => ControlFlow::Break(()),
                 },
@@ -98,6 +90,29 @@ impl JqFilter {
     }
 }
 
+/// Shows the expression.
+impl fmt::Debug for JqFilter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("JqFilter").field(&self.text).finish()
+    }
+}
+
+/// Returns the failure for the value that an expression raised: a text, or any other value as JSON.
+///
+/// # Errors
+/// The value is nested too deeply.
+fn failure(reason: &Val) -> Result<JqError, JqError> {
+    let mut json = Vec::new();
+    let text = match reason {
+        Val::TStr(text) => &text[..],
+        other => {
+            value::write_json(other, 0, &mut json)?;
+            &json
+        }
+    };
+    Ok(JqError::Failed(String::from_utf8_lossy(text).into_owned()))
+}
+
 fn compile(text: &str) -> Result<Filter<Data>, JqSyntaxError> {
     let arena = Arena::default();
     let own = load::parse(FORMATS, |parser| parser.defs()).unwrap_or_default();
@@ -107,13 +122,6 @@ fn compile(text: &str) -> Result<Filter<Data>, JqSyntaxError> {
     let modules = modules.map_err(|errors| syntax_error(text, errors))?;
     let compiled = Compiler::default().with_funs(functions()).compile(modules);
     compiled.map_err(|errors| undefined(text, errors))
-}
-
-/// Shows the expression.
-impl fmt::Debug for JqFilter {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("JqFilter").field(&self.text).finish()
-    }
 }
 
 /// Returns the native functions. `debug` and `stderr` print nothing: the program alone writes to standard error.
@@ -128,22 +136,15 @@ fn functions() -> impl Iterator<Item = Fun<Data>> {
 }
 
 fn syntax_error(text: &str, errors: load::Errors<&str, ()>) -> JqSyntaxError {
-    let first = errors.into_iter().next().map(|(_, error)| error);
-    let (part, problem) = match first {
-        Some(load::Error::Lex(errors)) => match errors.into_iter().next() {
-            Some((expected, found)) => (found, format!("expected {}", expected.as_str())),
-            None => ("", String::new()),
-        },
-        Some(load::Error::Parse(errors)) => match errors.into_iter().next() {
-            Some((expected, found)) => (found, format!("expected {}", expected.as_str())),
-            None => ("", String::new()),
-        },
-        Some(load::Error::Io(errors)) => match errors.into_iter().next() {
-            Some((path, _)) => (path, "modules can't be imported".to_owned()),
-            None => ("", String::new()),
-        },
-        None => ("", String::new()),
-    };
+    let expected = |name: &str| format!("expected {name}");
+    let first = errors.into_iter().next().and_then(|(_, error)| match error {
+        load::Error::Lex(errors) => errors.into_iter().next().map(|(e, part)| (part, expected(e.as_str()))),
+        load::Error::Parse(errors) => errors.into_iter().next().map(|(e, part)| (part, expected(e.as_str()))),
+        load::Error::Io(errors) => {
+            errors.into_iter().next().map(|(path, _)| (path, "modules can't be imported".to_owned()))
+        }
+    });
+    let (part, problem) = first.unwrap_or_default();
     let byte = position(text, part);
     let found = text.get(byte..).and_then(|rest| rest.chars().next());
     let problem = match found {

@@ -26,7 +26,7 @@ const LIMIT: Duration = Duration::from_secs(20);
 pub(super) struct Outcome {
     pub(super) stdout: String,
     pub(super) stderr: String,
-    /// Whether it ended with 0, or `None` if it did not end in time.
+    /// Whether its exit code was 0; `None` if it did not end in time.
     pub(super) success: Option<bool>,
 }
 

@@ -89,7 +89,7 @@ pub(crate) struct FlowArgs {
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) resync: Option<String>,
 
-    /// What to do when lines are read more slowly than changes arrive
+    /// The policy for lines that are read more slowly than changes arrive
     #[arg(long, value_name = "POLICY", value_enum, default_value_t = OnSlowArg::Block)]
     pub(crate) on_slow: OnSlowArg,
 }

@@ -1,6 +1,6 @@
 //! The flags that select and format objects, shared by several commands.
 
-use clap::{Args, ValueEnum};
+use clap::{ArgAction, Args, ValueEnum};
 
 use super::spelling::go_number;
 
@@ -52,12 +52,12 @@ pub(crate) struct SelectArgs {
     #[arg(long, value_name = "N", default_value = "500", value_parser = go_number::parse, allow_negative_numbers = true)]
     pub(crate) chunk_size: i64,
 
-    /// How the initial state is requested
+    /// The way to request the initial state
     #[arg(
         long,
         value_name = "MODE",
         value_enum,
-        help = "How the initial state is requested [default: auto, or by $KUBE_FEATURE_WatchListClient]"
+        help = "The way to request the initial state [default: auto, or by $KUBE_FEATURE_WatchListClient]"
     )]
     pub(crate) list_mode: Option<ListModeArg>,
 
@@ -118,17 +118,9 @@ pub(crate) struct PrintArgs {
     pub(crate) raw_output: bool,
 
     /// Print the server's columns; =false: only the name and the age of each object
-    #[arg(
-        long,
-        action = clap::ArgAction::Set,
-        value_name = "BOOL",
-        num_args = 0..=1,
-        require_equals = true,
-        default_value = "true",
-        default_missing_value = "true",
-        hide_short_help = true,
-        hide_default_value = true
-    )]
+    #[arg(long, action = ArgAction::Set, value_name = "BOOL", num_args = 0..=1, require_equals = true)]
+    #[arg(default_value = "true", default_missing_value = "true")]
+    #[arg(hide_short_help = true, hide_default_value = true)]
     pub(crate) server_print: bool,
 
     /// Keep metadata.managedFields in JSON and YAML
@@ -161,16 +153,8 @@ pub(crate) struct TemplateArgs {
     pub(crate) template: Option<String>,
 
     /// Print nothing for a field that a template names and an object lacks; =false: fail
-    #[arg(
-        long,
-        action = clap::ArgAction::Set,
-        value_name = "BOOL",
-        num_args = 0..=1,
-        require_equals = true,
-        default_value = "true",
-        default_missing_value = "true",
-        hide_short_help = true,
-        hide_default_value = true
-    )]
+    #[arg(long, action = ArgAction::Set, value_name = "BOOL", num_args = 0..=1, require_equals = true)]
+    #[arg(default_value = "true", default_missing_value = "true")]
+    #[arg(hide_short_help = true, hide_default_value = true)]
     pub(crate) allow_missing_template_keys: bool,
 }

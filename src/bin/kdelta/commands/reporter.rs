@@ -13,7 +13,7 @@ use tokio::sync::Notify;
 
 use crate::exit::Report;
 use crate::output::Messages;
-use crate::session::{Part, PartSource, Session, StatusSignal};
+use crate::session::{Part, PartSource, Session, StatusSignal, TargetFailure};
 use crate::view::{LossSummary, Notices};
 
 /// Observes reflectors. Cheap to clone; clones share the counters.
@@ -160,15 +160,19 @@ impl Reporter {
         !session.unusable().is_empty()
     }
 
-    /// Reports that a cluster can't be used while others can. With a single cluster, returns the error.
+    /// Reports a failure of the targets that does not end the command. Types that can't be listed per namespace are not
+    /// reported: each command reports their refusals in its own way.
     ///
     /// # Errors
-    /// There is only one cluster.
-    pub(super) fn report_target_failure(&self, prefix: &str, error: anyhow::Error) -> anyhow::Result<()> {
-        if prefix.is_empty() {
-            return Err(error);
+    /// The only cluster can't be used.
+    pub(super) fn report_target_failure(&self, failure: TargetFailure) -> anyhow::Result<()> {
+        match failure {
+            TargetFailure::Cluster { prefix, error } if prefix.is_empty() => return Err(error),
+            TargetFailure::Cluster { prefix, error } | TargetFailure::NamespacePatterns { prefix, error } => {
+                self.report_error(&prefix, &error);
+            }
+            TargetFailure::Namespaces { .. } => {}
         }
-        self.report_error(prefix, &error);
         Ok(())
     }
 

@@ -8,7 +8,7 @@ use super::command_line::{CommandLine, FlagError, Selected};
 use super::document::{Alias, OptionDefault, Preferences};
 use super::notice::Notice;
 
-/// Whether a command line is complete.
+/// The extent of a command line: complete, or being typed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Extent {
     Whole,

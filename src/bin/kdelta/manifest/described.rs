@@ -17,7 +17,7 @@ pub(crate) struct Described {
     pub(crate) body: String,
 }
 
-/// What a document describes.
+/// The object or the list that a document describes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Document {
     Object(Described),

@@ -1,6 +1,6 @@
 //! Manifests: the objects that files, folders, standard input, URLs and kustomizations describe.
 //!
-//! Their texts are bounded in size and depth, whoever wrote them. kubectl's rules decide which files are read, where a
+//! Their texts are bounded in size and depth, regardless of their author. kubectl's rules decide which files are read, where a
 //! document ends, and which errors are reported.
 
 mod described;

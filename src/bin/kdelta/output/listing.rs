@@ -49,6 +49,16 @@ pub(crate) enum Listing {
     Jq(Box<JqResults>),
 }
 
+/// An object of a listing.
+#[derive(Clone, Copy)]
+pub(crate) struct ListedObject<'a> {
+    pub(crate) object: &'a Arc<Object>,
+    pub(crate) resource: &'a Arc<ApiResource>,
+    /// The name of the object's context.
+    pub(crate) context: &'a Arc<str>,
+    pub(crate) age: Age,
+}
+
 impl Listing {
     /// Creates a table, with a header if `headers`, and abnormal cells coloured if `colour`.
     pub(crate) fn table(layout: Layout, headers: bool, colour: bool) -> Self {
@@ -102,36 +112,23 @@ impl Listing {
         Self::Columns(Box::new(ColumnRows::new(columns, for_terminal)))
     }
 
-    /// Writes one object of that context. Output may be buffered until [`Listing::finish`].
+    /// Writes one object. Output may be buffered until [`Listing::finish`].
     ///
     /// # Errors
     /// The template does not fit the object, or `out` failed.
-    pub(crate) fn item(
-        &mut self,
-        object: &Arc<Object>,
-        resource: &Arc<ApiResource>,
-        context: &str,
-        age: Age,
-        out: &mut impl Write,
-    ) -> Result<(), PrintError> {
+    pub(crate) fn item(&mut self, item: ListedObject<'_>, out: &mut impl Write) -> Result<(), PrintError> {
         match self {
-            Self::Template(listing) => return listing.item(object, out),
-            Self::Columns(rows) => return rows.row(object, out),
-            Self::Jq(results) => return results.object(object, resource, out),
+            Self::Template(listing) => return listing.item(item.object, out),
+            Self::Columns(rows) => return rows.row(item.object, out),
+            Self::Jq(results) => return results.object(item.object, item.resource, out),
             _ => {}
         }
-        Ok(self.write_item(object, resource, context, age, out)?)
+        Ok(self.write_item(item, out)?)
     }
 
     /// Writes one object in a format of its own.
-    fn write_item(
-        &mut self,
-        object: &Arc<Object>,
-        resource: &Arc<ApiResource>,
-        context: &str,
-        age: Age,
-        out: &mut impl Write,
-    ) -> io::Result<()> {
+    fn write_item(&mut self, item: ListedObject<'_>, out: &mut impl Write) -> io::Result<()> {
+        let ListedObject { object, resource, context, age } = item;
         match self {
             Self::Table(table) => write_row(table, object, (resource, context), age, out),
             Self::NameAge(rows) => rows.row(object, resource, context, age, out),
@@ -205,7 +202,9 @@ mod tests {
         for name in names {
             let json = format!(r#"{{"metadata":{{"name":"{name}","namespace":"shop"}}}}"#);
             let object = Object::from_json(json.as_bytes(), &Ingest::of(pods.type_meta())).expect("a pod");
-            listing.item(&Arc::new(object), &pods, "", age, &mut out).expect("a Vec takes all");
+            let (object, context) = (&Arc::new(object), &"".into());
+            let item = ListedObject { object, resource: &pods, context, age };
+            listing.item(item, &mut out).expect("a Vec takes all");
         }
         listing.finish(&mut out).expect("a Vec takes all");
         String::from_utf8(out).expect("text")
@@ -246,7 +245,8 @@ mod tests {
             let resource = resource(plural, !namespace.is_empty());
             let object = Arc::new(Object::named(resource.type_meta(), namespace, "x"));
             let age = Age::AsSent { now: jiff::Timestamp::UNIX_EPOCH };
-            listing.item(&object, &resource, "", age, &mut out).expect("a Vec takes all");
+            let item = ListedObject { object: &object, resource: &resource, context: &"".into(), age };
+            listing.item(item, &mut out).expect("a Vec takes all");
         }
         listing.finish(&mut out).expect("a Vec takes all");
         assert_eq!(

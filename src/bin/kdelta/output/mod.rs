@@ -32,7 +32,7 @@ pub(crate) use counts::{
 pub(crate) use delimited::DelimitedFormat;
 pub(crate) use get_watch::{GetWatchOptions, GetWatchOutput};
 pub(crate) use jq::{JqProgram, JqResults};
-pub(crate) use listing::Listing;
+pub(crate) use listing::{ListedObject, Listing};
 pub(crate) use messages::{Count, Messages};
 pub(crate) use sorted::OrderedListing;
 pub(crate) use stdout::{ReaderWatch, Stdout, named, terminal_columns, terminal_size};

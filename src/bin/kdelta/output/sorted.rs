@@ -7,7 +7,7 @@ use kdelta::object::{ApiResource, JsonValue, Object};
 use kdelta::query::{SortBy, SortKey, SortedItems};
 
 use super::delimited::DelimitedRows;
-use super::listing::Listing;
+use super::listing::{ListedObject, Listing};
 use super::table::Table;
 use super::template::PrintError;
 use crate::view::{Age, Cells, Layout, Line};
@@ -88,11 +88,27 @@ impl RowWriter {
     }
 }
 
+/// An object that waits.
 struct Item {
     object: Arc<Object>,
     resource: Arc<ApiResource>,
     context: Arc<str>,
     age: Age,
+}
+
+impl From<ListedObject<'_>> for Item {
+    fn from(listed: ListedObject<'_>) -> Self {
+        let ListedObject { object, resource, context, age } = listed;
+        let (object, resource) = (Arc::clone(object), Arc::clone(resource));
+        Self { object, resource, context: Arc::clone(context), age }
+    }
+}
+
+impl Item {
+    fn listed(&self) -> ListedObject<'_> {
+        let Self { object, resource, context, age } = self;
+        ListedObject { object, resource, context, age: *age }
+    }
 }
 
 impl OrderedListing {
@@ -111,17 +127,10 @@ impl OrderedListing {
     ///
     /// # Errors
     /// The template or the sort expression does not fit the object, or `out` failed.
-    pub(crate) fn item(
-        &mut self,
-        object: &Arc<Object>,
-        resource: &Arc<ApiResource>,
-        context: &Arc<str>,
-        age: Age,
-        out: &mut impl Write,
-    ) -> Result<(), PrintError> {
+    pub(crate) fn item(&mut self, item: ListedObject<'_>, out: &mut impl Write) -> Result<(), PrintError> {
         match self {
-            Self::Unsorted(listing) => listing.item(object, resource, context, age, out),
-            Self::Sorted(sorted) => sorted.item(object, resource, context, age, out),
+            Self::Unsorted(listing) => listing.item(item, out),
+            Self::Sorted(sorted) => sorted.item(item, out),
         }
     }
 
@@ -168,17 +177,11 @@ impl SortedListing {
     ///
     /// # Errors
     /// The expression fails on the object, the rows can't be sorted, or `out` failed.
-    fn item(
-        &mut self,
-        object: &Arc<Object>,
-        resource: &Arc<ApiResource>,
-        context: &Arc<str>,
-        age: Age,
-        out: &mut impl Write,
-    ) -> Result<(), PrintError> {
-        let key = self.by.key(&JsonValue::parse(&object.json_or_names()))?;
+    fn item(&mut self, item: ListedObject<'_>, out: &mut impl Write) -> Result<(), PrintError> {
+        let key = self.by.key(&JsonValue::parse(&item.object.json_or_names()))?;
         match &mut self.waiting {
             Waiting::Rows { table, resource: current, rows } => {
+                let ListedObject { object, resource, context, age } = item;
                 if current.as_ref().is_some_and(|current| current != resource) {
                     write_rows(&self.by, table, rows, out)?;
                 }
@@ -189,10 +192,7 @@ impl SortedListing {
                 let line = table.layout().line(object, (resource, context), None, age, Cells::default());
                 rows.push((key, Box::new(line)));
             }
-            Waiting::Objects { objects, .. } => {
-                let (resource, context) = (Arc::clone(resource), Arc::clone(context));
-                objects.push((key, Box::new(Item { object: Arc::clone(object), resource, context, age })));
-            }
+            Waiting::Objects { objects, .. } => objects.push((key, Box::new(item.into()))),
         }
         Ok(())
     }
@@ -215,7 +215,7 @@ impl SortedListing {
                 // An expression that fails on one object is still evaluated on the others.
                 let mut failure = None;
                 for (_, item) in objects {
-                    match listing.item(&item.object, &item.resource, &item.context, item.age, out) {
+                    match listing.item(item.listed(), out) {
                         Err(PrintError::Jq(of_object)) if of_object.is_of_object => {
                             failure.get_or_insert(of_object);
                         }

@@ -7,6 +7,10 @@ use crate::query::cel::error::CelError;
 use crate::query::cel::syntax::Binary;
 use crate::query::cel::time_text::in_range;
 
+/// Applies the unary minus.
+///
+/// # Errors
+/// The operand is no int or double, or the result does not fit.
 pub(in crate::query::cel) fn negate<'a>(operand: &Value<'a>) -> Outcome<'a> {
     match operand {
         Value::Int(number) => number.checked_neg().map(Value::Int).ok_or(CelError::Overflow),
@@ -15,6 +19,10 @@ pub(in crate::query::cel) fn negate<'a>(operand: &Value<'a>) -> Outcome<'a> {
     }
 }
 
+/// Applies a binary arithmetic operator.
+///
+/// # Errors
+/// The operator is not defined for the types, a divisor is 0, or the result does not fit its type or the budget.
 pub(in crate::query::cel) fn calculate<'a>(
     operator: Binary,
     left: &Value<'a>,
@@ -57,30 +65,28 @@ pub(in crate::query::cel) fn calculate<'a>(
     }
 }
 
-fn ints<'a>(operator: Binary, left: i64, right: i64) -> Outcome<'a> {
-    let result = match operator {
-        Binary::Add => left.checked_add(right),
-        Binary::Subtract => left.checked_sub(right),
-        Binary::Multiply => left.checked_mul(right),
-        Binary::Divide | Binary::Modulo if right == 0 => return Err(CelError::DivisionByZero),
-        Binary::Divide => left.checked_div(right),
-        Binary::Modulo => left.checked_rem(right),
-        _ => return Err(CelError::NoOverload(operator.symbol())),
+/// Calculates with the checked operations of the operands' integer type; returns from the function on an error other than
+/// an overflow.
+macro_rules! checked {
+    ($operator:expr, $left:expr, $right:expr) => {
+        match $operator {
+            Binary::Add => $left.checked_add($right),
+            Binary::Subtract => $left.checked_sub($right),
+            Binary::Multiply => $left.checked_mul($right),
+            Binary::Divide | Binary::Modulo if $right == 0 => return Err(CelError::DivisionByZero),
+            Binary::Divide => $left.checked_div($right),
+            Binary::Modulo => $left.checked_rem($right),
+            _ => return Err(CelError::NoOverload($operator.symbol())),
+        }
     };
-    result.map(Value::Int).ok_or(CelError::Overflow)
+}
+
+fn ints<'a>(operator: Binary, left: i64, right: i64) -> Outcome<'a> {
+    checked!(operator, left, right).map(Value::Int).ok_or(CelError::Overflow)
 }
 
 fn uints<'a>(operator: Binary, left: u64, right: u64) -> Outcome<'a> {
-    let result = match operator {
-        Binary::Add => left.checked_add(right),
-        Binary::Subtract => left.checked_sub(right),
-        Binary::Multiply => left.checked_mul(right),
-        Binary::Divide | Binary::Modulo if right == 0 => return Err(CelError::DivisionByZero),
-        Binary::Divide => left.checked_div(right),
-        Binary::Modulo => left.checked_rem(right),
-        _ => return Err(CelError::NoOverload(operator.symbol())),
-    };
-    result.map(Value::Uint).ok_or(CelError::Overflow)
+    checked!(operator, left, right).map(Value::Uint).ok_or(CelError::Overflow)
 }
 
 fn doubles<'a>(operator: Binary, left: f64, right: f64) -> Outcome<'a> {

@@ -1,8 +1,8 @@
-//! What an execution may still use.
+//! The remaining budget of an execution: steps, output and text of functions.
 
 use crate::query::go_template::limits::{BYTES_PER_STEP, MAX_FUNCTION_TEXT, MAX_OUTPUT, MAX_STEPS};
 
-/// The remaining steps and bytes of an execution.
+/// The remaining steps and bytes.
 #[derive(Debug, Clone)]
 pub(in crate::query::go_template) struct Budget {
     steps: u64,

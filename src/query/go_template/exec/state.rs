@@ -24,7 +24,7 @@ pub(in crate::query::go_template) enum FailureKind {
 
 pub(super) type Result<T> = std::result::Result<T, Box<Failure>>;
 
-/// What does not change during an execution.
+/// The constants of an execution.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::query::go_template) struct Options<'a> {
     /// The text of the template.

@@ -6,7 +6,7 @@ use crate::query::go_template::format::{Buffer, print_value, quote};
 use crate::query::go_template::syntax::{Branch, Node, NodeKind, Pipeline};
 use crate::query::go_template::value::{Data, Value};
 
-/// Where the execution goes on.
+/// The place at which the execution continues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::query::go_template) enum Flow {
     Next,

@@ -25,7 +25,7 @@ pub(super) struct Parser<'t> {
     pub(super) lexer: Lexer<'t>,
     pub(super) reader: Reader,
     definitions: Vec<Definition>,
-    /// How deeply control structures and parentheses are nested here.
+    /// The depth of nested control structures and parentheses here.
     depth: usize,
 }
 

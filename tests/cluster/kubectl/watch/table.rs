@@ -6,7 +6,7 @@ use crate::cluster::kubectl::invocations::Invocation;
 pub(super) struct Watch {
     pub(super) invocation: Invocation,
     pub(super) last: String,
-    /// How often `last` is printed.
+    /// The number of times that `last` is printed.
     pub(super) times: usize,
 }
 

@@ -21,7 +21,7 @@ pub(super) enum Root {
     List,
 }
 
-/// How a path goes on after a name.
+/// The syntax of a path after a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct PathStyle {
     /// The brackets that a list needs before the fields of its elements.

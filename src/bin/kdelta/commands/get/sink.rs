@@ -9,7 +9,7 @@ use tokio::sync::Notify;
 
 use crate::commands::list_store::ListReceiver;
 use crate::commands::reporter::Reporter;
-use crate::output::{OrderedListing, PrintError};
+use crate::output::{ListedObject, OrderedListing, PrintError};
 use crate::session::Part;
 use crate::view::Age;
 
@@ -62,7 +62,9 @@ impl<W: Write> ListingPrinter<W> {
         let State { listing, now, printed, has_failures, error, reporter, out } = &mut *state;
         let (Some(listing), None) = (listing, &error) else { return };
         *printed += 1;
-        match listing.item(object, &part.resource, &part.context, Age::AsSent { now: *now }, out) {
+        let age = Age::AsSent { now: *now };
+        let item = ListedObject { object, resource: &part.resource, context: &part.context, age };
+        match listing.item(item, out) {
             Ok(()) => {}
             Err(PrintError::Jq(failure)) if failure.is_of_object => {
                 *has_failures = true;

@@ -4,8 +4,8 @@
 //! The counts of a single index are those of an informer's index. Aggregates and tables are computed from the objects as
 //! they arrive; none is kept.
 
-mod counting_sink;
 mod format;
+mod grouping_receiver;
 mod live_groups;
 mod member_reader;
 
@@ -19,11 +19,12 @@ use kdelta::query::Groups;
 use kdelta::reflector::Reflector;
 use kdelta::store::Indexers;
 
-use self::counting_sink::{CountingSink, PartGroups};
+use self::grouping_receiver::{GroupingReceiver, PartGroups};
 pub(super) use self::live_groups::live_groups;
 use self::member_reader::MemberReader;
 pub(super) use self::member_reader::is_of_secrets;
 use super::empty_result;
+use super::list_store::ListStore;
 use super::needs;
 use super::reporter::Reporter;
 use super::stats::Stats;
@@ -172,8 +173,9 @@ async fn grouped(
         let source = source(session, index, part, reporter);
         stats.add_source(&source);
         let resource = Arc::clone(&part.resource);
-        let sink = CountingSink::new(Arc::clone(reader), number, part.cluster, resource, Arc::clone(&groups));
-        if let Err(error) = list(session, index, part, source, sink, reporter).await {
+        let receiver =
+            GroupingReceiver::new(Arc::clone(reader), number, part.cluster, resource, Arc::clone(&groups));
+        if let Err(error) = list(session, index, part, source, receiver, reporter).await {
             groups.lock().unwrap_or_else(PoisonError::into_inner).remove_where(|(part, _)| *part == number);
             walk.failed(planned, error).await?;
         }
@@ -189,7 +191,7 @@ async fn list(
     index: &Index,
     part: &Part,
     source: PartSource,
-    sink: CountingSink,
+    receiver: GroupingReceiver,
     reporter: &Reporter,
 ) -> anyhow::Result<()> {
     let source = source.one_shot();
@@ -197,7 +199,7 @@ async fn list(
     let received = source.received_count();
     let options = reflector_options(&index.selection, &source, Some(Arc::clone(&observer)))
         .pages_first(session.may_read_ahead(part));
-    let reflector = Reflector::new(source, Arc::new(sink), options);
+    let reflector = Reflector::new(source, Arc::new(ListStore(receiver)), options);
     // Boxed because the future is large.
     let listed = Box::pin(tries.repeat(&observer, async || reflector.list_once().await));
     tokio::select! {

@@ -297,18 +297,14 @@ impl<'a> Walk<'a> {
         while !self.targets.is_settled() {
             match self.targets.next().await {
                 Ok(()) => {}
-                Err(TargetFailure::Cluster { prefix, error }) => {
-                    self.reporter.report_target_failure(&prefix, error)?;
-                    self.partial = true;
-                }
-                Err(TargetFailure::NamespacePatterns { prefix, error }) => {
-                    self.reporter.report_error(&prefix, &error);
-                    self.partial = true;
-                }
                 Err(TargetFailure::Namespaces { .. }) => {
                     if let Some((part, error)) = self.refusal.take() {
                         self.failures.push((part, forbidden::not_listable(error)));
                     }
+                }
+                Err(failure) => {
+                    self.reporter.report_target_failure(failure)?;
+                    self.partial = true;
                 }
             }
         }

@@ -176,15 +176,11 @@ pub(super) async fn first_plan(
             return Ok(false);
         }
         match targets.next().await {
-            Err(TargetFailure::Cluster { prefix, error }) => {
-                reporter.report_target_failure(&prefix, error)?;
-                *partial = true;
-            }
-            Err(TargetFailure::NamespacePatterns { prefix, error }) => {
-                reporter.report_error(&prefix, &error);
-                *partial = true;
-            }
             Ok(()) | Err(TargetFailure::Namespaces { .. }) => {}
+            Err(failure) => {
+                reporter.report_target_failure(failure)?;
+                *partial = true;
+            }
         }
     }
     Ok(true)

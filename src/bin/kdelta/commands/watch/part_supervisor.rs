@@ -104,14 +104,6 @@ impl<'a, P: PartSink> PartSupervisor<'a, P> {
                     self.reporter.messages().notice(&format!("{prefix}the server responds again"));
                 }
             }
-            Err(TargetFailure::Cluster { prefix, error }) => {
-                self.reporter.report_target_failure(&prefix, error)?;
-                self.partial = true;
-            }
-            Err(TargetFailure::NamespacePatterns { prefix, error }) => {
-                self.reporter.report_error(&prefix, &error);
-                self.partial = true;
-            }
             Err(TargetFailure::Namespaces { cluster }) => {
                 for (planned, error) in self.failures.take_split(cluster) {
                     self.printer.refused(&planned.part, Timestamp::now(), &error)?;
@@ -121,6 +113,10 @@ impl<'a, P: PartSink> PartSupervisor<'a, P> {
                         self.failures.add(planned.part, forbidden::not_listable(error));
                     }
                 }
+                self.partial = true;
+            }
+            Err(failure) => {
+                self.reporter.report_target_failure(failure)?;
                 self.partial = true;
             }
         }

@@ -31,7 +31,7 @@ pub(super) struct RunningPart {
     result: Option<Result<(), Error>>,
 }
 
-/// Whether a part can have further events.
+/// The progress of a part after an event.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Progress {
     /// The part queues itself when it has more.

@@ -36,7 +36,7 @@ const MAX_WAITING_LINES: usize = 1 << 18;
 /// The maximum size of the waiting lines in bytes.
 pub(super) const MAX_WAITING_BYTES: usize = 64 << 20;
 
-/// Whether a table ends.
+/// The extent of a table: with or without an end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Extent {
     /// A table with an end: each resource is a group after an empty line, with its own header and widths.

@@ -17,7 +17,7 @@ pub(crate) struct NameAgeTable {
     prefix: Prefix,
 }
 
-/// Whether names have the prefix of their type.
+/// The decision whether names have the prefix of their type.
 enum Prefix {
     /// As the table is laid out.
     Settled,

@@ -1,6 +1,6 @@
-//! The decision for each flag: whether it can have a default, and where that may stand.
+//! The decision for each flag: whether it can have a default, and the places that may set it.
 
-/// Where the default of a flag may stand.
+/// The places that may set the default of a flag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Policy {
     /// In variables, at the top of the file, and in the tables of commands.

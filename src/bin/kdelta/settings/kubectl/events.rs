@@ -22,7 +22,7 @@ pub(crate) struct Events {
     pub(crate) has_ignored: bool,
 }
 
-/// How events are printed.
+/// The form and the choice of printed events.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct EventOutput {
     /// The printed types in lower case; empty for all.

@@ -3,7 +3,7 @@
 
 use crate::view::colour::Colour;
 
-/// How much attention a cell needs.
+/// The severity of an abnormal cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Severity {
     /// On the way to another state, or partly available.

@@ -9,7 +9,7 @@ use kdelta::query::ObjectStatus;
 /// The UID of an object. The same object may be served under two groups; it has one UID.
 pub(crate) type ObjectId = Arc<str>;
 
-/// Whether an object of a tree could be read.
+/// The result of reading an object of a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Presence {
     /// It was read.

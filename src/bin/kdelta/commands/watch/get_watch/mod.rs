@@ -64,7 +64,7 @@ fn several_types() -> anyhow::Error {
     anyhow::Error::new(UsageError::SeveralTypes).context(hint).context(Usage)
 }
 
-/// What the requested names mean for the watch.
+/// The objects requested by name, as far as they concern the watch.
 pub(super) enum Named {
     /// A collection, or a single object with its current state, can be watched.
     Watchable(Option<Arc<Object>>),
