@@ -39,7 +39,7 @@ impl Budget {
     }
 
     /// Calls a function that reads a value one level deeper.
-    pub(super) fn deeper<T>(
+    pub(super) fn nested<T>(
         &mut self,
         read: impl FnOnce(&mut Self) -> Result<T, CelError>,
     ) -> Result<T, CelError> {
@@ -58,7 +58,7 @@ impl Budget {
     }
 
     /// Takes the steps for skipping stored text.
-    pub(super) fn skim(&mut self, bytes: usize) -> Result<(), CelError> {
+    pub(super) fn skip(&mut self, bytes: usize) -> Result<(), CelError> {
         self.charge((bytes / SKIPPED_BYTES_PER_STEP) as u64)
     }
 

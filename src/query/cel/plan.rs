@@ -15,13 +15,14 @@ pub(super) struct Program {
 /// A value below `object` or `old` that the expression names by constants.
 #[derive(Debug)]
 pub(super) struct Path {
-    /// The place of the value that holds this one, before this one.
+    /// The index of the path of the value that holds this one; it precedes this one.
     pub(super) parent: Option<usize>,
     pub(super) step: PathStep,
     /// The number of reads of the value itself, not only of a value below it.
     pub(super) reads: u32,
 }
 
+/// The last step of a path.
 #[derive(Debug, PartialEq)]
 pub(super) enum PathStep {
     Object,
@@ -30,6 +31,7 @@ pub(super) enum PathStep {
     Element(i64),
 }
 
+/// A node of the evaluated tree.
 #[derive(Debug)]
 pub(super) enum Plan {
     Literal(Literal),
@@ -38,7 +40,7 @@ pub(super) enum Plan {
     Now,
     /// A variable of a macro, counted from the outermost.
     Local(usize),
-    /// The value at a path, by its place.
+    /// The value at a path, by its index.
     Path(usize),
     /// True if there is a value at a path.
     HasPath(usize),
@@ -99,6 +101,7 @@ impl Plan {
     }
 }
 
+/// An entry of a map literal.
 #[derive(Debug)]
 pub(super) struct PlannedEntry {
     pub(super) key: Plan,
@@ -117,6 +120,7 @@ pub(super) struct Fold {
     pub(super) body: Plan,
 }
 
+/// The macro of a [`Fold`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FoldKind {
     All,

@@ -95,7 +95,7 @@ fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
 }
 
 /// A time as a calendar shows it.
-pub(super) struct Civil {
+pub(super) struct CivilTime {
     pub(super) year: i64,
     /// From 1.
     pub(super) month: i64,
@@ -111,7 +111,7 @@ pub(super) struct Civil {
     pub(super) nanos: i64,
 }
 
-impl Civil {
+impl CivilTime {
     /// Returns the date and time of day in UTC.
     pub(super) fn of(nanos: i128) -> Self {
         let fit = |number: i128| i64::try_from(number).unwrap_or_default();
@@ -142,7 +142,7 @@ impl Civil {
 
 /// Formats a time as RFC 3339, in UTC.
 pub(super) fn format_timestamp(nanos: i128) -> String {
-    let Civil { year, month, day, hour, minute, second, nanos, .. } = Civil::of(nanos);
+    let CivilTime { year, month, day, hour, minute, second, nanos, .. } = CivilTime::of(nanos);
     let mut text = format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}");
     if nanos != 0 {
         text.push_str(format!(".{nanos:09}").trim_end_matches('0'));
@@ -244,7 +244,7 @@ mod tests {
 
     #[test]
     fn calendar_fields_are_those_of_the_day() {
-        let civil = Civil::of(parse_timestamp("2024-12-31T10:20:30.5Z").expect("a time"));
+        let civil = CivilTime::of(parse_timestamp("2024-12-31T10:20:30.5Z").expect("a time"));
         assert_eq!((civil.year, civil.month, civil.day), (2024, 12, 31));
         assert_eq!((civil.day_of_year, civil.day_of_week), (365, 2));
         assert_eq!((civil.hour, civil.minute, civil.second, civil.nanos), (10, 20, 30, 500_000_000));

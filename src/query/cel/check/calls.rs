@@ -1,7 +1,7 @@
 //! Calls of functions.
 
 use super::overload::{Unresolved, resolve};
-use super::{Checked, Checker};
+use super::{CheckedExpr, Checker};
 use crate::query::cel::budget::Budget;
 use crate::query::cel::error::CelError;
 use crate::query::cel::error::Problem;
@@ -21,7 +21,7 @@ impl<'e> Checker<'e> {
         target: Option<&'e Expr>,
         name: &'e str,
         arguments: &'e [Expr],
-    ) -> Result<Checked, Problem> {
+    ) -> Result<CheckedExpr, Problem> {
         if let Some(expanded) = self.expand(expr, target, name, arguments)? {
             return Ok(expanded);
         }
@@ -46,7 +46,7 @@ impl<'e> Checker<'e> {
         name: &str,
         target: Option<&'e Expr>,
         arguments: &'e [Expr],
-    ) -> Result<Option<Checked>, Problem> {
+    ) -> Result<Option<CheckedExpr>, Problem> {
         let is_member = target.is_some();
         if let Err(Unresolved::Name { is_in_other_style }) = resolve(name, is_member, &[]) {
             let style = if is_member { "is not called on a value" } else { "is called on a value" };
@@ -88,7 +88,7 @@ impl<'e> Checker<'e> {
             Some(regex) => with_regex(regex, plans),
             None => Plan::Call { name, overloads: resolution.overloads, arguments: plans },
         };
-        Ok(Some(Checked::new(plan, resolution.result)))
+        Ok(Some(CheckedExpr::new(plan, resolution.result)))
     }
 }
 

@@ -1,6 +1,6 @@
 //! The macros: `has`, those over lists and maps, and those over optional values.
 
-use super::{Checked, Checker};
+use super::{CheckedExpr, Checker};
 use crate::query::cel::error::Problem;
 use crate::query::cel::plan::{Fold, FoldKind, Plan, may_be_bool};
 use crate::query::cel::syntax::{Expr, ExprKind};
@@ -14,7 +14,7 @@ impl<'e> Checker<'e> {
         target: Option<&'e Expr>,
         name: &str,
         arguments: &'e [Expr],
-    ) -> Result<Option<Checked>, Problem> {
+    ) -> Result<Option<CheckedExpr>, Problem> {
         let Some(target) = target else {
             return match arguments {
                 [argument] if name == "has" => self.has(argument).map(Some),
@@ -30,7 +30,7 @@ impl<'e> Checker<'e> {
         }
     }
 
-    fn has(&mut self, argument: &'e Expr) -> Result<Checked, Problem> {
+    fn has(&mut self, argument: &'e Expr) -> Result<CheckedExpr, Problem> {
         let ExprKind::Select { operand, field, is_optional: false } = &argument.kind else {
             return Err(Problem::new(argument.at, "has needs a field, such as has(object.spec.paused)"));
         };
@@ -46,7 +46,7 @@ impl<'e> Checker<'e> {
             Plan::Path(parent) => Plan::HasPath(self.paths.field(parent, field)),
             plan => Plan::Has { operand: Box::new(plan), field: (**field).into() },
         };
-        Ok(Checked::new(plan, Type::Bool))
+        Ok(CheckedExpr::new(plan, Type::Bool))
     }
 
     fn fold(
@@ -54,7 +54,7 @@ impl<'e> Checker<'e> {
         target: &'e Expr,
         name: &str,
         arguments: &'e [Expr],
-    ) -> Result<Option<Checked>, Problem> {
+    ) -> Result<Option<CheckedExpr>, Problem> {
         let (kind, variables, filter, body) = match (name, arguments) {
             ("all", [a, body]) => (FoldKind::All, vec![a], None, body),
             ("all", [a, b, body]) => (FoldKind::All, vec![a, b], None, body),
@@ -102,7 +102,7 @@ impl<'e> Checker<'e> {
             .ok_or_else(|| Problem::new(body.at, format!("{name} does not accept {}", checked.found)))?;
         let filter = filter.map(|filter| filter.plan);
         let fold = Fold { kind, range: range.plan, has_two, filter, body: checked.plan };
-        Ok(Some(Checked::new(Plan::Fold(Box::new(fold)), found)))
+        Ok(Some(CheckedExpr::new(Plan::Fold(Box::new(fold)), found)))
     }
 
     fn optional_map(
@@ -111,7 +111,7 @@ impl<'e> Checker<'e> {
         variable: &'e Expr,
         body: &'e Expr,
         is_flat: bool,
-    ) -> Result<Checked, Problem> {
+    ) -> Result<CheckedExpr, Problem> {
         let operand = self.expr(target)?;
         let inner = optional_of(&operand.found)
             .ok_or_else(|| Problem::new(target.at, format!("expected optional, found {}", operand.found)))?;
@@ -124,7 +124,7 @@ impl<'e> Checker<'e> {
             found => return Err(Problem::new(body.at, format!("expected optional, found {found}"))),
         };
         let body = Box::new(checked.plan);
-        Ok(Checked::new(Plan::OptionalMap { operand: operand.boxed(), body, is_flat }, found))
+        Ok(CheckedExpr::new(Plan::OptionalMap { operand: operand.boxed(), body, is_flat }, found))
     }
 
     fn optional_or(
@@ -133,7 +133,7 @@ impl<'e> Checker<'e> {
         target: &'e Expr,
         other: &'e Expr,
         is_value: bool,
-    ) -> Result<Checked, Problem> {
+    ) -> Result<CheckedExpr, Problem> {
         let operand = self.expr(target)?;
         let other = self.expr(other)?;
         let inner = optional_of(&operand.found);
@@ -146,7 +146,7 @@ impl<'e> Checker<'e> {
         };
         let found = if is_value { joined } else { Type::optional(joined) };
         let plan = Plan::OptionalOr { operand: operand.boxed(), other: other.boxed(), is_value };
-        Ok(Checked::new(plan, found))
+        Ok(CheckedExpr::new(plan, found))
     }
 }
 

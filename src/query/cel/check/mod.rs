@@ -13,26 +13,29 @@ use super::syntax::{Binary, Entry, Expr, ExprKind, Literal};
 use super::types::Type;
 use paths::Paths;
 
-/// The names of types that are values, with the name that `type` returns.
-const TYPE_NAMES: [(&str, &str); 15] = [
-    ("bool", "bool"),
-    ("bytes", "bytes"),
-    ("double", "double"),
-    ("int", "int"),
-    ("list", "list"),
-    ("map", "map"),
-    ("null_type", "null_type"),
-    ("string", "string"),
-    ("type", "type"),
-    ("uint", "uint"),
-    ("optional_type", "optional_type"),
-    ("google.protobuf.Duration", "google.protobuf.Duration"),
-    ("google.protobuf.Timestamp", "google.protobuf.Timestamp"),
-    ("net.IP", "net.IP"),
-    ("net.CIDR", "net.CIDR"),
+/// The names of types that an expression can use as values.
+const TYPE_NAMES: [&str; 15] = [
+    "bool",
+    "bytes",
+    "double",
+    "int",
+    "list",
+    "map",
+    "null_type",
+    "string",
+    "type",
+    "uint",
+    "optional_type",
+    "google.protobuf.Duration",
+    "google.protobuf.Timestamp",
+    "net.IP",
+    "net.CIDR",
 ];
 
 /// Checks an expression. `old` is a variable only if `has_old`.
+///
+/// # Errors
+/// The first problem.
 pub(super) fn check(expr: &Expr, has_old: bool) -> Result<Program, Problem> {
     let mut checker =
         Checker { has_old, locals: Vec::new(), paths: Paths::default(), uses_now: false, formats: 0 };
@@ -43,13 +46,13 @@ pub(super) fn check(expr: &Expr, has_old: bool) -> Result<Program, Problem> {
     Ok(Program { root: root.plan, paths: checker.paths.finish(), uses_now: checker.uses_now })
 }
 
-/// A checked part of an expression.
-struct Checked {
+/// A checked part of an expression: its plan and its static type.
+struct CheckedExpr {
     plan: Plan,
     found: Type,
 }
 
-impl Checked {
+impl CheckedExpr {
     fn new(plan: Plan, found: Type) -> Self {
         Self { plan, found }
     }
@@ -59,18 +62,19 @@ impl Checked {
     }
 }
 
+/// The state of a check.
 struct Checker<'e> {
     has_old: bool,
-    /// The variables of the macros around, the innermost last.
+    /// The variables of the enclosing macros, the innermost last.
     locals: Vec<(&'e str, Type)>,
     paths: Paths,
     uses_now: bool,
-    /// The number of calls of `format` around.
+    /// The number of enclosing calls of `format`.
     formats: u32,
 }
 
 impl<'e> Checker<'e> {
-    fn expr(&mut self, expr: &'e Expr) -> Result<Checked, Problem> {
+    fn expr(&mut self, expr: &'e Expr) -> Result<CheckedExpr, Problem> {
         match &expr.kind {
             ExprKind::Literal(literal) => Ok(self::literal(literal)),
             ExprKind::Ident(name) => {
@@ -83,7 +87,7 @@ impl<'e> Checker<'e> {
             ExprKind::Call { target, name, arguments } => self.call(expr, target.as_deref(), name, arguments),
             ExprKind::Not(operand) => {
                 let operand = self.bool(operand, "!")?;
-                Ok(Checked::new(Plan::Not(operand.boxed()), Type::Bool))
+                Ok(CheckedExpr::new(Plan::Not(operand.boxed()), Type::Bool))
             }
             ExprKind::Negate(operand) => {
                 let operand = self.expr(operand)?;
@@ -91,18 +95,18 @@ impl<'e> Checker<'e> {
                     return Err(Problem::new(expr.at, format!("- does not accept {}", operand.found)));
                 }
                 let found = operand.found.clone();
-                Ok(Checked::new(Plan::Negate(operand.boxed()), found))
+                Ok(CheckedExpr::new(Plan::Negate(operand.boxed()), found))
             }
             ExprKind::Binary(operator, left, right) => self.binary(expr, *operator, left, right),
-            ExprKind::And(terms) => Ok(Checked::new(Plan::And(self.terms(terms, "&&")?), Type::Bool)),
-            ExprKind::Or(terms) => Ok(Checked::new(Plan::Or(self.terms(terms, "||")?), Type::Bool)),
+            ExprKind::And(terms) => Ok(CheckedExpr::new(Plan::And(self.terms(terms, "&&")?), Type::Bool)),
+            ExprKind::Or(terms) => Ok(CheckedExpr::new(Plan::Or(self.terms(terms, "||")?), Type::Bool)),
             ExprKind::Conditional(parts) => self.conditional(expr, parts),
             ExprKind::List(elements) => self.list(elements),
             ExprKind::Map(entries) => self.map(entries),
         }
     }
 
-    fn bool(&mut self, expr: &'e Expr, operator: &str) -> Result<Checked, Problem> {
+    fn bool(&mut self, expr: &'e Expr, operator: &str) -> Result<CheckedExpr, Problem> {
         let checked = self.expr(expr)?;
         if may_be_bool(&checked.found) {
             return Ok(checked);
@@ -114,16 +118,16 @@ impl<'e> Checker<'e> {
         terms.iter().map(|term| Ok(self.bool(term, operator)?.plan)).collect()
     }
 
-    fn variable(&mut self, name: &str) -> Option<Checked> {
+    fn variable(&mut self, name: &str) -> Option<CheckedExpr> {
         if let Some(at) = self.locals.iter().rposition(|(local, _)| *local == name) {
-            return Some(Checked::new(Plan::Local(at), self.locals[at].1.clone()));
+            return Some(CheckedExpr::new(Plan::Local(at), self.locals[at].1.clone()));
         }
         match name {
-            "object" => Some(Checked::new(self.paths.object(), Type::Dyn)),
-            "old" if self.has_old => Some(Checked::new(self.paths.old(), Type::Dyn)),
+            "object" => Some(CheckedExpr::new(self.paths.object(), Type::Dyn)),
+            "old" if self.has_old => Some(CheckedExpr::new(self.paths.old(), Type::Dyn)),
             "now" => {
                 self.uses_now = true;
-                Some(Checked::new(Plan::Now, Type::Timestamp))
+                Some(CheckedExpr::new(Plan::Now, Type::Timestamp))
             }
             _ => type_name(name),
         }
@@ -151,7 +155,7 @@ impl<'e> Checker<'e> {
         operand: &'e Expr,
         field: &str,
         is_optional: bool,
-    ) -> Result<Checked, Problem> {
+    ) -> Result<CheckedExpr, Problem> {
         if let Some(found) = self.qualified(expr).as_deref().and_then(type_name) {
             return Ok(found);
         }
@@ -171,7 +175,7 @@ impl<'e> Checker<'e> {
             Plan::Path(parent) => Plan::Path(self.paths.field(parent, field)),
             plan => Plan::Select { operand: Box::new(plan), field: field.into(), is_optional },
         };
-        Ok(Checked::new(plan, found))
+        Ok(CheckedExpr::new(plan, found))
     }
 
     fn index(
@@ -180,7 +184,7 @@ impl<'e> Checker<'e> {
         operand: &'e Expr,
         index: &'e Expr,
         is_optional: bool,
-    ) -> Result<Checked, Problem> {
+    ) -> Result<CheckedExpr, Problem> {
         let operand = self.expr(operand)?;
         let index = self.expr(index)?;
         let (inner, was_optional) = match &operand.found {
@@ -205,7 +209,7 @@ impl<'e> Checker<'e> {
             Some(place) => Plan::Path(place),
             None => Plan::Index { operand: operand.boxed(), index: index.boxed(), is_optional },
         };
-        Ok(Checked::new(plan, found))
+        Ok(CheckedExpr::new(plan, found))
     }
 
     fn binary(
@@ -214,7 +218,7 @@ impl<'e> Checker<'e> {
         operator: Binary,
         left: &'e Expr,
         right: &'e Expr,
-    ) -> Result<Checked, Problem> {
+    ) -> Result<CheckedExpr, Problem> {
         let left = self.expr(left)?;
         let right = self.expr(right)?;
         let arguments = [left.found, right.found];
@@ -227,10 +231,10 @@ impl<'e> Checker<'e> {
         if operator == Binary::In && matches!(&right.plan, Plan::List(elements) if elements.is_empty()) {
             return Ok(self::literal(&Literal::Bool(false)));
         }
-        Ok(Checked::new(Plan::Binary(operator, Box::new([left.plan, right.plan])), resolution.result))
+        Ok(CheckedExpr::new(Plan::Binary(operator, Box::new([left.plan, right.plan])), resolution.result))
     }
 
-    fn conditional(&mut self, expr: &Expr, parts: &'e [Expr; 3]) -> Result<Checked, Problem> {
+    fn conditional(&mut self, expr: &Expr, parts: &'e [Expr; 3]) -> Result<CheckedExpr, Problem> {
         let [condition, then, otherwise] = parts;
         let condition = self.bool(condition, "?")?;
         let then = self.expr(then)?;
@@ -240,10 +244,10 @@ impl<'e> Checker<'e> {
             return Err(Problem::new(expr.at, problem));
         };
         let parts = Box::new([condition.plan, then.plan, otherwise.plan]);
-        Ok(Checked::new(Plan::Conditional(parts), found))
+        Ok(CheckedExpr::new(Plan::Conditional(parts), found))
     }
 
-    fn list(&mut self, elements: &'e [(Expr, bool)]) -> Result<Checked, Problem> {
+    fn list(&mut self, elements: &'e [(Expr, bool)]) -> Result<CheckedExpr, Problem> {
         let mut found = None;
         let mut plans = Vec::with_capacity(elements.len());
         for (element, is_optional) in elements {
@@ -251,10 +255,10 @@ impl<'e> Checker<'e> {
             self.join(&mut found, &checked, *is_optional, element.at)?;
             plans.push((checked.plan, *is_optional));
         }
-        Ok(Checked::new(Plan::List(plans), Type::list(element_type(found))))
+        Ok(CheckedExpr::new(Plan::List(plans), Type::list(element_type(found))))
     }
 
-    fn map(&mut self, entries: &'e [Entry]) -> Result<Checked, Problem> {
+    fn map(&mut self, entries: &'e [Entry]) -> Result<CheckedExpr, Problem> {
         let (mut keys, mut values) = (None, None);
         let mut plans = Vec::with_capacity(entries.len());
         for Entry { key, value, is_optional } in entries {
@@ -266,7 +270,7 @@ impl<'e> Checker<'e> {
             plans.push(PlannedEntry { key: planned_key.plan, value: planned.plan, is_optional });
         }
         let found = Type::map(element_type(keys), element_type(values));
-        Ok(Checked::new(Plan::Map(plans), found))
+        Ok(CheckedExpr::new(Plan::Map(plans), found))
     }
 
     /// Adds an element to the elements of a literal before it. They have one type, except in the arguments of `format`. A
@@ -274,7 +278,7 @@ impl<'e> Checker<'e> {
     fn join(
         &self,
         joined: &mut Option<(Type, bool)>,
-        element: &Checked,
+        element: &CheckedExpr,
         is_optional: bool,
         at: usize,
     ) -> Result<(), Problem> {
@@ -302,7 +306,7 @@ fn element_type(joined: Option<(Type, bool)>) -> Type {
     joined.map_or(Type::Dyn, |(found, _)| found)
 }
 
-fn literal(literal: &Literal) -> Checked {
+fn literal(literal: &Literal) -> CheckedExpr {
     let found = match literal {
         Literal::Null => Type::Null,
         Literal::Bool(_) => Type::Bool,
@@ -312,10 +316,10 @@ fn literal(literal: &Literal) -> Checked {
         Literal::Text(_) => Type::Text,
         Literal::Bytes(_) => Type::Bytes,
     };
-    Checked::new(Plan::Literal(literal.clone()), found)
+    CheckedExpr::new(Plan::Literal(literal.clone()), found)
 }
 
-fn type_name(name: &str) -> Option<Checked> {
-    let (_, name) = TYPE_NAMES.into_iter().find(|(written, _)| *written == name)?;
-    Some(Checked::new(Plan::TypeName(name), Type::Meta))
+fn type_name(name: &str) -> Option<CheckedExpr> {
+    let name = TYPE_NAMES.into_iter().find(|known| *known == name)?;
+    Some(CheckedExpr::new(Plan::TypeName(name), Type::Meta))
 }

@@ -1,8 +1,8 @@
-//! The declared functions: their signatures, and which of them accept the types of a call.
+//! The resolution of a call: the declared functions that accept the types of its arguments.
 
 use std::cell::OnceCell;
 
-use crate::query::cel::functions::{DECLARATIONS, Overload, parsed};
+use crate::query::cel::functions::{DECLARATIONS, Overload, parse_signature};
 use crate::query::cel::types::{Substitution, Type};
 
 /// The overloads that a call may use, and the type of its result.
@@ -28,7 +28,7 @@ pub(super) fn resolve(name: &str, is_member: bool, arguments: &[Type]) -> Result
     let named = || DECLARATIONS.iter().copied().flatten().filter(|declaration| declaration.name == name);
     let in_style: Vec<Overload> = named()
         .filter(|declaration| declaration.is_member == is_member)
-        .map(|declaration| parsed(declaration.signature, declaration.call))
+        .map(|declaration| parse_signature(declaration.signature, declaration.call))
         .collect();
     if in_style.is_empty() {
         return Err(Unresolved::Name { is_in_other_style: named().next().is_some() });

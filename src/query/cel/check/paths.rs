@@ -2,6 +2,7 @@
 
 use crate::query::cel::plan::{Path, PathStep, Plan};
 
+/// The paths of an expression, each once.
 #[derive(Default)]
 pub(super) struct Paths(Vec<Path>);
 
@@ -16,21 +17,23 @@ impl Paths {
         Plan::Path(self.place(None, PathStep::Old))
     }
 
-    /// Reads a field of a value instead of the value, which was read.
+    /// Reads a field of a value instead of the value. Returns the index of its path.
     pub(super) fn field(&mut self, parent: usize, name: &str) -> usize {
         self.below(parent, PathStep::Field(name.into()))
     }
 
-    /// Reads an element of a value instead of the value, which was read.
+    /// Reads an element of a value instead of the value. Returns the index of its path.
     pub(super) fn element(&mut self, parent: usize, at: i64) -> usize {
         self.below(parent, PathStep::Element(at))
     }
 
+    /// Reads a step below a value instead of the value. Returns the index of its path.
     fn below(&mut self, parent: usize, step: PathStep) -> usize {
         self.0[parent].reads -= 1;
         self.place(Some(parent), step)
     }
 
+    /// Adds a read of a path, and the path if it is new. Returns its index.
     fn place(&mut self, parent: Option<usize>, step: PathStep) -> usize {
         let known = self.0.iter().position(|path| path.parent == parent && path.step == step);
         let place = known.unwrap_or_else(|| {
@@ -41,6 +44,7 @@ impl Paths {
         place
     }
 
+    /// Returns the paths; each follows its parent.
     pub(super) fn finish(self) -> Vec<Path> {
         self.0
     }

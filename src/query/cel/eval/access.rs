@@ -1,6 +1,6 @@
 //! Access to fields and elements. Each path that the expression names is looked up once per evaluation.
 
-use super::{Evaluation, Found};
+use super::{Evaluation, Lookup};
 use crate::object::JsonNode;
 use crate::query::cel::error::CelError;
 use crate::query::cel::plan::{PathStep, Plan};
@@ -16,7 +16,7 @@ impl<'a> Evaluation<'a> {
     }
 
     /// Returns the value at a path; `None` if the value around it does not have it.
-    pub(super) fn find_path(&mut self, place: usize) -> Found<'a> {
+    pub(super) fn find_path(&mut self, place: usize) -> Lookup<'a> {
         if let Some(found) = &self.memo[place] {
             return found.clone();
         }
@@ -25,7 +25,7 @@ impl<'a> Evaluation<'a> {
         found
     }
 
-    fn look_up(&mut self, place: usize) -> Found<'a> {
+    fn look_up(&mut self, place: usize) -> Lookup<'a> {
         let program = self.program;
         let path = &program.paths[place];
         let parent = path.parent.map(|parent| self.at_path(parent)).transpose()?;
@@ -71,7 +71,7 @@ impl<'a> Evaluation<'a> {
     }
 
     /// Returns a field of a map. Values without fields have none; a list does not accept a name.
-    pub(super) fn field_of(&mut self, operand: &Value<'a>, field: &'a str) -> Found<'a> {
+    pub(super) fn field_of(&mut self, operand: &Value<'a>, field: &'a str) -> Lookup<'a> {
         match operand {
             Value::Optional(None) => Ok(None),
             Value::Optional(Some(inner)) => {

@@ -1,6 +1,7 @@
 //! The macros over lists and maps.
 
 use super::Evaluation;
+use super::junction::Junction;
 use crate::query::cel::error::CelError;
 use crate::query::cel::functions::sorted_by;
 use crate::query::cel::plan::{Fold, FoldKind, Plan};
@@ -11,8 +12,8 @@ impl<'a> Evaluation<'a> {
         let range = self.value(&fold.range)?;
         let mut items = Items::of(&range)?;
         match fold.kind {
-            FoldKind::All => self.quantified(fold, &mut items, false),
-            FoldKind::Exists => self.quantified(fold, &mut items, true),
+            FoldKind::All => self.quantified(fold, &mut items, Junction::all("all")),
+            FoldKind::Exists => self.quantified(fold, &mut items, Junction::any("exists")),
             FoldKind::ExistsOne => self.exists_one(fold, &mut items),
             FoldKind::Map | FoldKind::Filter => self.collected(fold, &mut items, range.is_map()),
             FoldKind::SortBy => self.sorted(fold, &range, &mut items),
@@ -41,24 +42,15 @@ impl<'a> Evaluation<'a> {
         result
     }
 
-    /// Evaluates `all` and `exists`: the value that decides hides errors.
-    fn quantified(&mut self, fold: &'a Fold, items: &mut Items<'a>, decisive: bool) -> Outcome<'a> {
+    /// Evaluates `all` and `exists`.
+    fn quantified(&mut self, fold: &'a Fold, items: &mut Items<'a>, mut junction: Junction) -> Outcome<'a> {
         let is_map = items.is_map();
-        let mut error = None;
         while let Some(item) = items.next(&mut self.budget)? {
-            match self.with_item(fold, &fold.body, &item, is_map) {
-                Ok(Value::Bool(value)) if value == decisive => return Ok(Value::Bool(decisive)),
-                Ok(Value::Bool(_)) => {}
-                Err(CelError::TooManySteps) => return Err(CelError::TooManySteps),
-                Ok(_) => {
-                    error.get_or_insert(CelError::NoOverload(if decisive { "exists" } else { "all" }));
-                }
-                Err(found) => {
-                    error.get_or_insert(found);
-                }
+            if junction.add(self.with_item(fold, &fold.body, &item, is_map))? {
+                return Ok(junction.decided());
             }
         }
-        error.map_or(Ok(Value::Bool(!decisive)), Err)
+        junction.undecided()
     }
 
     /// Whether the condition of a macro holds for an item.

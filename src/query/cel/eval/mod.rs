@@ -2,6 +2,7 @@
 
 mod access;
 mod fold;
+mod junction;
 mod optional;
 
 use std::cmp::Ordering;
@@ -11,9 +12,10 @@ use super::error::CelError;
 use super::plan::{Plan, PlannedEntry, Program};
 use super::syntax::Binary;
 use super::value::{Outcome, Value, calculate, compare, equal, fits, insert, is_in, negate};
+use junction::Junction;
 
 /// The result of looking up a path; `None` if there is no value.
-type Found<'a> = Result<Option<Value<'a>>, CelError>;
+type Lookup<'a> = Result<Option<Value<'a>>, CelError>;
 
 /// The values of the variables.
 #[derive(Debug, Clone, Copy)]
@@ -28,10 +30,10 @@ pub(super) struct Variables<'a> {
 pub(super) struct Evaluation<'a> {
     program: &'a Program,
     variables: Variables<'a>,
-    /// The variables of the macros around, the innermost last.
+    /// The variables of the enclosing macros, the innermost last.
     locals: Vec<Value<'a>>,
     /// The values at the paths that were looked up.
-    memo: Vec<Option<Found<'a>>>,
+    memo: Vec<Option<Lookup<'a>>>,
     budget: Budget,
 }
 
@@ -73,8 +75,8 @@ impl<'a> Evaluation<'a> {
             },
             Plan::Negate(operand) => negate(&self.value(operand)?),
             Plan::Binary(operator, operands) => self.binary(*operator, operands),
-            Plan::And(terms) => self.logical(terms, false),
-            Plan::Or(terms) => self.logical(terms, true),
+            Plan::And(terms) => self.logical(terms, Junction::all("&&")),
+            Plan::Or(terms) => self.logical(terms, Junction::any("||")),
             Plan::Conditional(parts) => {
                 let [condition, then, otherwise] = &**parts;
                 match self.value(condition)? {
@@ -113,24 +115,14 @@ impl<'a> Evaluation<'a> {
         plans.iter().map(|plan| self.value(plan)).collect()
     }
 
-    /// Evaluates terms of `&&` or `||`. The value that decides the result hides errors before and after it.
-    fn logical(&mut self, terms: &'a [Plan], decisive: bool) -> Outcome<'a> {
-        let mut error = None;
+    /// Evaluates the terms of `&&` or `||`.
+    fn logical(&mut self, terms: &'a [Plan], mut junction: Junction) -> Outcome<'a> {
         for term in terms {
-            match self.value(term) {
-                Ok(Value::Bool(value)) if value == decisive => return Ok(Value::Bool(decisive)),
-                Ok(Value::Bool(_)) => {}
-                // Nothing hides the limit.
-                Err(CelError::TooManySteps) => return Err(CelError::TooManySteps),
-                Ok(_) => {
-                    error.get_or_insert(CelError::NoOverload(if decisive { "||" } else { "&&" }));
-                }
-                Err(found) => {
-                    error.get_or_insert(found);
-                }
+            if junction.add(self.value(term))? {
+                return Ok(junction.decided());
             }
         }
-        error.map_or(Ok(Value::Bool(!decisive)), Err)
+        junction.undecided()
     }
 
     fn binary(&mut self, operator: Binary, operands: &'a [Plan; 2]) -> Outcome<'a> {

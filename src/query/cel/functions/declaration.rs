@@ -55,7 +55,7 @@ pub(in crate::query::cel) struct Overload {
 }
 
 /// Parses `string, int -> bool`.
-pub(in crate::query::cel) fn parsed(signature: &str, call: Builtin) -> Overload {
+pub(in crate::query::cel) fn parse_signature(signature: &str, call: Builtin) -> Overload {
     let (arguments, result) = signature.split_once("->").unwrap_or(("", signature));
     let mut types = Vec::new();
     let (mut depth, mut start) = (0, 0);

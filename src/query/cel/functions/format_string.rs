@@ -214,14 +214,14 @@ fn nested_text(value: &Value<'_>, budget: &mut Budget) -> Result<String, CelErro
         value if value.is_list() => {
             let mut parts = Vec::new();
             for element in list_items(value, budget)?.iter() {
-                parts.push(budget.deeper(|budget| nested_text(element, budget))?);
+                parts.push(budget.nested(|budget| nested_text(element, budget))?);
             }
             format!("[{}]", parts.join(", "))
         }
         value if value.is_map() => {
             let mut parts = Vec::new();
             for (key, value) in entries(value, budget)?.iter() {
-                let value = budget.deeper(|budget| nested_text(value, budget))?;
+                let value = budget.nested(|budget| nested_text(value, budget))?;
                 parts.push((nested_text(key, budget)?, value));
             }
             parts.sort();

@@ -124,7 +124,7 @@ fn append_flat<'a>(
 ) -> Result<(), CelError> {
     for element in list_items(list, budget)?.iter() {
         if element.is_list() && depth > 0 {
-            budget.deeper(|budget| append_flat(element, depth - 1, flat, budget))?;
+            budget.nested(|budget| append_flat(element, depth - 1, flat, budget))?;
         } else {
             flat.push(element.clone());
         }

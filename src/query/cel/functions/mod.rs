@@ -16,7 +16,7 @@ mod table;
 mod time;
 mod url;
 
-pub(super) use declaration::{Overload, parsed};
+pub(super) use declaration::{Overload, parse_signature};
 pub(super) use format_string::check_format;
 pub(super) use lists::sorted_by;
 pub(super) use regex::ConstantRegex;

@@ -4,7 +4,7 @@ use jiff::tz::TimeZone;
 
 use super::declaration::{Builtin, Declaration, MISMATCH, invalid, member, quoted};
 use crate::query::cel::error::CelError;
-use crate::query::cel::time_text::{Civil, NANOS};
+use crate::query::cel::time_text::{CivilTime, NANOS};
 use crate::query::cel::value::{Outcome, Value};
 
 const fn of_time(name: &'static str, call: Builtin) -> [Declaration; 2] {
@@ -56,12 +56,12 @@ pub(super) const DECLARATIONS: &[Declaration] = &[
 ];
 
 /// Returns a field of a time, in UTC or the zone of the second argument.
-fn field<'a>(arguments: &[Value<'a>], field: fn(&Civil) -> i64) -> Outcome<'a> {
+fn field<'a>(arguments: &[Value<'a>], field: fn(&CivilTime) -> i64) -> Outcome<'a> {
     match arguments {
-        [Value::Timestamp(nanos)] => Ok(Value::Int(field(&Civil::of(*nanos)))),
+        [Value::Timestamp(nanos)] => Ok(Value::Int(field(&CivilTime::of(*nanos)))),
         [Value::Timestamp(nanos), Value::Text(zone)] => {
             let nanos = nanos + i128::from(offset(*nanos, zone)?) * NANOS;
-            Ok(Value::Int(field(&Civil::of(nanos))))
+            Ok(Value::Int(field(&CivilTime::of(nanos))))
         }
         _ => Err(MISMATCH),
     }

@@ -3,6 +3,7 @@
 use super::literal;
 use crate::query::cel::error::Problem;
 
+/// A token.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Token<'a> {
     /// A name that is no keyword.
@@ -33,7 +34,7 @@ const SYMBOLS: [&str; 23] = [
 
 const KEYWORDS: [&str; 4] = ["true", "false", "null", "in"];
 
-/// Splits an expression into tokens and the bytes where they begin. The last token is the end.
+/// Splits an expression into tokens, each with the byte at which it begins. The last token is the end.
 pub(super) fn tokens(text: &str) -> Result<Vec<(Token<'_>, usize)>, Problem> {
     let mut tokens = Vec::new();
     let mut at = 0;

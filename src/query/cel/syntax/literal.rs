@@ -3,7 +3,7 @@
 use super::Literal;
 use crate::query::cel::error::Problem;
 
-/// Returns where the content of a string ends, before its closing quote.
+/// Returns the end of a string's content, before its closing quote.
 pub(super) fn end(inside: &str, quote: &str, is_raw: bool) -> Option<usize> {
     let bytes = inside.as_bytes();
     let mut at = 0;

@@ -34,7 +34,7 @@ pub(in crate::query::cel) fn equal<'a>(
         (Value::Timestamp(a), Value::Timestamp(b)) => a == b,
         (Value::Type(a), Value::Type(b)) => a == b,
         (Value::Optional(a), Value::Optional(b)) => match (a, b) {
-            (Some(a), Some(b)) => budget.deeper(|budget| equal(a, b, budget))?,
+            (Some(a), Some(b)) => budget.nested(|budget| equal(a, b, budget))?,
             (a, b) => a.is_none() && b.is_none(),
         },
         (Value::Ip(a), Value::Ip(b)) => a == b,
@@ -43,8 +43,8 @@ pub(in crate::query::cel) fn equal<'a>(
         (Value::Quantity(a), Value::Quantity(b)) => a == b,
         (Value::Semver(a), Value::Semver(b)) => a.cmp(b) == Ordering::Equal,
         (Value::Format(a), Value::Format(b)) => a == b,
-        (a, b) if a.is_list() && b.is_list() => budget.deeper(|budget| equal_lists(a, b, budget))?,
-        (a, b) if a.is_map() && b.is_map() => budget.deeper(|budget| equal_maps(a, b, budget))?,
+        (a, b) if a.is_list() && b.is_list() => budget.nested(|budget| equal_lists(a, b, budget))?,
+        (a, b) if a.is_map() && b.is_map() => budget.nested(|budget| equal_maps(a, b, budget))?,
         _ => false,
     })
 }
@@ -82,7 +82,7 @@ pub(in crate::query::cel) fn find<'a>(
     match (map, key) {
         (Value::Json(node), Value::Text(name)) => {
             let (found, read) = node.search(name)?;
-            budget.skim(read)?;
+            budget.skip(read)?;
             found.map(Value::of_json).transpose()
         }
         (Value::Map(entries), key) => {

@@ -47,14 +47,14 @@ impl<'a> Items<'a> {
             Self::Elements(elements, at) => {
                 let before = elements.offset();
                 let Some(element) = elements.next() else { return Ok(None) };
-                budget.skim(elements.offset() - before)?;
+                budget.skip(elements.offset() - before)?;
                 *at += 1;
                 Some((Value::Int(*at - 1), Value::of_json(element?)?))
             }
             Self::Members(members) => {
                 let before = members.offset();
                 let Some(member) = members.next() else { return Ok(None) };
-                budget.skim(members.offset() - before)?;
+                budget.skip(members.offset() - before)?;
                 let (name, value) = member?;
                 Some((Value::Text(name.into()), Value::of_json(value)?))
             }
@@ -129,7 +129,7 @@ fn json_length(node: JsonNode<'_>, budget: &mut Budget) -> Result<usize, CelErro
         count += 1;
     }
     let start = node.elements().offset();
-    budget.skim(elements.offset().max(members.offset()) - start)?;
+    budget.skip(elements.offset().max(members.offset()) - start)?;
     Ok(count)
 }
 

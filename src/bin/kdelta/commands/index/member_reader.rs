@@ -1,7 +1,7 @@
-//! Reads the values and numbers of objects for the groups of an index.
+//! The reader of the values and numbers of objects, for the groups of an index.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use kdelta::object::{ApiResource, FieldPath, Object, PathError};
 use kdelta::query::{Member, Number};
@@ -21,13 +21,39 @@ pub(crate) struct MemberReader {
     /// The position in `paths` of the path of each aggregate.
     positions: Vec<usize>,
     show_secrets: bool,
-    /// Counters for warnings, hence relaxed.
-    unindexed: AtomicUsize,
-    without_numbers: Vec<AtomicUsize>,
-    secret_paths: AtomicUsize,
+    unindexed: WarningCount,
+    /// For each path.
+    without_numbers: Vec<WarningCount>,
+    secret_paths: WarningCount,
+}
+
+/// The number of occurrences of a problem. Relaxed: it only serves warnings.
+#[derive(Default)]
+struct WarningCount {
+    count: AtomicUsize,
+    /// Whether [`WarningCount::is_first`] has returned true.
+    is_reported: AtomicBool,
+}
+
+impl WarningCount {
+    fn add(&self) {
+        self.count.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Returns true once, after the first occurrence.
+    fn is_first(&self) -> bool {
+        self.count.load(Ordering::Relaxed) > 0 && !self.is_reported.swap(true, Ordering::Relaxed)
+    }
+
+    /// Returns the number of occurrences since the last call; `None` without any.
+    fn take(&self) -> Option<usize> {
+        Some(self.count.swap(0, Ordering::Relaxed)).filter(|count| *count > 0)
+    }
 }
 
 impl MemberReader {
+    /// Creates a reader for the indices and aggregates of a request.
+    ///
     /// # Errors
     /// A path can't be parsed.
     pub(crate) fn new(index: &Index) -> Result<Self, PathError> {
@@ -44,12 +70,12 @@ impl MemberReader {
         }
         Ok(Self {
             indices,
-            without_numbers: paths.iter().map(|_| AtomicUsize::default()).collect(),
+            without_numbers: paths.iter().map(|_| WarningCount::default()).collect(),
             paths,
             positions,
             show_secrets: index.show_secrets,
-            unindexed: AtomicUsize::default(),
-            secret_paths: AtomicUsize::default(),
+            unindexed: WarningCount::default(),
+            secret_paths: WarningCount::default(),
         })
     }
 
@@ -69,7 +95,7 @@ impl MemberReader {
             .map(|(path, count)| self.numbers(path, count, resource, object));
         let member = values.and_then(|values| Member::new(scope, values, numbers.collect()).ok());
         if member.is_none() {
-            self.unindexed.fetch_add(1, Ordering::Relaxed);
+            self.unindexed.add();
         }
         member
     }
@@ -94,12 +120,12 @@ impl MemberReader {
     fn numbers(
         &self,
         path: &FieldPath,
-        without: &AtomicUsize,
+        without: &WarningCount,
         resource: &ApiResource,
         object: &Object,
     ) -> Vec<Number> {
         if !self.show_secrets && is_secret_at(resource, path) {
-            self.secret_paths.fetch_add(1, Ordering::Relaxed);
+            self.secret_paths.add();
             return Vec::new();
         }
         let mut numbers = Vec::new();
@@ -109,48 +135,39 @@ impl MemberReader {
             None => has_other = true,
         });
         if has_other || visited.is_err() {
-            without.fetch_add(1, Ordering::Relaxed);
+            without.add();
         }
         numbers
     }
 
-    /// Returns the warnings that no call has returned yet, without numbers, because more objects will follow.
+    /// Returns each warning once, when it first applies. It has no number, because more objects will follow.
     pub(crate) fn first_warnings(&self) -> Vec<String> {
         let mut warnings = Vec::new();
-        let is_first = |count: &AtomicUsize| count.load(Ordering::Relaxed) == 1;
-        let counters = self.without_numbers.iter().chain([&self.unindexed, &self.secret_paths]);
-        if !counters.clone().any(is_first) {
-            return warnings;
-        }
-        if is_first(&self.unindexed) {
+        if self.unindexed.is_first() {
             warnings.push("some objects could not be indexed".to_owned());
         }
         for (path, count) in self.paths.iter().zip(&self.without_numbers) {
-            if is_first(count) {
+            if count.is_first() {
                 warnings.push(format!("some objects have a value at {path} that is no number"));
             }
         }
-        if is_first(&self.secret_paths) {
+        if self.secret_paths.is_first() {
             warnings.push(SECRET_PATHS.to_owned());
-        }
-        for count in counters.filter(|count| is_first(count)) {
-            count.fetch_add(1, Ordering::Relaxed);
         }
         warnings
     }
 
     /// Returns the warnings about the objects since the last call.
     pub(crate) fn warnings(&self) -> Vec<String> {
-        let counted = |count: &AtomicUsize| Some(count.swap(0, Ordering::Relaxed)).filter(|count| *count > 0);
         let noun = |count: usize| if count == 1 { "object" } else { "objects" };
         let unindexed =
-            counted(&self.unindexed).map(|count| format!("{count} {} could not be indexed", noun(count)));
+            self.unindexed.take().map(|count| format!("{count} {} could not be indexed", noun(count)));
         let others = self.paths.iter().zip(&self.without_numbers).filter_map(|(path, count)| {
-            let count = counted(count)?;
+            let count = count.take()?;
             let verb = if count == 1 { "has" } else { "have" };
             Some(format!("{count} {} {verb} a value at {path} that is no number", noun(count)))
         });
-        let secrets = counted(&self.secret_paths).map(|_| SECRET_PATHS.to_owned());
+        let secrets = self.secret_paths.take().map(|_| SECRET_PATHS.to_owned());
         unindexed.into_iter().chain(others).chain(secrets).collect()
     }
 }

@@ -57,7 +57,8 @@ impl Collection<'_> {
         }
     }
 
-    /// Lists the parts of a walk for which there is a request, in the order of the walk. The permits of a server bound the number of concurrent requests.
+    /// Lists the parts of a walk for which there is a request, in the order of the walk. The permits of a server bound the
+    /// number of concurrent requests.
     ///
     /// # Errors
     /// The cluster can't be used.

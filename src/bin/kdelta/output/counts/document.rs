@@ -7,7 +7,7 @@ use kdelta::object::JsonValue;
 use kdelta::query::Number;
 
 use super::group_count::{GroupColumns, GroupCount};
-use super::order::Arranged;
+use super::order::OrderedGroups;
 
 /// The members of a JSON object.
 type Members<'a> = BTreeMap<Cow<'a, str>, JsonValue<'a>>;
@@ -17,18 +17,18 @@ const NANOS: i128 = 1_000_000_000;
 
 /// Returns the document of all groups: `{"index", "values"}` of one index, or `{"indices", "cells", "rows", "columns",
 /// "totals"}` of several.
-pub(super) fn document<'a>(columns: &'a GroupColumns, arranged: &'a Arranged) -> JsonValue<'a> {
+pub(super) fn document<'a>(columns: &'a GroupColumns, ordered: &'a OrderedGroups) -> JsonValue<'a> {
     let all = |groups: &'a [GroupCount]| {
         JsonValue::Array(groups.iter().map(|group| object(group_members(columns, group))).collect())
     };
     let members: Vec<(&'static str, JsonValue<'a>)> = match columns.indices.as_slice() {
-        [only] => vec![("index", text(only)), ("values", all(&arranged.groups))],
+        [only] => vec![("index", text(only)), ("values", all(&ordered.groups))],
         several => vec![
             ("indices", JsonValue::Array(several.iter().map(|index| text(index)).collect())),
-            ("cells", all(&arranged.groups)),
-            ("rows", all(&arranged.rows)),
-            ("columns", all(&arranged.columns)),
-            ("totals", all(&arranged.totals)),
+            ("cells", all(&ordered.groups)),
+            ("rows", all(&ordered.rows)),
+            ("columns", all(&ordered.columns)),
+            ("totals", all(&ordered.totals)),
         ],
     };
     object(members.into_iter().map(|(name, value)| (Cow::Borrowed(name), value)).collect())

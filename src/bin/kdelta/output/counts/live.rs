@@ -56,7 +56,7 @@ struct Screen {
     region: Arc<LiveRegion>,
     size: TerminalSize,
     drawn: Option<Instant>,
-    /// When the drawn table was last found to be current.
+    /// The time at which the drawn table was last found to be current.
     checked: Option<Instant>,
     has_changes: bool,
 }
@@ -182,29 +182,29 @@ impl LiveCounts {
     fn print_rows(&mut self, changed: &BTreeSet<GroupKey>, out: &mut impl Write) -> io::Result<()> {
         let is_first = matches!(&self.form, Form::Rows { printed, .. } if printed.is_empty());
         let current: Vec<GroupCount> = if is_first || self.options.top.is_some() {
-            order::arranged(self.counts(), &self.options).groups
+            order::order_groups(self.counts(), &self.options).groups
         } else {
             let group =
                 |key: &GroupKey| Some(GroupCount::of(key, self.groups.get(key)?, &self.columns, &self.paths));
             changed.iter().filter_map(group).collect()
         };
         let Form::Rows { rows, printed } = &mut self.form else { return Ok(()) };
-        let mut news = Vec::new();
+        let mut lines = Vec::new();
         for group in current {
             let is_cell = group.key.values.iter().all(Option::is_some);
             if is_cell && printed.get(&group.key) != Some(&group) {
                 printed.insert(group.key.clone(), group.clone());
-                news.push(group);
+                lines.push(group);
             }
         }
-        let gone = changed.iter().filter(|key| self.groups.get(key).is_none());
-        for key in gone {
+        let removed = changed.iter().filter(|key| self.groups.get(key).is_none());
+        for key in removed {
             if let Some(group) = printed.remove(key) {
                 let results = vec![None; group.results.len()];
-                news.push(GroupCount { count: 0, results, ..group });
+                lines.push(GroupCount { count: 0, results, ..group });
             }
         }
-        rows.write(&self.columns, &news, out)
+        rows.write(&self.columns, &lines, out)
     }
 }
 

@@ -13,7 +13,7 @@ pub(super) type RowKey = (usize, Box<[Option<Arc<str>>]>);
 
 /// Groups in the order in which they are printed.
 #[derive(Debug, Default)]
-pub(super) struct Arranged {
+pub(super) struct OrderedGroups {
     /// The groups with a value of every index.
     pub(super) groups: Vec<GroupCount>,
     /// The rows of a table, each with its total.
@@ -27,44 +27,44 @@ pub(super) struct Arranged {
 }
 
 /// Orders the groups of one index, or of several with their totals.
-pub(super) fn arranged(groups: Vec<GroupCount>, options: &CountOptions) -> Arranged {
+pub(super) fn order_groups(groups: Vec<GroupCount>, options: &CountOptions) -> OrderedGroups {
     let is_table = groups.iter().any(|group| group.key.values.len() > 1);
     if !is_table {
-        return Arranged { groups: selected(groups, options), ..Arranged::default() };
+        return OrderedGroups { groups: selected(groups, options), ..OrderedGroups::default() };
     }
-    let mut arranged = Arranged::default();
+    let mut ordered = OrderedGroups::default();
     for group in groups {
         let (column, row) =
             group.key.values.split_last().map_or((false, false), |(column, rows)| {
                 (column.is_some(), rows.iter().all(Option::is_some))
             });
         match (row, column) {
-            (true, true) => arranged.groups.push(group),
-            (true, false) => arranged.rows.push(group),
-            (false, true) => arranged.columns.push(group),
-            (false, false) => arranged.totals.push(group),
+            (true, true) => ordered.groups.push(group),
+            (true, false) => ordered.rows.push(group),
+            (false, true) => ordered.columns.push(group),
+            (false, false) => ordered.totals.push(group),
         }
     }
-    arranged.rows = selected(arranged.rows, options);
-    let mut columns: Vec<&GroupCount> = arranged.columns.iter().collect();
+    ordered.rows = selected(ordered.rows, options);
+    let mut columns: Vec<&GroupCount> = ordered.columns.iter().collect();
     if let GroupOrder::Measure(measure) = options.order {
         columns.sort_by_key(|group| Reverse(rank(group, measure)));
     }
     let mut seen = BTreeSet::new();
     let values = columns.iter().filter_map(|group| group.key.values.last()?.clone());
-    arranged.column_values = values.filter(|value| seen.insert(Arc::clone(value))).collect();
+    ordered.column_values = values.filter(|value| seen.insert(Arc::clone(value))).collect();
     // Cells are in the order of their rows and columns.
-    let rows = arranged.rows.iter().enumerate().map(|(at, row)| (row_key(row), at));
+    let rows = ordered.rows.iter().enumerate().map(|(at, row)| (row_key(row), at));
     let rows: BTreeMap<RowKey, usize> = rows.collect();
-    let columns = arranged.column_values.iter().enumerate().map(|(at, value)| (Arc::clone(value), at));
+    let columns = ordered.column_values.iter().enumerate().map(|(at, value)| (Arc::clone(value), at));
     let columns: BTreeMap<Arc<str>, usize> = columns.collect();
     let place = |group: &GroupCount| {
         let column = group.key.values.last().and_then(Option::as_ref).and_then(|value| columns.get(value));
         Some((*rows.get(&row_key(group))?, column.copied()?))
     };
-    arranged.groups.retain(|group| place(group).is_some());
-    arranged.groups.sort_by_key(place);
-    arranged
+    ordered.groups.retain(|group| place(group).is_some());
+    ordered.groups.sort_by_key(place);
+    ordered
 }
 
 /// Returns the values of the row of a group.

@@ -5,10 +5,8 @@ use std::io::{self, Write};
 use kdelta::query::Number;
 
 use super::group_count::{CountFormat, CountOptions, GroupColumns, GroupCount};
-use super::order::Arranged;
 use super::{document, table};
 use crate::output::columns::aligned;
-use crate::output::delimited::{DelimitedFormat, write_rows};
 use crate::output::json;
 use crate::output::typed::{TypedDocuments, TypedFormat};
 use crate::view::escape_line;
@@ -40,7 +38,6 @@ impl GroupRows {
         if groups.is_empty() {
             return Ok(());
         }
-        let arranged = Arranged { groups: groups.to_vec(), ..Arranged::default() };
         match &self.format {
             CountFormat::Documents { format: TypedFormat::Json, for_terminal } => {
                 for group in groups {
@@ -60,29 +57,29 @@ impl GroupRows {
                         .document(&document::group(columns, group), out)?;
                 }
             }
-            CountFormat::Names => {
-                for group in groups {
-                    let values = group.key.values.iter().flatten().map(|value| escape_line(value));
-                    writeln!(out, "{}", values.collect::<Vec<_>>().join("\t"))?;
-                }
-            }
+            CountFormat::Names => write_names(groups, out)?,
             CountFormat::Table { .. } => {
-                let laid_out = table::list(columns, &arranged, Number::to_string);
-                let heads = laid_out.columns(None);
+                let table = table::list(columns, groups, Number::to_string);
                 let header = std::mem::take(&mut self.header);
-                aligned(&heads, laid_out.rows.iter().cloned(), header, &mut self.widths, out)?;
+                aligned(&table.columns(None), table.rows.iter().cloned(), header, &mut self.widths, out)?;
             }
             CountFormat::Delimited(format) => {
-                let number: fn(&Number) -> String = match format {
-                    DelimitedFormat::Csv => |number| number.plain(),
-                    DelimitedFormat::Markdown => ToString::to_string,
-                };
-                let laid_out = table::list(columns, &arranged, number);
-                let headings: Vec<&str> = laid_out.headings.iter().map(|heading| &*heading.full).collect();
-                let rows = laid_out.rows.iter().map(|row| row.iter().map(String::as_str).collect());
-                write_rows(*format, &headings, rows, std::mem::take(&mut self.header), out)?;
+                let table = table::list(columns, groups, table::delimited_number(*format));
+                table.write_delimited(*format, std::mem::take(&mut self.header), out)?;
             }
         }
         out.flush()
     }
+}
+
+/// Writes the values of each group on a line, separated by tabs.
+///
+/// # Errors
+/// `out` failed.
+pub(super) fn write_names(groups: &[GroupCount], out: &mut impl Write) -> io::Result<()> {
+    for group in groups {
+        let values = group.key.values.iter().flatten().map(|value| escape_line(value));
+        writeln!(out, "{}", values.collect::<Vec<_>>().join("\t"))?;
+    }
+    Ok(())
 }

@@ -1,16 +1,21 @@
 //! The rows and columns of groups: a row for each value of one index, or a cross table of several.
 
 use std::collections::BTreeMap;
+use std::io::{self, Write};
 use std::sync::Arc;
 
 use kdelta::query::Number;
 
 use super::group_count::{AggregateHeading, GroupColumns, GroupCount};
-use super::order::{Arranged, RowKey, row_key};
+use super::order::{OrderedGroups, RowKey, row_key};
 use crate::output::columns::Column;
+use crate::output::delimited::{DelimitedFormat, write_rows};
 
 /// The heading of the totals of rows, and the name of the row of the totals of columns.
 const TOTAL: &str = "TOTAL";
+
+/// The heading of the values of a single index.
+const VALUE: &str = "VALUE";
 
 /// The heading of a column.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,14 +23,14 @@ pub(super) struct Heading {
     /// For a person who reads a table.
     short: String,
     /// For CSV and Markdown.
-    pub(super) full: String,
+    full: String,
     is_number: bool,
 }
 
 /// A table of texts.
 #[derive(Debug)]
-pub(super) struct LaidOut {
-    pub(super) headings: Vec<Heading>,
+pub(super) struct TextTable {
+    headings: Vec<Heading>,
     pub(super) rows: Vec<Vec<String>>,
 }
 
@@ -47,7 +52,7 @@ impl Heading {
     }
 }
 
-impl LaidOut {
+impl TextTable {
     /// Returns the columns of an aligned table. The values of an index are coloured by `meaning`.
     pub(super) fn columns<'a>(&'a self, meaning: Option<&'a str>) -> Vec<Column<'a>> {
         let is_value = |heading: &Heading| heading.short == VALUE;
@@ -58,30 +63,50 @@ impl LaidOut {
         };
         self.headings.iter().map(column).collect()
     }
-}
 
-/// The heading of the values of a single index.
-const VALUE: &str = "VALUE";
-
-/// Lays out groups, with numbers as texts.
-pub(super) fn laid_out(
-    columns: &GroupColumns,
-    arranged: &Arranged,
-    number: impl Fn(&Number) -> String,
-) -> LaidOut {
-    if columns.indices.len() == 1 {
-        list(columns, arranged, number)
-    } else {
-        cross(columns, arranged, number)
+    /// Writes the table as CSV or Markdown, with a header if `headers`.
+    ///
+    /// # Errors
+    /// `out` failed.
+    pub(super) fn write_delimited(
+        &self,
+        format: DelimitedFormat,
+        headers: bool,
+        out: &mut impl Write,
+    ) -> io::Result<()> {
+        let headings: Vec<&str> = self.headings.iter().map(|heading| &*heading.full).collect();
+        let rows = self.rows.iter().map(|row| row.iter().map(String::as_str).collect());
+        write_rows(format, &headings, rows, headers, out)
     }
 }
 
-/// A row for each combination of values: its count and the aggregates.
+/// Returns the format of numbers in CSV or Markdown: spreadsheets read no suffixes.
+pub(super) fn delimited_number(format: DelimitedFormat) -> fn(&Number) -> String {
+    match format {
+        DelimitedFormat::Csv => |number| number.plain(),
+        DelimitedFormat::Markdown => ToString::to_string,
+    }
+}
+
+/// Returns the table of groups, with numbers as texts.
+pub(super) fn text_table(
+    columns: &GroupColumns,
+    ordered: &OrderedGroups,
+    number: impl Fn(&Number) -> String,
+) -> TextTable {
+    if columns.indices.len() == 1 {
+        list(columns, &ordered.groups, number)
+    } else {
+        cross_table(columns, ordered, number)
+    }
+}
+
+/// Returns a row for each group: its values, its count and the aggregates.
 pub(super) fn list(
     columns: &GroupColumns,
-    arranged: &Arranged,
+    groups: &[GroupCount],
     number: impl Fn(&Number) -> String,
-) -> LaidOut {
+) -> TextTable {
     let is_ambiguous = |heading: &AggregateHeading| {
         let alike = columns.aggregates.iter().filter(|other| {
             other.aggregate == heading.aggregate && last_name(&other.path) == last_name(&heading.path)
@@ -108,12 +133,16 @@ pub(super) fn list(
             .chain(results)
             .collect::<Vec<_>>()
     };
-    LaidOut { headings, rows: arranged.groups.iter().map(row).collect() }
+    TextTable { headings, rows: groups.iter().map(row).collect() }
 }
 
-/// A row for each combination of the values of all indices but the last, and a column for each value of the last. The cells
-/// have the only aggregate, or else the count.
-fn cross(columns: &GroupColumns, arranged: &Arranged, number: impl Fn(&Number) -> String) -> LaidOut {
+/// Returns a row for each combination of the values of all indices but the last, and a column for each value of the last.
+/// The cells have the only aggregate, or else the count.
+fn cross_table(
+    columns: &GroupColumns,
+    ordered: &OrderedGroups,
+    number: impl Fn(&Number) -> String,
+) -> TextTable {
     let cell = |group: Option<&GroupCount>| match group {
         Some(group) if columns.aggregates.is_empty() => group.count.to_string(),
         Some(group) => group.results.first().copied().flatten().as_ref().map_or_else(String::new, &number),
@@ -123,11 +152,11 @@ fn cross(columns: &GroupColumns, arranged: &Arranged, number: impl Fn(&Number) -
     let row_indices = columns.indices.split_last().map_or(&[][..], |(_, rows)| rows);
     let headings = columns.contexts.is_some().then(|| Heading::text("CONTEXT")).into_iter();
     let headings = headings.chain(row_indices.iter().map(|index| Heading::text(&heading_of(index))));
-    let headings = headings.chain(arranged.column_values.iter().map(|value| Heading::number(value)));
+    let headings = headings.chain(ordered.column_values.iter().map(|value| Heading::number(value)));
     let headings = headings.chain([Heading::number(TOTAL)]).collect();
 
     let by_cell = |group: &GroupCount| (row_key(group), group.key.values.last().cloned().flatten());
-    let all = arranged.groups.iter().chain(&arranged.columns);
+    let all = ordered.groups.iter().chain(&ordered.columns);
     let cells: BTreeMap<(RowKey, Option<Arc<str>>), &GroupCount> =
         all.map(|group| (by_cell(group), group)).collect();
     let row = |total: &GroupCount| {
@@ -138,7 +167,7 @@ fn cross(columns: &GroupColumns, arranged: &Arranged, number: impl Fn(&Number) -
             None if at == 0 => TOTAL.to_owned(),
             value => text(value.as_ref()),
         });
-        let numbers = arranged
+        let numbers = ordered
             .column_values
             .iter()
             .map(|value| cell(cells.get(&(key.clone(), Some(Arc::clone(value)))).copied()));
@@ -151,15 +180,15 @@ fn cross(columns: &GroupColumns, arranged: &Arranged, number: impl Fn(&Number) -
             .collect::<Vec<_>>()
     };
     // The total of each context is below its rows, unless their order mixes the contexts.
-    let mut rows: Vec<&GroupCount> = arranged.rows.iter().collect();
+    let mut rows: Vec<&GroupCount> = ordered.rows.iter().collect();
     let is_grouped = rows.is_sorted_by_key(|row| row.key.scope);
     if is_grouped {
-        rows.extend(&arranged.totals);
+        rows.extend(&ordered.totals);
         rows.sort_by_key(|row| (row.key.scope, row.key.values.first().is_none_or(Option::is_none)));
     } else {
-        rows.extend(&arranged.totals);
+        rows.extend(&ordered.totals);
     }
-    LaidOut { headings, rows: rows.into_iter().map(row).collect() }
+    TextTable { headings, rows: rows.into_iter().map(row).collect() }
 }
 
 fn context_of(columns: &GroupColumns, scope: usize) -> Option<String> {

@@ -6,41 +6,36 @@ use kdelta::query::Number;
 
 use super::bars::with_bars;
 use super::group_count::{CountFormat, CountOptions, GroupColumns, GroupCount, GroupOrder, Measure};
+use super::rows::write_names;
 use super::{document, order, table};
 use crate::output::columns::columns;
-use crate::output::delimited::{DelimitedFormat, write_rows};
 use crate::output::typed::TypedDocuments;
-use crate::view::{display_width, escape_line};
+use crate::view::display_width;
 
 /// Writes the groups, in tables with a header if requested. A document is written even without groups.
 ///
 /// # Errors
 /// `out` failed.
 pub(crate) fn write_counts(
-    of: &GroupColumns,
+    group_columns: &GroupColumns,
     groups: Vec<GroupCount>,
     options: &CountOptions,
     out: &mut impl Write,
 ) -> io::Result<()> {
-    let arranged = order::arranged(groups, options);
+    let ordered = order::order_groups(groups, options);
     match &options.format {
         CountFormat::Documents { format, for_terminal } => {
-            let document = document::document(of, &arranged);
+            let document = document::document(group_columns, &ordered);
             TypedDocuments::new(*format, *for_terminal).document(&document, out)?;
         }
-        CountFormat::Names => {
-            for group in &arranged.groups {
-                let values = group.key.values.iter().flatten().map(|value| escape_line(value));
-                writeln!(out, "{}", values.collect::<Vec<_>>().join("\t"))?;
-            }
-        }
+        CountFormat::Names => write_names(&ordered.groups, out)?,
         CountFormat::Table { bars_to, meaning } => {
-            let table = table::laid_out(of, &arranged, Number::to_string);
-            if of.indices.len() == 1 {
+            let table = table::text_table(group_columns, &ordered, Number::to_string);
+            if group_columns.indices.len() == 1 {
                 let measure =
                     if let GroupOrder::Measure(measure) = options.order { measure } else { Measure::Count };
                 let sizes: Vec<u128> =
-                    arranged.groups.iter().map(|group| order::size(group, measure)).collect();
+                    ordered.groups.iter().map(|group| order::size(group, measure)).collect();
                 let bars = bars_to.map(|width| (width, sizes));
                 write_table(&table, meaning.as_deref(), options.headers, bars, out)?;
             } else {
@@ -48,15 +43,8 @@ pub(crate) fn write_counts(
             }
         }
         CountFormat::Delimited(format) => {
-            let number: fn(&Number) -> String = match format {
-                // Spreadsheets read no suffixes.
-                DelimitedFormat::Csv => |number| number.plain(),
-                DelimitedFormat::Markdown => ToString::to_string,
-            };
-            let table = table::laid_out(of, &arranged, number);
-            let headings: Vec<&str> = table.headings.iter().map(|heading| &*heading.full).collect();
-            let rows = table.rows.iter().map(|row| row.iter().map(String::as_str).collect());
-            write_rows(*format, &headings, rows, options.headers, out)?;
+            let table = table::text_table(group_columns, &ordered, table::delimited_number(*format));
+            table.write_delimited(*format, options.headers, out)?;
         }
     }
     out.flush()
@@ -64,7 +52,7 @@ pub(crate) fn write_counts(
 
 /// Writes a table, with bars up to a width for sizes of its rows.
 fn write_table(
-    table: &table::LaidOut,
+    table: &table::TextTable,
     meaning: Option<&str>,
     headers: bool,
     bars: Option<(usize, Vec<u128>)>,

@@ -19,7 +19,7 @@ use crate::view::{escape, escape_json};
 
 /// The stack of the thread: expressions may nest deeply.
 const STACK: usize = 64 << 20;
-/// The size from which results are passed on, in bytes. Results that wait for the writer are bounded by some pieces.
+/// The size from which results are passed on, in bytes, and the number of such pieces that may wait for the writer.
 const PIECE: usize = 1 << 15;
 const WAITING_PIECES: usize = 8;
 /// The interval at which memory and time are checked.
@@ -73,6 +73,7 @@ impl Worker {
         for_terminal: bool,
         limits: Limits,
     ) -> io::Result<Self> {
+        // Has one input at most, because `evaluate` waits for the end of the evaluation.
         let (inputs, received) = mpsc::channel::<Vec<u8>>();
         // Bounded: an unread result must stop the evaluation.
         let (sender, events) = mpsc::sync_channel(WAITING_PIECES);
