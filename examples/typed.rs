@@ -77,8 +77,8 @@ async fn run(server: &str) -> Result<(BTreeMap<String, NodeReport>, usize), Box<
     });
     let nodes = factory.for_resource(&ApiResource::of::<Node>())?;
     let pods = factory.for_resource(&ApiResource::of::<Pod>())?;
-    let unwell = NotRunning::default();
-    let registration = pods.informer().add_event_handler(unwell.clone())?;
+    let not_running = NotRunning::default();
+    let registration = pods.informer().add_event_handler(not_running.clone())?;
     factory.start(&CancellationToken::new())?;
     factory.wait_for_cache_sync().await;
     if !registration.synced().await {
@@ -86,12 +86,12 @@ async fn run(server: &str) -> Result<(BTreeMap<String, NodeReport>, usize), Box<
     }
     let lines = report(&nodes, &*pods.informer().get_indexer())?;
     factory.shutdown().await;
-    Ok((lines, unwell.0.load(Ordering::Relaxed)))
+    Ok((lines, not_running.0.load(Ordering::Relaxed)))
 }
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
-    let (lines, unwell) = if let Some(server) = std::env::args().nth(1) {
+    let (lines, not_running) = if let Some(server) = std::env::args().nth(1) {
         run(&server).await?
     } else {
         let demo = Demo::start(Options::default().port(Some(0))).await?;
@@ -100,7 +100,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     for (node, NodeReport { kubelet, pods, restarts }) in lines {
         println!("{node} ({kubelet}): {pods} pods, {restarts} restarts");
     }
-    println!("{unwell} pods are not well");
+    println!("{not_running} pods are not running");
     Ok(())
 }
 
@@ -111,11 +111,11 @@ mod tests {
     #[tokio::test]
     async fn report_has_every_node_with_its_pods() {
         let demo = Demo::start(Options::default().port(Some(0)).objects(100)).await.expect("a demo");
-        let (lines, unwell) = run(&demo.url()).await.expect("a report");
+        let (lines, not_running) = run(&demo.url()).await.expect("a report");
         let pods: usize = lines.values().map(|line| line.pods).sum();
         assert!(lines.len() > 1 && lines.values().all(|line| line.kubelet.starts_with('v')), "{lines:?}");
         assert!(pods > 100, "{lines:?}");
-        assert!(unwell < pods, "most are well: {unwell} of {pods}");
+        assert!(not_running < pods, "most are running: {not_running} of {pods}");
         demo.stop().await;
     }
 }

@@ -49,10 +49,11 @@ impl Cost {
 
 /// A process and the thread that reads its output. Both end on drop.
 pub(crate) struct Follower<'scope> {
-    // A mutex, locked once per chunk; the bench reads the state a few times per second.
+    // A std mutex, locked once per chunk; the bench reads the state a few times per second.
     state: Arc<Mutex<State>>,
     thread: Option<ScopedJoinHandle<'scope, anyhow::Result<()>>>,
-    says_when_synced: bool,
+    /// Whether the output marks the end of the initial state.
+    marks_sync: bool,
 }
 
 struct State {
@@ -95,21 +96,24 @@ impl<'scope> Follower<'scope> {
         let state = Arc::new(Mutex::new(state));
         let shared = Arc::clone(&state);
         let thread = scope.spawn(move || follow(one, server, &shared));
-        Ok(Self { state, thread: Some(thread), says_when_synced: one.until.is_some() })
+        Ok(Self { state, thread: Some(thread), marks_sync: one.until.is_some() })
     }
 
-    /// Waits for its mark, or for three seconds without output after the first.
+    /// Waits for the text that marks the end of the initial state, or for three seconds without output after the first.
     pub(crate) fn wait_for_first_state(&self) -> anyhow::Result<()> {
         let began = Instant::now();
         loop {
             let (synced, last, ended) =
                 self.look(|state| (state.seen.synced, state.seen.last, state.child.is_none()));
             let silent = last.is_some_and(|last| last.elapsed() > Duration::from_secs(3));
-            if synced || (!self.says_when_synced && silent) {
+            if synced || (!self.marks_sync && silent) {
                 return Ok(());
             }
-            ensure!(!ended, "it ended");
-            ensure!(began.elapsed() < Duration::from_mins(3), "it has no first state after three minutes");
+            ensure!(!ended, "the process has ended");
+            ensure!(
+                began.elapsed() < Duration::from_mins(3),
+                "the process has no first state after three minutes"
+            );
             thread::sleep(Duration::from_millis(50));
         }
     }
@@ -127,11 +131,11 @@ impl<'scope> Follower<'scope> {
         self.look(|state| state.seen.delays.len())
     }
 
-    /// Ends it.
+    /// Ends the process and its thread.
     ///
     /// # Errors
     ///
-    /// It had ended earlier.
+    /// The process had ended earlier.
     pub(crate) fn end(mut self) -> anyhow::Result<()> {
         self.stop()
     }

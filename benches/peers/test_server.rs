@@ -14,6 +14,7 @@ use crate::audit::Audit;
 use crate::contender::CURL_AGENT;
 use crate::testbed::{self, Testbed};
 
+/// The namespace of the pods.
 pub(crate) const NAMESPACE: &str = "big";
 
 const PAGES: &str = "/api/v1/pods?limit=500";
@@ -21,6 +22,7 @@ const JSON: &str = "application/json";
 /// In this representation a page is little more than its continue token.
 const ROWS: &str = "application/json;as=Table;g=meta.k8s.io;v=v1";
 
+/// A kube-apiserver with the pods, which lives until it is dropped.
 pub(crate) struct BenchServer {
     testbed: Testbed,
     /// curl's configuration file with the credentials: no token appears on a command line.

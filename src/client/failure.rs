@@ -19,7 +19,7 @@ use crate::wire::status;
 type Cause<'a> = &'a (dyn StdError + 'static);
 
 /// Wrappers whose text adds nothing for a user.
-const EMPTY_WORDS: [&str; 10] = [
+const WRAPPER_TEXTS: [&str; 10] = [
     "error sending request",
     "request or response body error",
     "client error (Connect)",
@@ -360,13 +360,13 @@ fn unwrapped_name(name: &str) -> String {
     bare.parse::<IpAddr>().map_or_else(|_| bare.to_owned(), |address| address.to_string())
 }
 
-/// Joins the words of the causes from the outermost to the innermost, without empty words and repetitions.
+/// Joins the words of the causes from the outermost to the innermost, without those of wrappers and repetitions.
 fn join_words(words: &[String]) -> String {
     let mut out: Vec<&str> = Vec::new();
     for (at, word) in words.iter().enumerate() {
-        let said_below = words[at + 1..].iter().any(|below| below.contains(word.as_str()));
-        let said_above = out.iter().any(|above| above.contains(word.as_str()));
-        if !EMPTY_WORDS.contains(&word.as_str()) && !said_below && !said_above {
+        let is_in_cause = words[at + 1..].iter().any(|below| below.contains(word.as_str()));
+        let is_in_wrapper = out.iter().any(|above| above.contains(word.as_str()));
+        if !WRAPPER_TEXTS.contains(&word.as_str()) && !is_in_cause && !is_in_wrapper {
             out.push(word);
         }
     }

@@ -1,11 +1,11 @@
-//! The order in which items are processed.
+//! The items that wait in a work queue, and the order in which workers take them.
 
 use std::collections::VecDeque;
 
 /// The items that wait for a worker, in the order in which workers take them (client-go: `Queue`).
 ///
-/// A [`WorkQueue`](super::WorkQueue) calls it under its lock and adds an item only if it is not in it. An implementation can
-/// give some items priority.
+/// A [`WorkQueue`](super::WorkQueue) calls the methods under its lock, and never adds an item that is waiting already. An
+/// implementation can give some items priority.
 ///
 /// ```
 /// use kdelta::workqueue::{PendingItems, WorkQueue, WorkQueueOptions};
@@ -49,7 +49,7 @@ pub trait PendingItems<T>: Send {
         self.len() == 0
     }
 
-    /// Notes that an item was added again before a worker took it, which can change its priority.
+    /// Records that an item was added again before a worker took it, which can change its priority.
     fn touch(&mut self, _item: &T) {}
 }
 

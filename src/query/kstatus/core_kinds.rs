@@ -8,6 +8,10 @@ use super::status::{ComputedStatus, StatusError};
 /// The time in which a pod may be unschedulable before that is a failure.
 const SCHEDULE_WINDOW: SignedDuration = SignedDuration::from_secs(15);
 
+/// Returns the status of a pod.
+///
+/// # Errors
+/// The phase is unknown, or a field has the wrong type.
 pub(super) fn pod(object: &Fields<'_>, now: Timestamp) -> Result<ComputedStatus, StatusError> {
     let conditions = object.conditions()?;
     let has = |kind: &str, status: &str| {
@@ -47,15 +51,17 @@ fn is_new(object: &Fields<'_>, now: Timestamp) -> bool {
     created.is_ok_and(|created| now.duration_since(created) < SCHEDULE_WINDOW)
 }
 
+/// Returns the status of a service.
 pub(super) fn service(object: &Fields<'_>) -> ComputedStatus {
-    let is_balanced = object.text_or("spec.type", "ClusterIP") == "LoadBalancer";
-    if is_balanced && object.text_or("spec.clusterIP", "").is_empty() {
+    let is_load_balancer = object.text_or("spec.type", "ClusterIP") == "LoadBalancer";
+    if is_load_balancer && object.text_or("spec.clusterIP", "").is_empty() {
         ComputedStatus::in_progress("NoIPAssigned", "ClusterIP not set. Service type: LoadBalancer")
     } else {
         ComputedStatus::current("Service is ready")
     }
 }
 
+/// Returns the status of a `PersistentVolumeClaim`.
 pub(super) fn claim(object: &Fields<'_>) -> ComputedStatus {
     match object.text_or("status.phase", "unknown") {
         "Bound" => ComputedStatus::current("PVC is Bound"),
@@ -63,6 +69,10 @@ pub(super) fn claim(object: &Fields<'_>) -> ComputedStatus {
     }
 }
 
+/// Returns the status of a `CustomResourceDefinition`.
+///
+/// # Errors
+/// The conditions have the wrong type.
 pub(super) fn resource_definition(object: &Fields<'_>) -> Result<ComputedStatus, StatusError> {
     for condition in object.conditions()? {
         match (condition.kind, condition.status) {

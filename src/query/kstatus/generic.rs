@@ -3,7 +3,7 @@
 use super::fields::Fields;
 use super::status::{ComputedStatus, ObjectStatus, StandardCondition, StandardConditionType, StatusError};
 
-/// Returns the status if it follows from the metadata or from a standard condition, whatever the kind.
+/// Returns the status if it follows from the metadata or from a standard condition, for any kind.
 pub(super) fn standard_properties(object: &Fields<'_>) -> Result<Option<ComputedStatus>, StatusError> {
     if object.text("metadata.deletionTimestamp")?.is_some_and(|time| !time.is_empty()) {
         return Ok(Some(ComputedStatus {

@@ -24,6 +24,7 @@ fn extra_pods(present: i64, desired: i64) -> Option<ComputedStatus> {
         .then(|| ComputedStatus::in_progress("ExtraPods", format!("Pending termination: {extra}")))
 }
 
+/// Returns the status of a `StatefulSet`.
 pub(super) fn stateful_set(object: &Fields<'_>) -> ComputedStatus {
     if object.text_or("spec.updateStrategy.type", "") == "OnDelete" {
         return ComputedStatus::current("StatefulSet is using the ondelete update strategy");
@@ -54,6 +55,7 @@ pub(super) fn stateful_set(object: &Fields<'_>) -> ComputedStatus {
     ComputedStatus::current(format!("All replicas scheduled as expected. Replicas: {replicas}"))
 }
 
+/// Returns the status of a `Deployment`.
 pub(super) fn deployment(object: &Fields<'_>) -> Result<ComputedStatus, StatusError> {
     let mut is_progressing = object.integer_or("spec.progressDeadlineSeconds", NO_DEADLINE) == NO_DEADLINE;
     let mut is_available = false;
@@ -93,6 +95,7 @@ pub(super) fn deployment(object: &Fields<'_>) -> Result<ComputedStatus, StatusEr
     })
 }
 
+/// Returns the status of a `ReplicaSet`.
 pub(super) fn replica_set(object: &Fields<'_>) -> Result<ComputedStatus, StatusError> {
     let mut conditions = object.conditions()?.into_iter();
     if conditions.any(|condition| condition.kind == "ReplicaFailure" && condition.status == "True") {
@@ -114,6 +117,7 @@ pub(super) fn replica_set(object: &Fields<'_>) -> Result<ComputedStatus, StatusE
         .unwrap_or_else(|| ComputedStatus::current(format!("ReplicaSet is available. Replicas: {replicas}"))))
 }
 
+/// Returns the status of a `DaemonSet`.
 pub(super) fn daemon_set(object: &Fields<'_>) -> Result<ComputedStatus, StatusError> {
     if let Some(computed) = missing_generation(object)? {
         return Ok(computed);
@@ -138,7 +142,7 @@ pub(super) fn daemon_set(object: &Fields<'_>) -> Result<ComputedStatus, StatusEr
     }))
 }
 
-/// A job is current once it has started, whether or not it has completed.
+/// Returns the status of a `Job`. A job is current once it has started, whether or not it has completed.
 pub(super) fn job(object: &Fields<'_>) -> Result<ComputedStatus, StatusError> {
     let parallelism = object.integer_or("spec.parallelism", 1);
     let completions = object.integer_or("spec.completions", parallelism);

@@ -77,6 +77,36 @@ impl JsonList {
     }
 }
 
+/// The JSON of a `List` that is held in memory until it is complete.
+pub(super) struct CollectedList(Vec<u8>);
+
+/// The compact JSON before the items.
+const LIST_START: &[u8] = br#"{"apiVersion":"v1","items":["#;
+/// The compact JSON after the items.
+const LIST_END: &[u8] = br#"],"kind":"List","metadata":{"resourceVersion":""}}"#;
+
+impl Default for CollectedList {
+    fn default() -> Self {
+        Self(LIST_START.to_vec())
+    }
+}
+
+impl CollectedList {
+    /// Adds the JSON of an item.
+    pub(super) fn push(&mut self, json: &[u8]) {
+        if self.0.len() > LIST_START.len() {
+            self.0.push(b',');
+        }
+        self.0.extend_from_slice(json);
+    }
+
+    /// Returns the JSON of the list.
+    pub(super) fn finish(mut self) -> Vec<u8> {
+        self.0.extend_from_slice(LIST_END);
+        self.0
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;

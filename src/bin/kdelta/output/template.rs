@@ -9,6 +9,7 @@ use kdelta::query::{
 };
 
 use super::jq::JqFailure;
+use super::json::CollectedList;
 use crate::view::escape;
 
 /// A template that does not fit an object, or output that can't be written.
@@ -131,18 +132,15 @@ enum Execution {
     /// The template needs the whole list, whose JSON is collected.
     Whole {
         engine: Engine,
-        list: Vec<u8>,
+        list: CollectedList,
     },
 }
-
-pub(super) const LIST_START: &[u8] = br#"{"apiVersion":"v1","items":["#;
-pub(super) const LIST_END: &[u8] = br#"],"kind":"List","metadata":{"resourceVersion":""}}"#;
 
 impl TemplateListing {
     /// Creates a listing; `single` is whether exactly one type and name were requested, `for_terminal` whether a terminal
     /// displays it.
     pub(crate) fn new(engine: Engine, single: bool, for_terminal: bool) -> Self {
-        let whole = || Execution::Whole { engine, list: LIST_START.to_vec() };
+        let whole = || Execution::Whole { engine, list: CollectedList::default() };
         let execution = match engine {
             _ if single => Execution::Single(engine),
             Engine::JsonPath(path, text) => {
@@ -161,10 +159,7 @@ impl TemplateListing {
     pub(crate) fn item(&mut self, object: &Object, out: &mut impl Write) -> Result<(), PrintError> {
         let json = object.json_or_names();
         if let Execution::Whole { list, .. } = &mut self.execution {
-            if list.len() > LIST_START.len() {
-                list.push(b',');
-            }
-            list.extend_from_slice(&json);
+            list.push(&json);
             return Ok(());
         }
         self.begin()?;
@@ -214,9 +209,8 @@ impl TemplateListing {
                 execution.end(&mut self.text);
                 Ok(())
             }
-            Execution::Whole { engine, mut list } => {
-                list.extend_from_slice(LIST_END);
-                engine.execute(&JsonValue::parse(&list), &mut self.text)
+            Execution::Whole { engine, list } => {
+                engine.execute(&JsonValue::parse(&list.finish()), &mut self.text)
             }
         };
         // A Go template has printed a description of its failure.

@@ -17,18 +17,18 @@ impl PartialEq for Quantity {
 }
 
 impl Quantity {
+    /// Parses a quantity; `None` if the text is none.
     pub(in crate::query::cel) fn parse(text: &str) -> Option<Self> {
         let exact = ExactQuantity::parse(text).ok()?;
         Some(Self { exact, scaled: scaled(text) })
     }
 
+    /// Returns -1, 0 or 1.
     pub(in crate::query::cel) fn sign(&self) -> i64 {
-        match ExactQuantity::parse("0") {
-            Ok(zero) => self.exact.cmp(&zero) as i64,
-            Err(_) => 0,
-        }
+        self.exact.cmp(&ExactQuantity::of_nanos(0)) as i64
     }
 
+    /// Returns the quantity as an integer; `None` if apimachinery does not keep it as one.
     pub(in crate::query::cel) fn integer(&self) -> Option<i64> {
         let (number, power) = self.scaled?;
         number.checked_mul(10_i64.checked_pow(u32::try_from(power).ok()?)?)
@@ -55,6 +55,7 @@ impl Quantity {
         Some(Self { exact: ExactQuantity::of_nanos(nanos), scaled })
     }
 
+    /// Returns the quantity of an integer.
     pub(in crate::query::cel) fn of_int(number: i64) -> Self {
         let exact = ExactQuantity::of_nanos(i128::from(number) * 1_000_000_000);
         Self { exact, scaled: Some((number, 0)) }
@@ -75,7 +76,24 @@ fn added(a: (i64, i32), b: (i64, i32)) -> Option<(i64, i32)> {
     Some((at_power(a)?.checked_add(at_power(b)?)?, power))
 }
 
-/// Returns the number and power of ten of a valid quantity, if apimachinery's fast path takes it.
+/// Returns the power of ten of a decimal suffix, or of an exponent such as `e3`.
+fn decimal_exponent(suffix: &str) -> Option<i32> {
+    Some(match suffix {
+        "n" => -9,
+        "u" => -6,
+        "m" => -3,
+        "" => 0,
+        "k" => 3,
+        "M" => 6,
+        "G" => 9,
+        "T" => 12,
+        "P" => 15,
+        "E" => 18,
+        other => other.get(1..)?.parse().ok()?,
+    })
+}
+
+/// Returns the number and power of ten of a valid quantity, if apimachinery's fast path accepts it.
 fn scaled(text: &str) -> Option<(i64, i32)> {
     let is_negative = text.starts_with('-');
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
@@ -97,19 +115,7 @@ fn scaled(text: &str) -> Option<(i64, i32)> {
         let own = i32::try_from(exponent * 3 / 10).ok()?;
         (0, 1_i64.checked_shl(exponent)?, 15 - i32::try_from(whole.len()).ok()? - own - 1)
     } else {
-        let exponent: i32 = match suffix {
-            "n" => -9,
-            "u" => -6,
-            "m" => -3,
-            "" => 0,
-            "k" => 3,
-            "M" => 6,
-            "G" => 9,
-            "T" => 12,
-            "P" => 15,
-            "E" => 18,
-            other => other.get(1..)?.parse().ok()?,
-        };
+        let exponent = decimal_exponent(suffix)?;
         (exponent.checked_sub(i32::try_from(fraction.len()).ok()?)?, 1, 18 - digits)
     };
     if precision < 0 || power < -9 {

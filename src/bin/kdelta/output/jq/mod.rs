@@ -15,7 +15,8 @@ use kdelta::query::JqFilter;
 
 use self::failure::Problem;
 use self::worker::{Limits, Worker};
-use super::template::{LIST_END, LIST_START, PrintError};
+use super::json::CollectedList;
+use super::template::PrintError;
 
 /// An expression and its output. It lives as long as the process.
 #[derive(Clone, Copy)]
@@ -31,8 +32,8 @@ pub(crate) struct JqProgram {
 /// The results of an expression.
 pub(crate) struct JqResults {
     worker: Worker,
-    /// The JSON of a list that is evaluated as a whole, as far as it is known.
-    list: Option<Vec<u8>>,
+    /// The list, if it is evaluated as a whole.
+    list: Option<CollectedList>,
 }
 
 impl JqResults {
@@ -45,7 +46,7 @@ impl JqResults {
         let (filter, list) = match program.per_item {
             _ if single => (program.whole, None),
             Some(per_item) => (per_item, None),
-            None => (program.whole, Some(LIST_START.to_vec())),
+            None => (program.whole, Some(CollectedList::default())),
         };
         Ok(Self { worker: Worker::start(filter, program.raw, for_terminal, Limits::LIST)?, list })
     }
@@ -71,10 +72,7 @@ impl JqResults {
     ) -> Result<(), PrintError> {
         let json = object.json_or_names();
         if let Some(list) = &mut self.list {
-            if list.len() > LIST_START.len() {
-                list.push(b',');
-            }
-            list.extend_from_slice(&json);
+            list.push(&json);
             return Ok(());
         }
         self.worker
@@ -87,9 +85,8 @@ impl JqResults {
     /// # Errors
     /// As [`JqResults::object`].
     pub(crate) fn finish(self, out: &mut impl Write) -> Result<(), PrintError> {
-        if let Some(mut list) = self.list {
-            list.extend_from_slice(LIST_END);
-            self.worker.evaluate(list, out).map_err(|problem| print_error(problem, None))?;
+        if let Some(list) = self.list {
+            self.worker.evaluate(list.finish(), out).map_err(|problem| print_error(problem, None))?;
         }
         Ok(out.flush()?)
     }
