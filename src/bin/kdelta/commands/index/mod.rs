@@ -172,10 +172,11 @@ async fn grouped(
         let part = &planned.part;
         let source = source(session, index, part, reporter);
         stats.add_source(&source);
-        let resource = Arc::clone(&part.resource);
+        let (scope, resource) = (part.cluster, Arc::clone(&part.resource));
         let receiver =
-            GroupingReceiver::new(Arc::clone(reader), number, part.cluster, resource, Arc::clone(&groups));
-        if let Err(error) = list(session, index, part, source, receiver, reporter).await {
+            GroupingReceiver::new(Arc::clone(reader), number, scope, resource, Arc::clone(&groups));
+        let store = ListStore(receiver);
+        if let Err(error) = list(session, index, part, source, store, reporter).await {
             groups.lock().unwrap_or_else(PoisonError::into_inner).remove_where(|(part, _)| *part == number);
             walk.failed(planned, error).await?;
         }
@@ -191,7 +192,7 @@ async fn list(
     index: &Index,
     part: &Part,
     source: PartSource,
-    receiver: GroupingReceiver,
+    store: ListStore<GroupingReceiver>,
     reporter: &Reporter,
 ) -> anyhow::Result<()> {
     let source = source.one_shot();
@@ -199,7 +200,7 @@ async fn list(
     let received = source.received_count();
     let options = reflector_options(&index.selection, &source, Some(Arc::clone(&observer)))
         .pages_first(session.may_read_ahead(part));
-    let reflector = Reflector::new(source, Arc::new(ListStore(receiver)), options);
+    let reflector = Reflector::new(source, Arc::new(store), options);
     // Boxed because the future is large.
     let listed = Box::pin(tries.repeat(&observer, async || reflector.list_once().await));
     tokio::select! {
