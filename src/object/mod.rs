@@ -30,7 +30,6 @@ pub use ingest::Ingest;
 #[cfg(any(feature = "api", feature = "demo"))]
 pub(crate) use json::blocks;
 pub use json_node::{InvalidJson, JsonElements, JsonKind, JsonMembers, JsonNode};
-pub(crate) use json_value::Projection;
 pub use json_value::{
     JsonValue, format_go_float, format_json_float, format_yaml_float, go_quote, is_go_printable,
 };

@@ -4,14 +4,15 @@ mod float;
 mod go_quote;
 mod go_syntax;
 mod go_text;
-mod parse;
 mod write;
 
 pub use float::{format_go_float, format_json_float, format_yaml_float};
 pub use go_quote::{go_quote, is_go_printable};
-pub(crate) use parse::Projection;
 
 use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
 /// A JSON value. Numbers have Go's types in an unstructured object: int64 if possible, otherwise float64.
 #[derive(Debug, Clone, PartialEq)]
@@ -41,20 +42,93 @@ impl<'a> JsonValue<'a> {
         serde_json::from_slice(json).unwrap_or(Self::Raw(json))
     }
 
-    /// Parses only the members of a projection; the others are skipped.
-    ///
-    /// # Errors
-    /// The JSON is invalid, or nested deeper than 128 levels.
-    pub(crate) fn parse_members(json: &'a [u8], members: &'static Projection) -> serde_json::Result<Self> {
-        parse::projected(json, members)
-    }
-
     /// Returns the member of an object.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<&Self> {
         let Self::Object(members) = self else { return None };
         let at = members.binary_search_by(|(name, _)| (**name).cmp(key)).ok()?;
         Some(&members[at].1)
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for JsonValue<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(JsonValueVisitor)
+    }
+}
+
+struct JsonValueVisitor;
+
+impl<'de> Visitor<'de> for JsonValueVisitor {
+    type Value = JsonValue<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON value")
+    }
+
+    fn visit_unit<E>(self) -> Result<Self::Value, E> {
+        Ok(JsonValue::Null)
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Self::Value, E> {
+        Ok(JsonValue::Bool(value))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Self::Value, E> {
+        Ok(JsonValue::Int(value))
+    }
+
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "an integer beyond int64 is a float64 to Go, loss included"
+    )]
+    fn visit_u64<E>(self, value: u64) -> Result<Self::Value, E> {
+        Ok(i64::try_from(value).map_or(JsonValue::Float(value as f64), JsonValue::Int))
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Self::Value, E> {
+        Ok(JsonValue::Float(value))
+    }
+
+    fn visit_borrowed_str<E>(self, value: &'de str) -> Result<Self::Value, E> {
+        Ok(JsonValue::Text(Cow::Borrowed(value)))
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Self::Value, E> {
+        Ok(JsonValue::Text(Cow::Owned(value.to_owned())))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<Self::Value, A::Error> {
+        let mut items = Vec::new();
+        while let Some(item) = sequence.next_element()? {
+            items.push(item);
+        }
+        Ok(JsonValue::Array(items))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut members: Vec<(Cow<'de, str>, JsonValue<'de>)> = Vec::new();
+        while let Some((Key(key), value)) = map.next_entry()? {
+            members.push((key, value));
+        }
+        // The sort is stable, so the last of equal keys stays last; it is the one that counts.
+        members.sort_by(|(a, _), (b, _)| a.cmp(b));
+        members.reverse();
+        members.dedup_by(|(a, _), (b, _)| a == b);
+        members.reverse();
+        Ok(JsonValue::Object(members))
+    }
+}
+
+/// A key, borrowed if it has no escapes.
+struct Key<'a>(Cow<'a, str>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Key<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        match JsonValue::deserialize(deserializer)? {
+            JsonValue::Text(text) => Ok(Self(text)),
+            _ => Err(serde::de::Error::custom("a key is a string")),
+        }
     }
 }
 
