@@ -139,7 +139,8 @@ impl<L: ListerWatcher> Builder<L> {
     /// handlers receive the stored state instead.
     ///
     /// This is for sources that select objects themselves. They report an object that no longer matches as deleted, in the
-    /// state that does not match; with their condition, handlers receive the last state that did.
+    /// state that does not match; with their condition, handlers receive the last state that did, at the version of the
+    /// deletion, as from a server that selects.
     pub fn last_states(mut self, filter: impl Fn(&Object) -> bool + Send + Sync + 'static) -> Self {
         self.last_states = Some(Box::new(filter));
         self

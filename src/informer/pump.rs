@@ -124,7 +124,7 @@ impl Pump {
         }
     }
 
-    /// Replaces the state of a deleted object that does not meet the condition by the stored one.
+    /// Replaces the state of a deleted object that does not meet the condition by the stored one, at the version of the deletion.
     fn with_last_state(&self, delta: Delta) -> Delta {
         let (Some(filter), Change::Deleted(DeletedObject::Known(object))) =
             (&self.last_states, &delta.change)
@@ -133,7 +133,11 @@ impl Pump {
         };
         match self.store.get(object) {
             Ok(Some(stored)) if !filter(object) => {
-                Delta { change: Change::Deleted(DeletedObject::Known(stored)), ..delta }
+                // Rows have no version.
+                let version = object.resource_version();
+                let last =
+                    if version.is_unset() { stored } else { Arc::new(stored.at_version(version.clone())) };
+                Delta { change: Change::Deleted(DeletedObject::Known(last)), ..delta }
             }
             _ => delta,
         }
@@ -348,7 +352,7 @@ mod tests {
         }
         pump.queue.delete(DeletedObject::Known(pod("a", 5)), Origin::Watch).expect("a key");
         while step(&pump).await {}
-        assert_eq!(read(&mut inbox), ["+a@2 watch", "-a@2 watch", "+a@2 watch", "-a@4 watch"]);
+        assert_eq!(read(&mut inbox), ["+a@2 watch", "-a@3 watch", "+a@2 watch", "-a@4 watch"]);
         assert_eq!(stored(&pump), [""; 0]);
     }
 

@@ -2,6 +2,7 @@
 //! from any other room.
 
 mod age;
+mod at_version;
 mod body;
 mod compression;
 mod error;
