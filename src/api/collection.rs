@@ -87,7 +87,11 @@ impl Collection {
         }
     }
 
-    fn list_request(&self, representation: Representation, options: &ListOptions) -> Result<Request, Error> {
+    pub(super) fn list_request(
+        &self,
+        representation: Representation,
+        options: &ListOptions,
+    ) -> Result<Request, Error> {
         let mut request =
             self.request(self.path()?, representation, RequestKind::List).timeout(self.request_timeout);
         request = self.with_selectors(request)?;

@@ -23,7 +23,9 @@ mod row_list;
 mod suggest;
 
 pub use client::{Client, ClientOptions};
-pub use discovery::{Catalog, Discovery, DiscoveryOptions, ResolveError, ServerVersion, VersionInfo};
+pub use discovery::{
+    Catalog, Discovery, DiscoveryOptions, ResolveError, ServerVersion, VersionInfo, is_built_in,
+};
 pub use request::Request;
 pub use resource::{ResourceClient, ResourceList, ResourceWatch};
 pub use response::Response;

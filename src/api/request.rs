@@ -47,6 +47,17 @@ impl Request {
         self
     }
 
+    /// Returns the path with the query, escaped as it is sent.
+    #[must_use]
+    pub fn path_and_query(&self) -> String {
+        if self.query.is_empty() {
+            return self.path.clone();
+        }
+        let mut query = url::form_urlencoded::Serializer::new(String::new());
+        query.extend_pairs(&self.query);
+        format!("{}?{}", self.path, query.finish())
+    }
+
     /// Returns whether it requests a watch, whose response is endless.
     pub(super) fn is_watch(&self) -> bool {
         self.query.iter().any(|(name, value)| name == "watch" && value == "true")

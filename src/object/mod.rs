@@ -2,7 +2,6 @@
 //! from any other room.
 
 mod age;
-mod at_version;
 mod body;
 mod compression;
 mod error;

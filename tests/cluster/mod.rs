@@ -2,6 +2,7 @@
 
 mod cel;
 mod chaos;
+mod conditions;
 mod cuts;
 mod deltas;
 mod demo;

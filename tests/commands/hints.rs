@@ -48,6 +48,10 @@ fn unknown_namespace_gets_a_similar_suggestion() {
         ),
         (
             "index pods -n defualt --by node",
+            "No values of node found\nhint: there is no namespace \"defualt\"; did you mean default?\n",
+        ),
+        (
+            "index pods -n defualt --by owner",
             "No resources found in defualt namespace.\nhint: there is no namespace \"defualt\"; did you mean default?\n",
         ),
     ] {

@@ -27,6 +27,8 @@ fn stats_of_an_index_and_of_a_plain_get() {
     let (text, held) = (number(&output, "in memory:", "bytes"), number(&output, "in memory:", "held"));
     assert!(text > objects * 500 && held < text / 4, "{output}");
     assert!(number(&output, "received:", "bytes") > text);
+    // Discovery, the version, and the list or the pages of it.
+    assert!((3..=12).contains(&number(&output, "received:", "requests")), "{output}");
 
     let output = run(&["get", "pods", "-A", "-o", "json", "--demo", "--objects", "3000", "--stats"]);
     assert!(

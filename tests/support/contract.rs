@@ -23,7 +23,8 @@ impl Contract {
     /// Returns the contract of a call with these arguments, if it prints JSON lines.
     pub(super) fn of(arguments: &[&str]) -> Option<Self> {
         let has = |names: &[&str]| arguments.iter().any(|argument| names.contains(argument));
-        let watches = has(&["watch"]);
+        // With --explain it prints its plan.
+        let watches = has(&["watch"]) && !arguments.iter().any(|argument| argument.starts_with("--explain"));
         let json = has(&["-ojson", "-o=json", "--output=json"])
             || arguments.windows(2).any(|pair| pair == ["-o", "json"] || pair == ["--output", "json"]);
         let chosen = arguments.iter().any(|argument| argument.starts_with("--fields"));

@@ -1,9 +1,9 @@
 //! A small TCP proxy in front of a server: it can cut open connections, refuse new ones, and open again on the same
 //! port. TLS passes through unchanged.
 
-use std::io;
+use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
@@ -18,6 +18,8 @@ pub(crate) struct Proxy {
     connections: Arc<AtomicUsize>,
     /// The number of accepted connections.
     accepted: Arc<AtomicUsize>,
+    /// The number of bytes that the server sent.
+    received: Arc<AtomicU64>,
     accepting: Option<Acceptor>,
 }
 
@@ -39,6 +41,7 @@ impl Proxy {
             open: Arc::default(),
             connections: Arc::default(),
             accepted: Arc::default(),
+            received: Arc::default(),
             accepting: None,
         };
         proxy.accept(listener);
@@ -57,6 +60,11 @@ impl Proxy {
     /// Returns the number of connections accepted so far.
     pub(crate) fn accepted(&self) -> usize {
         self.accepted.load(Ordering::SeqCst)
+    }
+
+    /// Returns the number of bytes that the server has sent, TLS included.
+    pub(crate) fn received(&self) -> u64 {
+        self.received.load(Ordering::SeqCst)
     }
 
     pub(crate) fn cut(&mut self) {
@@ -82,6 +90,7 @@ impl Proxy {
         let ended = Arc::new(AtomicBool::new(false));
         let (open, target, stop) = (Arc::clone(&self.open), self.target, Arc::clone(&ended));
         let (connections, accepted) = (Arc::clone(&self.connections), Arc::clone(&self.accepted));
+        let received = Arc::clone(&self.received);
         let thread = thread::spawn(move || {
             for client in listener.incoming() {
                 if stop.load(Ordering::SeqCst) {
@@ -91,7 +100,7 @@ impl Proxy {
                 accepted.fetch_add(1, Ordering::SeqCst);
                 // The server is down: closing the client's side is all the client sees of it.
                 let Ok(server) = TcpStream::connect((Ipv4Addr::LOCALHOST, target)) else { continue };
-                let _joined = join(&client, &server, &connections);
+                let _joined = join(&client, &server, &connections, &received);
                 open.lock().expect("no panic inside").extend([client, server]);
             }
         });
@@ -106,16 +115,36 @@ impl Drop for Proxy {
 }
 
 /// Copies in both directions. The two threads end with their connection, at the latest when `cut` shuts it down.
-fn join(client: &TcpStream, server: &TcpStream, connections: &Arc<AtomicUsize>) -> io::Result<()> {
+fn join(
+    client: &TcpStream,
+    server: &TcpStream,
+    connections: &Arc<AtomicUsize>,
+    received: &Arc<AtomicU64>,
+) -> io::Result<()> {
     for (from, to, is_client) in [(client, server, true), (server, client, false)] {
         let (mut from, mut to) = (from.try_clone()?, to.try_clone()?);
-        let connections = Arc::clone(connections);
+        let (connections, received) = (Arc::clone(connections), Arc::clone(received));
         connections.fetch_add(usize::from(is_client), Ordering::SeqCst);
         thread::spawn(move || {
-            let _copied = io::copy(&mut from, &mut to);
+            let _copied = copy(&mut from, &mut to, |bytes| {
+                received.fetch_add(if is_client { 0 } else { bytes }, Ordering::SeqCst);
+            });
             let _closed = (from.shutdown(Shutdown::Both), to.shutdown(Shutdown::Both));
             connections.fetch_sub(usize::from(is_client), Ordering::SeqCst);
         });
     }
     Ok(())
+}
+
+/// Copies until the end, and passes on the number of bytes of each piece.
+fn copy(from: &mut TcpStream, to: &mut TcpStream, count: impl Fn(u64)) -> io::Result<()> {
+    let mut piece = vec![0; 1 << 16];
+    loop {
+        let length = from.read(&mut piece)?;
+        if length == 0 {
+            return Ok(());
+        }
+        count(length as u64);
+        to.write_all(&piece[..length])?;
+    }
 }

@@ -65,6 +65,8 @@ struct Inner {
     no_watch_list: Mutex<HashSet<ApiResource>>,
     /// Bytes of bodies. Relaxed: a statistic.
     received: Arc<AtomicU64>,
+    /// The number of sent requests. Relaxed: a statistic.
+    sent: AtomicU64,
     /// Whether the head of any response has arrived. Relaxed: nothing else is ordered by it.
     has_response: AtomicBool,
 }
@@ -101,6 +103,7 @@ impl Client {
             redaction,
             no_watch_list: Mutex::default(),
             received: Arc::default(),
+            sent: AtomicU64::new(0),
             has_response: AtomicBool::new(false),
         };
         Ok(Self { inner: Arc::new(inner) })
@@ -199,6 +202,7 @@ impl Client {
     async fn attempt(&self, auth: &RequestAuth, request: &Request) -> Result<Response, listwatch::Error> {
         let connection_pool = self.connection_pool(auth);
         let http_request = self.http_request(auth, request)?;
+        self.inner.sent.fetch_add(1, Ordering::Relaxed);
         let requested_at = time::Instant::now();
         let limits = WaitLimits { response: request.timeout, silence: request.silence_limit };
         let mut liveness_check =
@@ -330,6 +334,12 @@ impl Client {
     #[must_use]
     pub fn received(&self) -> u64 {
         self.inner.received.load(Ordering::Relaxed)
+    }
+
+    /// Returns the number of requests so far, repeated ones included.
+    #[must_use]
+    pub fn sent(&self) -> u64 {
+        self.inner.sent.load(Ordering::Relaxed)
     }
 
     /// Returns whether watches of this resource are still expected to deliver the initial state.

@@ -16,7 +16,8 @@ pub struct Catalog {
 /// Returns whether a group is built into Kubernetes. Groups without a dot can't be defined otherwise; groups of
 /// `k8s.io` may be custom resources (`gateway.networking.k8s.io`) or aggregated servers (`metrics.k8s.io`), so the
 /// built-in ones are listed by name.
-pub(super) fn is_built_in(group: &str) -> bool {
+#[must_use]
+pub fn is_built_in(group: &str) -> bool {
     let Some(name) = group.strip_suffix(".k8s.io") else { return !group.contains('.') };
     matches!(
         name,

@@ -15,7 +15,7 @@ mod tests;
 mod untrusted_names;
 mod version;
 
-pub use catalog::Catalog;
+pub use catalog::{Catalog, is_built_in};
 pub use version::{ServerVersion, VersionInfo};
 
 use std::fmt;
@@ -33,7 +33,6 @@ use crate::object::ApiResource;
 use crate::wire::discovery::UnusableNames;
 use crate::wire::{DiscoveredResource, UnavailableGroup};
 use cache::Cache;
-use catalog::is_built_in;
 use fetched_catalog::FetchedCatalog;
 
 /// The options of discovery.

@@ -14,10 +14,10 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use super::Client;
 use super::collection::Collection;
 use super::progress;
-use super::row_list::{ArrivalTime, RowList};
+use super::row_list::{self, ArrivalTime, RowList};
+use super::{Client, Request};
 use crate::listwatch::{Error, ListOptions, ListWatch, ListerWatcher, WatchOptions};
 use crate::object::{ApiResource, Ingest, Object, ResourceVersion, TypeMeta};
 use crate::wire::Limits;
@@ -157,6 +157,53 @@ impl ResourceClient {
         self.0.client.has_response()
     }
 
+    /// Returns the requests with which a list begins, without sending any. Rows of all namespaces take several requests; a
+    /// small collection is complete after the first.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] for an invalid name.
+    pub fn list_requests(&self, options: &ListOptions) -> Result<Vec<Request>, Error> {
+        let whole = self.0.representation.whole();
+        let requests = match self.list_form(options) {
+            ListForm::Names => row_list::requests_of_names(options),
+            ListForm::Join => row_list::requests_of_join(options, whole),
+            ListForm::One(representation) => vec![(representation, options.clone())],
+        };
+        let request =
+            |(representation, options): (_, ListOptions)| self.0.list_request(representation, &options);
+        requests.into_iter().map(request).collect()
+    }
+
+    /// Returns the request for one object by its name, without sending it.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] for an invalid name.
+    pub fn get_request(&self, name: &str) -> Result<Request, Error> {
+        self.0.get_request(self.0.representation.whole(), name)
+    }
+
+    /// Returns the request of a watch, without sending it.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] for an invalid name.
+    pub fn watch_request(&self, options: &WatchOptions) -> Result<Request, Error> {
+        self.0.watch_request(options)
+    }
+
+    /// Returns the way in which a list is requested.
+    fn list_form(&self, options: &ListOptions) -> ListForm {
+        let is_whole = options.limit == 0 && options.continue_token.is_empty();
+        let knows_namespace = !self.0.resource.namespaced || !self.0.scope().is_empty();
+        match self.0.representation {
+            Representation::Names => ListForm::Names,
+            Representation::Rows if knows_namespace => {
+                ListForm::One(Representation::Table(IncludeObject::None))
+            }
+            Representation::Rows if is_whole => ListForm::Join,
+            other => ListForm::One(other.whole()),
+        }
+    }
+
     /// Requests one object by its name, or its subresource, in the selected representation; selectors do not apply.
     ///
     /// # Errors
@@ -169,6 +216,16 @@ impl ResourceClient {
         let body = response.body(self.0.limits.frame).await?;
         self.0.decoder(whole, Naming::RequestedNamespace).one(&body).map_err(|error| redaction.error(error))
     }
+}
+
+/// The way in which a list is requested.
+enum ListForm {
+    /// Rows alone, for their names.
+    Names,
+    /// Rows that are joined with the metadata of their objects.
+    Join,
+    /// One list.
+    One(Representation),
 }
 
 /// Shows the request and the server.
@@ -207,13 +264,10 @@ impl ListerWatcher for ResourceClient {
     type Watch = ResourceWatch;
 
     async fn list(&self, options: &ListOptions) -> Result<ResourceList, Error> {
-        let is_whole = options.limit == 0 && options.continue_token.is_empty();
-        let knows_namespace = !self.0.resource.namespaced || !self.0.scope().is_empty();
-        let representation = match self.0.representation {
-            Representation::Names => return Ok(RowList::names(&self.0, options).await?.into()),
-            Representation::Rows if knows_namespace => Representation::Table(IncludeObject::None),
-            Representation::Rows if is_whole => return Ok(RowList::join(&self.0, options).await?.into()),
-            other => other.whole(),
+        let representation = match self.list_form(options) {
+            ListForm::Names => return Ok(RowList::names(&self.0, options).await?.into()),
+            ListForm::Join => return Ok(RowList::join(&self.0, options).await?.into()),
+            ListForm::One(representation) => representation,
         };
         Ok(self.0.items(representation, Naming::RequestedNamespace, options).await?.into())
     }

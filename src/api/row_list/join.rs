@@ -65,13 +65,18 @@ pub(super) async fn start(
     Ok((State::Whole(VecDeque::new(), whole), ListMeta::default()))
 }
 
+/// Returns the options of the page that is the whole list of a small cluster.
+pub(super) fn page_options(options: &ListOptions) -> ListOptions {
+    ListOptions { limit: PAGE_SIZE, ..options.clone() }
+}
+
 /// Requests a page with metadata. Returns `None` if the list has further pages.
 async fn page(
     collection: &Collection,
     options: &ListOptions,
     arrival_time: &mut ArrivalTimer,
 ) -> Result<Option<State>, Error> {
-    let options = ListOptions { limit: PAGE_SIZE, ..options.clone() };
+    let options = page_options(options);
     let mut items =
         collection.items(collection.representation.whole(), Naming::RequestedNamespace, &options).await?;
     let mut ready = VecDeque::new();

@@ -37,6 +37,21 @@ pub(super) struct RowList {
     meta: ListMeta,
 }
 
+/// Returns the lists that [`RowList::names`] requests first.
+pub(super) fn requests_of_names(options: &ListOptions) -> Vec<(Representation, ListOptions)> {
+    vec![(ROWS, options.clone())]
+}
+
+/// Returns the lists that [`RowList::join`] requests: a page, then the names and the rows of a collection that is larger.
+pub(super) fn requests_of_join(
+    options: &ListOptions,
+    whole: Representation,
+) -> Vec<(Representation, ListOptions)> {
+    let page = options.resource_version.is_unset().then(|| (whole, join::page_options(options)));
+    let rest = [(Representation::Metadata, options.clone()), (ROWS, options.clone())];
+    page.into_iter().chain(rest).collect()
+}
+
 impl RowList {
     /// Joins the rows of all namespaces with their metadata. The list must have no limit. Returns after up to four
     /// requests, before the first object has been returned: a refused list can be retried like any other.

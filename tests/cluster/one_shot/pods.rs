@@ -96,6 +96,7 @@ fn output_for_five_thousand_pods_equals_kubectls() {
     let printed: BTreeMap<&str, usize> =
         rows.iter().map(|row| (row[0], row[1].parse().expect("a count"))).collect();
     assert_eq!(printed, counts);
+    super::bytes::questions_take_few_bytes(&env, &testbed);
 }
 
 fn same_rows_as_kubectl(env: &TestEnv, testbed: &Testbed) {

@@ -136,8 +136,8 @@ fn index_fails_for_a_missing_name_and_reports_no_groups() {
     assert_eq!(output("get cm nope --by label:app=web --ignore-not-found"), "");
     assert_eq!(output("index cm --by name"), format!("No resources found in {namespace} namespace.\n"));
     api.create_config_map(&namespace, "there", &json!({}));
-    assert_eq!(output("index cm --by label:app"), "No values of label:app found in 1 objects\n");
-    assert_eq!(output("index cm --by name=x"), "No such values of name found in 1 objects\n");
+    assert_eq!(output("index cm --by label:app"), "No values of label:app found\n");
+    assert_eq!(output("index cm --by name=x"), "No such values of name found\n");
     assert_eq!(
         output("get cm there --by label:app=web"),
         format!("No resources found in {namespace} namespace.\n")

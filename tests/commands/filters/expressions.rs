@@ -57,7 +57,11 @@ fn objects_without_a_result_are_counted_and_reported_once() {
     for (words, expected) in [
         (&["get", "nodes", "-o", "name"][..], report.clone()),
         (&["get", "nodes"], format!("{report}No resources found\n")),
-        (&["get", "nodes", "--by", "name=worker-1"], format!("{report}No resources found\n")),
+        // The server sends only this one.
+        (
+            &["get", "nodes", "--by", "name=worker-1"],
+            "--where: 1 object has no field spec.foo\nNo resources found\n".to_owned(),
+        ),
         (&["index", "nodes", "--by", "name"], format!("{report}No resources found\n")),
         (&["watch", "nodes", "--until-synced", "-o", "name"], report.clone()),
         (&["tree", "nodes"], format!("{report}No resources found\n")),

@@ -4,5 +4,6 @@
 mod groups;
 mod jq;
 mod names;
+mod plans;
 mod request_log;
 mod tabular;

@@ -40,7 +40,8 @@ pub(super) async fn respond(
 fn scripted_response(request: &Request<Incoming>, query: &str, shared: &Shared) -> Option<FaultResponse> {
     let mut script = shared.script();
     let target = request.uri().path_and_query().map_or("", |target| target.as_str());
-    script.requests.push(target.to_owned());
+    let accept = request.headers().get(header::ACCEPT).and_then(|value| value.to_str().ok());
+    script.requests.push((target.to_owned(), accept.unwrap_or_default().to_owned()));
     let shown = request.headers().get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
     let shown = shown.and_then(|value| value.strip_prefix("Bearer ")).unwrap_or_default();
     if script.token.as_deref().is_some_and(|token| !shown.starts_with(token)) {

@@ -190,6 +190,11 @@ impl FaultProxy {
 
     /// Returns the requests since the last call, each as `PATH?QUERY`, in order.
     pub(crate) fn take_requests(&self) -> Vec<String> {
+        self.take_requests_and_forms().into_iter().map(|(target, _)| target).collect()
+    }
+
+    /// The same, with the Accept header of each request.
+    pub(crate) fn take_requests_and_forms(&self) -> Vec<(String, String)> {
         std::mem::take(&mut self.shared.script().requests)
     }
 }

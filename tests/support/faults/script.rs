@@ -93,8 +93,8 @@ pub(super) struct Script {
     pub(super) delay: Duration,
     /// Whether new connections get a certificate of an unknown authority.
     pub(super) uses_unknown_certificate: bool,
-    /// The requests since the test last took them.
-    pub(super) requests: Vec<String>,
+    /// The requests since the test last took them: targets with their Accept headers.
+    pub(super) requests: Vec<(String, String)>,
 }
 
 /// The state shared by all tasks of a proxy.

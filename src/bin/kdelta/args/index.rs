@@ -3,7 +3,7 @@
 use clap::{Args, ValueEnum};
 
 use super::help_template::HELP;
-use super::{OneShotArgs, SelectArgs};
+use super::{OneShotArgs, PlanArgs, SelectArgs};
 
 /// Print the values of an index, with the number of objects of each or with aggregates of their fields
 ///
@@ -66,6 +66,9 @@ pub(crate) struct IndexArgs {
 
     #[command(flatten)]
     pub(crate) one_shot: OneShotArgs,
+
+    #[command(flatten)]
+    pub(crate) plan: PlanArgs,
 }
 
 /// The flags of aggregates.

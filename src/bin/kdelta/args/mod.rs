@@ -28,7 +28,7 @@ pub(crate) use files::FileArgs;
 pub(crate) use index::{AggregateArgs, CountOrder, IndexArgs};
 pub(crate) use kubectl_options::KubectlOptionArgs;
 pub(crate) use lines::{ChangesArg, FlowArgs, LineArgs, OnSlowArg};
-pub(crate) use one_shot::OneShotArgs;
+pub(crate) use one_shot::{OneShotArgs, PlanArgs, PlanForm};
 pub(crate) use rows::{RowArgs, TsArg};
 pub(crate) use select::{ByArgs, FilterArgs, ListModeArg, PrintArgs, SelectArgs, TemplateArgs};
 pub(crate) use shell::{CompletionsArgs, ManArgs, OptionsArgs, Shell};

@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::help_template::HELP;
-use super::{ByArgs, FileArgs, FlowArgs, LineArgs, OneShotArgs, PrintArgs, RowArgs, SelectArgs};
+use super::{ByArgs, FileArgs, FlowArgs, LineArgs, OneShotArgs, PlanArgs, PrintArgs, RowArgs, SelectArgs};
 
 /// Print the current objects, then every change, until interrupted
 ///
@@ -60,6 +60,9 @@ pub(crate) struct ObjectArgs {
 
     #[command(flatten)]
     pub(crate) until: UntilArgs,
+
+    #[command(flatten)]
+    pub(crate) plan: PlanArgs,
 }
 
 /// The conditions that end a watch with exit code 0.

@@ -12,7 +12,7 @@ pub(super) fn follows(task: &Task) -> bool {
         task,
         Task::Watch(_)
             | Task::Events(Events { watch: true, .. })
-            | Task::Index(Index { watch: true, .. })
+            | Task::Index(Index { watch: true, explain: None, .. })
             | Task::Tree(Tree { watch: true, .. })
     )
 }

@@ -16,6 +16,7 @@ pub(crate) mod index;
 mod list_store;
 pub(crate) mod man;
 mod needs;
+mod query_plan;
 mod reporter;
 mod stats;
 mod synced;

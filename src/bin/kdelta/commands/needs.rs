@@ -3,7 +3,7 @@
 use kdelta::wire::{IncludeObject, Representation};
 
 use crate::session::{needs_body, path_needs_body};
-use crate::settings::{FilterNeeds, Format, Index, IndexName, Lines, ObjectPart, Print};
+use crate::settings::{By, FilterNeeds, Format, Index, IndexName, Lines, ObjectFilter, ObjectPart, Print};
 
 /// Returns the representation needed to print objects and to find them by these indices.
 pub(super) fn representation<'a>(
@@ -84,6 +84,80 @@ pub(super) fn index(index: &Index) -> Representation {
 /// Returns the representation with the keys of objects, and with their bodies if needed.
 pub(super) fn keys_and(body: bool) -> Representation {
     if body { Representation::Objects } else { Representation::Metadata }
+}
+
+/// Returns why that much of each object is requested for a listing.
+pub(super) fn reasons(
+    print: &Print,
+    by: &[By],
+    filter: &ObjectFilter,
+    sort_by: Option<&str>,
+    representation: Representation,
+) -> Vec<String> {
+    let bodies = by.iter().filter(|by| needs_body(&by.index)).map(|by| format!("--by {by} reads the body"));
+    let metadata =
+        by.iter().filter(|by| !needs_body(&by.index)).map(|by| format!("--by {by} reads the metadata"));
+    let filtered = reasons_of_filter(filter);
+    let sorted = sort_by.map(|path| format!("--sort-by {path} reads any field"));
+    let labels =
+        (print.show_labels || !print.label_columns.is_empty()).then(|| "labels are printed".to_owned());
+    let format = match print.format {
+        Format::Json | Format::Yaml | Format::Kyaml | Format::Template(_) => {
+            Some("the output format prints whole objects".to_owned())
+        }
+        Format::Table { .. } if print.name_age => Some("only names and ages are printed".to_owned()),
+        Format::Name => Some("only names are printed".to_owned()),
+        Format::Table { .. } => None,
+    };
+    let all: Vec<String> = format
+        .into_iter()
+        .chain(labels)
+        .chain(sorted)
+        .chain(bodies)
+        .chain(metadata)
+        .chain(filtered)
+        .collect();
+    match representation {
+        _ if !all.is_empty() => all,
+        Representation::Rows => vec!["the table needs its cells only".to_owned()],
+        _ => Vec::new(),
+    }
+}
+
+/// Returns what each condition of a filter reads.
+fn reasons_of_filter(filter: &ObjectFilter) -> impl Iterator<Item = String> {
+    let conditions = filter.conditions().iter().map(|condition| {
+        let part = match condition.needs().part {
+            ObjectPart::Body => "the body",
+            ObjectPart::Metadata | ObjectPart::Name | ObjectPart::Nothing => "the metadata",
+        };
+        format!("{condition} reads {part}")
+    });
+    let of_changes = filter.of_changes().iter();
+    conditions.chain(of_changes.map(|expression| format!("--where {} reads states", expression.text())))
+}
+
+/// Returns why that much of each object is requested for the lines of a watch.
+pub(super) fn reasons_of_lines(
+    print: &Print,
+    by: &[By],
+    filter: &ObjectFilter,
+    lines: &Lines,
+    representation: Representation,
+) -> Vec<String> {
+    let compared = lines.changes.is_some() || lines.old || !lines.only.is_empty() || !lines.ignore.is_empty();
+    let compared = compared.then(|| "states of objects are compared".to_owned());
+    compared.into_iter().chain(reasons(print, by, filter, None, representation)).collect()
+}
+
+/// Returns why that much of each object is requested for the groups of an index.
+pub(super) fn reasons_of_index(index: &Index) -> Vec<String> {
+    let part = |reads_body: bool| if reads_body { "the body" } else { "the metadata" };
+    let indices = index.by.iter().map(|by| format!("--by {by} reads {}", part(needs_body(&by.index))));
+    let aggregates = index.aggregates.iter().map(|column| {
+        format!("--{} {} reads {}", column.aggregate.name(), column.path, part(path_needs_body(&column.path)))
+    });
+    indices.chain(aggregates).chain(reasons_of_filter(&index.selection.filter)).collect()
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ use tokio::sync::Notify;
 use crate::exit::Report;
 use crate::output::Messages;
 use crate::session::{Part, PartSource, Session, StatusSignal, TargetFailure};
+use crate::settings::Selection;
 use crate::view::{LossSummary, Notices};
 
 /// Observes reflectors. Cheap to clone; clones share the counters.
@@ -90,9 +91,12 @@ impl Reporter {
         &self.messages
     }
 
-    /// Makes the source report when the server does not support the field selector: a misspelled field would silently
-    /// select nothing.
-    pub(super) fn source(&self, part: &Part, source: PartSource) -> PartSource {
+    /// Makes the source report when the server does not support the field selector of the user: a misspelled field would
+    /// silently select nothing. Without one, the selector was derived from conditions that are correct on any server.
+    pub(super) fn source(&self, part: &Part, selection: &Selection, source: PartSource) -> PartSource {
+        if selection.field_selector.is_none() {
+            return source;
+        }
         let (messages, title) = (Arc::clone(&self.messages), part.title());
         source.on_selector_refused(move |why| {
             messages.notice(&format!("{title}: field selector applied by kdelta, not by the server: {why}"));

@@ -41,7 +41,7 @@ impl Stats {
         let objects: u64 = self.received.iter().map(|received| received.count()).sum();
         let first = self.received.iter().filter_map(|received| received.first_at()).min();
         let first = first.map(|first| first.saturating_duration_since(began));
-        messages.notice(&received_line(objects, first, began.elapsed(), session.received()));
+        messages.notice(&received_line(objects, first, began.elapsed(), session.received(), session.sent()));
         if let Some(memory) = &self.memory {
             messages.notice(&format!("in memory: {memory}"));
         }
@@ -51,13 +51,14 @@ impl Stats {
     }
 }
 
-fn received_line(objects: u64, first: Option<Duration>, all: Duration, bytes: u64) -> String {
+fn received_line(objects: u64, first: Option<Duration>, all: Duration, bytes: u64, requests: u64) -> String {
     let mut line = format!("received: {objects} objects in {:.3}s", all.as_secs_f64());
     if let Some(first) = first {
         // Writing to a String can't fail.
         let _ = write!(line, ", the first after {:.3}s", first.as_secs_f64());
     }
-    let _ = write!(line, "; {bytes} bytes");
+    let plural = if requests == 1 { "" } else { "s" };
+    let _ = write!(line, "; {bytes} bytes in {requests} request{plural}");
     line
 }
 
@@ -75,10 +76,13 @@ mod tests {
     #[test]
     fn received_line_omits_first_without_objects() {
         let second = Duration::from_secs(1);
-        assert_eq!(received_line(0, None, second, 312), "received: 0 objects in 1.000s; 312 bytes");
         assert_eq!(
-            received_line(20, Some(second / 8), second, 70_000),
-            "received: 20 objects in 1.000s, the first after 0.125s; 70000 bytes"
+            received_line(0, None, second, 312, 1),
+            "received: 0 objects in 1.000s; 312 bytes in 1 request"
+        );
+        assert_eq!(
+            received_line(20, Some(second / 8), second, 70_000, 3),
+            "received: 20 objects in 1.000s, the first after 0.125s; 70000 bytes in 3 requests"
         );
     }
 }

@@ -1,6 +1,7 @@
 //! One cluster of a session: its client, its discovery and the sources of its parts.
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use kdelta::api::{Client, ClientOptions, Discovery, DiscoveryOptions, ResourceClient};
@@ -11,6 +12,7 @@ use kdelta::wire::{IncludeObject, Representation};
 
 use super::credential_plugins::credential_plugins;
 use super::plan::{Plan, RequestedNames};
+use super::server_conditions::KnownFields;
 use super::server_warnings::ServerWarnings;
 use super::source::Shared;
 use super::{Filter, Part, PartSource};
@@ -48,6 +50,8 @@ pub(crate) struct Cluster {
     discovery: Discovery,
     request_timeout: Option<Duration>,
     shared: Shared,
+    /// The selectable fields of the types with conditions. A std mutex: held for a look-up or an insertion.
+    pub(super) known_fields: Mutex<HashMap<ApiResource, Arc<KnownFields>>>,
     warn: Warn,
 }
 
@@ -107,6 +111,7 @@ impl Cluster {
             client,
             request_timeout: connection.request_timeout,
             shared: Shared::new(),
+            known_fields: Mutex::default(),
             warn,
         })
     }

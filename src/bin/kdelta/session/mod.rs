@@ -15,6 +15,7 @@ mod names;
 mod part;
 mod plan;
 mod raw;
+mod server_conditions;
 mod server_warnings;
 mod source;
 mod target_set;
@@ -31,8 +32,9 @@ pub(crate) use part::Part;
 #[cfg(test)]
 pub(crate) use part::tests as part_fixtures;
 pub(crate) use plan::{MatchedPatterns, NamePatterns, PlannedPart};
+pub(crate) use server_conditions::ServerConditions;
 pub(crate) use server_warnings::ServerWarnings;
-pub(crate) use source::{PartSource, ReceivedCount};
+pub(crate) use source::{PartSource, ReceivedCount, RequestMode};
 pub(crate) use target_set::{TargetFailure, TargetSet};
 pub(crate) use target_watcher::is_unreachable;
 
@@ -163,6 +165,11 @@ impl Session {
     /// Returns the bytes of all responses so far.
     pub(crate) fn received(&self) -> u64 {
         self.clusters.iter().map(|cluster| cluster.client.received()).sum()
+    }
+
+    /// Returns the number of requests so far, those of discovery included.
+    pub(crate) fn sent(&self) -> u64 {
+        self.clusters.iter().map(|cluster| cluster.client.sent()).sum()
     }
 
     /// Returns the cluster of a command that takes one context.

@@ -7,7 +7,7 @@ use kdelta::query::Aggregate;
 use super::by::{By, Condition};
 use super::selection::Selection;
 use super::{UsageError, duration};
-use crate::args::{AggregateArgs, CountOrder, IndexArgs, OneShotArgs};
+use crate::args::{AggregateArgs, CountOrder, IndexArgs, OneShotArgs, PlanForm};
 
 /// The `-o` values of `kdelta index`.
 pub(crate) const INDEX_FORMATS: &str = "csv,json,kyaml,markdown,name,yaml";
@@ -32,6 +32,8 @@ pub(crate) struct Index {
     pub(crate) fail_if_empty: bool,
     /// Whether statistics are printed.
     pub(crate) stats: bool,
+    /// The form of the plan that is printed instead of the groups.
+    pub(crate) explain: Option<PlanForm>,
     /// Whether the groups are kept up to date.
     pub(crate) watch: bool,
     /// The time after which a watch ends.
@@ -115,6 +117,7 @@ impl Index {
             headers: !args.no_headers,
             fail_if_empty,
             stats,
+            explain: args.plan.explain,
             watch: args.watch,
             duration: args.duration.as_deref().map(duration::parse_seconds).transpose()?,
         })

@@ -45,7 +45,7 @@ pub(crate) use tasks::{Explain, ExplainFormat, Get, Task, Watch};
 pub(crate) use tree::{Tree, TreeFormat};
 pub(crate) use usage::UsageError;
 
-pub(crate) use crate::args::{ChangesArg, CountOrder, Shell, TsArg};
+pub(crate) use crate::args::{ChangesArg, CountOrder, PlanForm, Shell, TsArg};
 use crate::args::{Cli, ColorWhen, Command};
 
 /// The validated request of the user.

@@ -13,7 +13,7 @@ use super::selection::{Selection, TargetForm};
 use super::tree::Tree;
 use super::until::Until;
 use crate::args::{
-    ByArgs, Command, ExplainArgs, GetArgs, ObjectArgs, OneShotArgs, RowArgs, SelectArgs, Shell,
+    ByArgs, Command, ExplainArgs, GetArgs, ObjectArgs, OneShotArgs, PlanForm, RowArgs, SelectArgs, Shell,
 };
 
 /// The task to perform; `get -w` is a watch.
@@ -55,6 +55,8 @@ pub(crate) struct Watch {
     pub(crate) until: Until,
     pub(crate) ignore_not_found: bool,
     pub(crate) form: WatchForm,
+    /// The form of the plan that is printed instead of the lines.
+    pub(crate) explain: Option<PlanForm>,
 }
 
 /// `kdelta get`.
@@ -74,6 +76,8 @@ pub(crate) struct Get {
     pub(crate) fail_if_empty: bool,
     /// Whether statistics are printed.
     pub(crate) stats: bool,
+    /// The form of the plan that is printed instead of the objects.
+    pub(crate) explain: Option<PlanForm>,
 }
 
 /// `kdelta explain`.
@@ -197,6 +201,7 @@ fn watch(
     files: Option<Files>,
     form: WatchForm,
 ) -> Result<Task, UsageError> {
+    let explain = plan_form(args, files.as_ref())?;
     let (by, print, until) = (by(&args.index.by)?, Print::read(&args.print)?, Until::read(&args.until)?);
     // kubectl leaves them in the objects of events.
     let is_event = matches!(&form, WatchForm::Get(form) if form.events);
@@ -217,6 +222,7 @@ fn watch(
         until,
         ignore_not_found: args.ignore_not_found || is_filter,
         form,
+        explain,
     };
     watch.checked().map(Task::Watch)
 }
@@ -224,7 +230,9 @@ fn watch(
 fn get(args: &GetArgs, selection: Selection, files: Option<Files>) -> Result<Task, UsageError> {
     let GetArgs { objects, raw: _, subresource, sort_by, watch: _, one_shot } = args;
     let OneShotArgs { fail_if_empty, stats } = one_shot;
-    let ObjectArgs { index, ignore_not_found, print, lines, flow, until, select: _, files: _ } = objects;
+    let explain = plan_form(objects, files.as_ref())?;
+    let ObjectArgs { index, ignore_not_found, print, lines, flow, until, select: _, files: _, plan: _ } =
+        objects;
     if args.watch || flow.watch_only {
         return match () {
             () if *fail_if_empty => Err(UsageError::WatchIsNeverEmpty),
@@ -256,7 +264,16 @@ fn get(args: &GetArgs, selection: Selection, files: Option<Files>) -> Result<Tas
         ignore_not_found,
         fail_if_empty,
         stats,
+        explain,
     }))
+}
+
+/// Returns the form of the requested plan.
+fn plan_form(args: &ObjectArgs, files: Option<&Files>) -> Result<Option<PlanForm>, UsageError> {
+    match args.plan.explain {
+        Some(_) if files.is_some() => Err(UsageError::PlanOfFiles),
+        form => Ok(form),
+    }
 }
 
 /// Rejects a selection whose subresources can't be requested: only named objects have them.
@@ -280,7 +297,8 @@ impl Watch {
     /// Returns the watch of `kdelta index -w`.
     pub(crate) fn of_index(index: &Index) -> Self {
         let until = Until { duration: index.duration, ..Until::default() };
-        Self { until, ..Self::of(index.selection.clone(), WatchForm::Index(Box::new(index.clone()))) }
+        let form = WatchForm::Index(Box::new(index.clone()));
+        Self { until, explain: index.explain, ..Self::of(index.selection.clone(), form) }
     }
 
     /// Returns the watch of the objects of a selection for `kdelta tree -w`.
@@ -302,6 +320,7 @@ impl Watch {
             until: Until::default(),
             ignore_not_found: false,
             form,
+            explain: None,
         }
     }
 

@@ -110,6 +110,8 @@ pub(crate) enum UsageError {
     },
     #[error("--by {0} selects objects without a value, and index shows values")]
     NoValues(String),
+    #[error("--explain describes the requests of a query, and -f and -k name single objects")]
+    PlanOfFiles,
     #[error("--sort-by {0} needs --{0} PATH")]
     SortedAggregate(&'static str),
     #[error(

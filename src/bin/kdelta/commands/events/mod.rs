@@ -79,7 +79,7 @@ async fn list_part(
 ) -> anyhow::Result<Vec<Arc<Object>>> {
     let print = Print { managed_fields: events.output.managed_fields, ..Print::default() };
     let source = session.source(part, selection, &print, Representation::Objects, Filter::default());
-    let source = reporter.source(part, source).one_shot();
+    let source = reporter.source(part, selection, source).one_shot();
     let (tries, observer) = (source.tries(), reporter.one_shot_observer(part));
     let options = reflector_options(selection, &source, Some(Arc::clone(&observer)))
         .pages_first(session.may_read_ahead(part));

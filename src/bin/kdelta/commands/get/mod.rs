@@ -29,14 +29,18 @@ use super::failure_action::is_missing;
 use super::format::no_names_found;
 use super::list_store::ListStore;
 use super::needs;
+use super::query_plan::{self, PartUse, part_plan};
 use super::reporter::Reporter;
 use super::stats::Stats;
 use super::synced::{show_count, synced_indexer};
 use super::walk::{Walk, with_similar_names};
 use crate::exit::{ExitCode, Usage};
 use crate::output::{Count, OrderedListing};
-use crate::session::{Filter, Part, PartSource, PlannedPart, Session, indexers, reflector_options};
-use crate::settings::{self, By, Condition, FilterNeeds, Format, Get, ObjectPart, TableStyle};
+use crate::session::{
+    Filter, Part, PartSource, PlannedPart, RequestMode, ServerConditions, Session, indexers,
+    reflector_options,
+};
+use crate::settings::{self, By, Condition, FilterNeeds, Format, Get, ObjectPart, PlanForm, TableStyle};
 
 /// Prints the selected objects. Errors of single parts are reported at the end.
 pub(crate) async fn run<W: Write + Send + 'static>(
@@ -54,6 +58,9 @@ pub(crate) async fn run<W: Write + Send + 'static>(
     {
         return Err(anyhow::Error::new(ContextNotShown(format)).context(Usage));
     }
+    if let Some(form) = get.explain {
+        return explain(session, get, form, reporter, stdout, out).await;
+    }
     let mut stats = Stats::new(get.stats);
     let mut walk = Walk::start(session, &get.selection, get.ignore_not_found, reporter).await?;
     let listing = walk.with_extent(&get.selection, |extent| extent.listing(&get.print, stdout))?;
@@ -63,11 +70,15 @@ pub(crate) async fn run<W: Write + Send + 'static>(
     let is_only = walk.parts().len() == 1;
     while let Some(planned) = walk.next() {
         let part = &planned.part;
-        let source = reporter.source(part, source(session, get, part));
+        let known = session.load_fields(part, &get.by).await;
+        let conditions = ServerConditions::divide(part, &get.by, &known);
+        let source = source(session, get, part, &conditions);
+        let source = reporter.source(part, &get.selection, source);
         stats.add_source(&source);
         let done = match &part.name {
-            _ if !get.by.is_empty() => {
-                query_index(session, get, part, source, reporter, &printer, &mut stats).await
+            _ if !conditions.local.is_empty() => {
+                let by = &conditions.local;
+                query_index(session, get, by, part, source, reporter, &printer, &mut stats).await
             }
             Some(name) => match get_one(get, part, &source, name, reporter, &printer).await {
                 // A namespace from a pattern exists.
@@ -130,9 +141,10 @@ async fn report_empty(session: &Session, get: &Get, reporter: &Reporter, parts: 
     }
 }
 
-/// Returns the source of a part. `--by` is applied by the indexer and not by a filter.
-fn source(session: &Session, get: &Get, part: &Part) -> PartSource {
-    let indices = get.by.iter().map(|by| &by.index);
+/// Returns the source of a part. The conditions of `--by` that no server evaluates are applied by the indexer and not by a
+/// filter; a named object is never filtered.
+fn source(session: &Session, get: &Get, part: &Part, conditions: &ServerConditions) -> PartSource {
+    let indices = conditions.local.iter().map(|by| &by.index);
     let representation = if get.sort_by.is_some() {
         needs::sorted(&get.print)
     } else {
@@ -144,8 +156,48 @@ fn source(session: &Session, get: &Get, part: &Part) -> PartSource {
     };
     let representation = needs::with_filter(representation, get.selection.filter.needs());
     let representation = subresource::representation(get, representation);
-    let source = session.source(part, &get.selection, &get.print, representation, Filter::default());
+    let selection = conditions.selection(&get.selection);
+    let source = session.source(part, &selection, &get.print, representation, Filter::default());
     source.with_subresource(get.subresource.clone())
+}
+
+/// Prints the plan.
+async fn explain(
+    session: &Session,
+    get: &Get,
+    form: PlanForm,
+    reporter: &Reporter,
+    stdout: settings::OutputStream,
+    out: impl Write,
+) -> anyhow::Result<ExitCode> {
+    let plan_of = async |part: &Part| {
+        let known = session.load_fields(part, &get.by).await;
+        let conditions = ServerConditions::divide(part, &get.by, &known);
+        let source = source(session, get, part, &conditions);
+        let (mode, kept) = match &part.name {
+            _ if !conditions.local.is_empty() => {
+                (RequestMode::Synced, "the objects, compressed, in an index")
+            }
+            Some(name) => (RequestMode::Named(name.to_string()), "nothing after it is printed"),
+            None if get.sort_by.is_some() => (RequestMode::List, "the objects, until they are sorted"),
+            None => (RequestMode::List, "nothing after it is printed"),
+        };
+        let pages_first = match mode {
+            RequestMode::Synced => session.may_list_in_pages(part, &get.selection, &source).await,
+            _ => session.may_read_ahead(part),
+        };
+        let options = reflector_options(&get.selection, &source, None).pages_first(pages_first);
+        let reasons = needs::reasons(
+            &get.print,
+            &conditions.local,
+            &get.selection.filter,
+            get.sort_by.as_deref(),
+            source.representation(),
+        );
+        let (selection, conditions, kept) = (&get.selection, &conditions, kept.to_owned());
+        part_plan(PartUse { part, selection, conditions, mode, reasons, kept }, &source, &options)
+    };
+    query_plan::explain(session, &get.selection, form, reporter, stdout, out, plan_of).await
 }
 
 /// Prints one object by name.
@@ -208,22 +260,24 @@ async fn list_all<W: Write + Send + 'static>(
 }
 
 /// Prints the matching objects of the index in key order, which is the server's order.
+#[expect(clippy::too_many_arguments, reason = "the parts of one query")]
 async fn query_index<W: Write>(
     session: &Session,
     get: &Get,
+    by: &[By],
     part: &Part,
     source: PartSource,
     reporter: &Reporter,
     printer: &ListingPrinter<W>,
     stats: &mut Stats,
 ) -> anyhow::Result<()> {
-    let indexers = indexers(&get.by).context(Usage)?;
+    let indexers = indexers(by).context(Usage)?;
     let indexer = match synced_indexer(session, source, indexers, &get.selection, part, reporter).await {
         Err(error) if get.ignore_not_found && part.name.is_some() && is_missing(&error) => return Ok(()),
         indexer => indexer?,
     };
     stats.add_memory(&*indexer);
-    for object in matching_objects(&*indexer, &get.by)?.values() {
+    for object in matching_objects(&*indexer, by)?.values() {
         printer.object(part, object);
     }
     printer.listed(part);

@@ -26,6 +26,7 @@ pub(super) use self::member_reader::is_of_secrets;
 use super::empty_result;
 use super::list_store::ListStore;
 use super::needs;
+use super::query_plan::{self, PartUse, part_plan};
 use super::reporter::Reporter;
 use super::stats::Stats;
 use super::synced::{show_count, synced_indexer};
@@ -33,8 +34,11 @@ use super::walk::Walk;
 use crate::commands::watch as watch_command;
 use crate::exit::{ExitCode, Usage};
 use crate::output::{GroupCount, write_counts};
-use crate::session::{Filter, Part, PartSource, Session, index_function, reflector_options};
-use crate::settings::{self, By, Condition, Index, Print, Watch};
+use crate::session::{
+    Filter, Part, PartSource, PlannedPart, RequestMode, ServerConditions, Session, index_function,
+    reflector_options,
+};
+use crate::settings::{self, By, Condition, Index, PlanForm, Print, Watch};
 use crate::view::MASK;
 
 /// The number of objects of each value, by the position of the context, then by value.
@@ -49,6 +53,9 @@ pub(crate) async fn run(
     stdout: settings::OutputStream,
     mut out: impl Write,
 ) -> anyhow::Result<ExitCode> {
+    if let Some(form) = index.explain {
+        return explain(session, index, form, reporter, stdout, out).await;
+    }
     let mut stats = Stats::new(index.stats);
     let mut walk = Walk::start(session, &index.selection, false, reporter).await?;
     let columns = format::columns(session, index);
@@ -74,10 +81,17 @@ pub(crate) async fn run(
         empty_result::report_unmatched(session, reporter, &parts);
     }
     if groups.is_empty() && end == ExitCode::Ok {
-        if objects == 0 {
-            empty_result::report(session, &index.selection, reporter, &parts).await;
-        } else {
-            reporter.messages().notice(&no_values(&index.by, objects));
+        let is_narrowed = |planned: &PlannedPart| conditions(session, index, &planned.part).narrows();
+        match objects {
+            // The server did not send the objects without such values, which may be all or none.
+            0 if parts.iter().any(is_narrowed) => {
+                empty_result::report_text(session, reporter, &parts, &no_values(&index.by)).await;
+            }
+            0 => empty_result::report(session, &index.selection, reporter, &parts).await,
+            objects => {
+                let text = format!("{} in {objects} objects", no_values(&index.by));
+                reporter.messages().notice(&text);
+            }
         }
     }
     let code = empty_result::exit_code(groups.len(), index.fail_if_empty, end);
@@ -96,11 +110,45 @@ pub(crate) async fn watch(
     watch_command::run(session, &Watch::of_index(index), reporter, stdout, out).await
 }
 
+/// Prints the plan.
+async fn explain(
+    session: &Session,
+    index: &Index,
+    form: PlanForm,
+    reporter: &Reporter,
+    stdout: settings::OutputStream,
+    out: impl Write,
+) -> anyhow::Result<ExitCode> {
+    let plan_of = async |part: &Part| {
+        let source = source(session, index, part, reporter).await;
+        let mut conditions = conditions(session, index, part);
+        conditions.local.retain(|by| by.condition != Condition::Exists);
+        let is_counted = index.by.len() == 1 && index.aggregates.is_empty();
+        let (mode, kept) = match () {
+            () if index.watch => {
+                (RequestMode::Watch, "the last state, compressed, and its values and numbers")
+            }
+            () if is_counted => (RequestMode::Synced, "the object, compressed, in an index"),
+            () => (RequestMode::List, "its values and numbers"),
+        };
+        let pages_first = match mode {
+            RequestMode::Synced => session.may_list_in_pages(part, &index.selection, &source).await,
+            RequestMode::List => session.may_read_ahead(part),
+            RequestMode::Watch | RequestMode::NamedWatch(_) | RequestMode::Named(_) => false,
+        };
+        let options = reflector_options(&index.selection, &source, None).pages_first(pages_first);
+        let (selection, conditions, kept) = (&index.selection, &conditions, kept.to_owned());
+        let reasons = needs::reasons_of_index(index);
+        part_plan(PartUse { part, selection, conditions, mode, reasons, kept }, &source, &options)
+    };
+    query_plan::explain(session, &index.selection, form, reporter, stdout, out, plan_of).await
+}
+
 /// Returns the text for objects without values.
-fn no_values(by: &[By], objects: usize) -> String {
+fn no_values(by: &[By]) -> String {
     let such = if by.iter().any(|by| by.condition != Condition::Exists) { "such " } else { "" };
     let names: Vec<String> = by.iter().map(|by| by.index.to_string()).collect();
-    format!("No {such}values of {} found in {objects} objects", names.join(" and "))
+    format!("No {such}values of {} found", names.join(" and "))
 }
 
 /// Counts the values of an index. Returns the counts with the number of objects.
@@ -117,7 +165,7 @@ async fn counted(
     let (mut counts, mut objects) = (Counts::new(), 0);
     while let Some(planned) = walk.next() {
         let part = &planned.part;
-        let source = source(session, index, part, reporter);
+        let source = source(session, index, part, reporter).await;
         stats.add_source(&source);
         let indexers = Indexers::from([(name.clone(), function.clone())]);
         let indexer = match synced_indexer(session, source, indexers, &index.selection, part, reporter).await
@@ -170,7 +218,7 @@ async fn grouped(
     let mut number = 0;
     while let Some(planned) = walk.next() {
         let part = &planned.part;
-        let source = source(session, index, part, reporter);
+        let source = source(session, index, part, reporter).await;
         stats.add_source(&source);
         let (scope, resource) = (part.cluster, Arc::clone(&part.resource));
         let receiver =
@@ -215,10 +263,17 @@ async fn list(
     }
 }
 
+/// Divides the conditions on the values of a part that has been requested.
+fn conditions(session: &Session, index: &Index, part: &Part) -> ServerConditions {
+    ServerConditions::divide(part, &index.by, &session.known_fields(part))
+}
+
 /// Returns the source of a part.
-fn source(session: &Session, index: &Index, part: &Part, reporter: &Reporter) -> PartSource {
+async fn source(session: &Session, index: &Index, part: &Part, reporter: &Reporter) -> PartSource {
+    let known = session.load_fields(part, &index.by).await;
+    let selection = ServerConditions::divide(part, &index.by, &known).selection(&index.selection);
     let (print, filter) = (Print::default(), Filter::default());
     let representation = needs::with_filter(needs::index(index), index.selection.filter.needs());
-    let source = session.source(part, &index.selection, &print, representation, filter);
-    reporter.source(part, source)
+    let source = session.source(part, &selection, &print, representation, filter);
+    reporter.source(part, &index.selection, source)
 }

@@ -51,7 +51,7 @@ impl Requests<'_> {
     ) -> PartSource {
         let print = Print::default();
         let source = self.session.source(part, selection, &print, representation, Filter::default());
-        self.reporter.source(part, source)
+        self.reporter.source(part, selection, source)
     }
 
     /// Requests one object.

@@ -31,11 +31,16 @@ use tokio::time::Instant;
 
 use super::format::{self, Extent};
 use super::index::live_groups;
+use super::needs;
+use super::query_plan::{self, PartUse, load_watch_fields, part_plan, watch_conditions, watch_source};
 use super::reporter::Reporter;
 use crate::exit::{ExitCode, OwnLines, Usage};
 use crate::output::{EventStream, PrintError, ReaderWatch, WatchOutput};
-use crate::session::{ChangeFilter, ExitOnSignal, Interrupts, Session, TargetFailure, TargetSet};
-use crate::settings::{self, Lines, Watch, WatchForm};
+use crate::session::{
+    ChangeFilter, ExitOnSignal, Interrupts, Part, RequestMode, Session, TargetFailure, TargetSet,
+    reflector_options,
+};
+use crate::settings::{self, Lines, PlanForm, Watch, WatchForm};
 use get_watch::Named;
 pub(super) use part_supervisor::PartSupervisor;
 pub(super) use parts::{PartRequests, Parts};
@@ -51,6 +56,9 @@ pub(crate) async fn run<W: Write>(
     stdout: settings::OutputStream,
     out: W,
 ) -> anyhow::Result<ExitCode> {
+    if let Some(form) = watch.explain {
+        return explain(session, watch, form, reporter, stdout, out).await;
+    }
     let scope = scope(&watch.lines).context(Usage)?;
     if let WatchForm::Get(form) = &watch.form {
         get_watch::warn(form, reporter);
@@ -66,7 +74,7 @@ pub(crate) async fn run<W: Write>(
     };
     let mut partial = reporter.report_unusable(session);
     tokio::select! {
-        is_there = first_plan(&mut targets, reporter, &mut partial) => if !is_there? {
+        is_there = first_parts(session, watch, &mut targets, reporter, &mut partial) => if !is_there? {
             return Ok(ExitCode::Error);
         },
         () = deadline::reached(end) => return Ok(match () {
@@ -135,6 +143,39 @@ pub(crate) async fn run<W: Write>(
     ended
 }
 
+/// Prints the plan.
+async fn explain(
+    session: &Session,
+    watch: &Watch,
+    form: PlanForm,
+    reporter: &Reporter,
+    stdout: settings::OutputStream,
+    out: impl Write,
+) -> anyhow::Result<ExitCode> {
+    let plan_of = async |part: &Part| {
+        load_watch_fields(session, watch, part).await;
+        let conditions = watch_conditions(session, watch, part);
+        let source = watch_source(session, watch, part, &conditions)?;
+        let options = reflector_options(&watch.selection, &source, None)
+            .resume_from(watch.flow.from.as_deref().map(Into::into));
+        let reasons = needs::reasons_of_lines(
+            &watch.print,
+            &conditions.local,
+            &watch.selection.filter,
+            &watch.lines,
+            source.representation(),
+        );
+        let mode = match (&watch.form, &part.name) {
+            (WatchForm::Get(_), Some(name)) => RequestMode::NamedWatch(name.to_string()),
+            _ => RequestMode::Watch,
+        };
+        let (selection, conditions) = (&watch.selection, &conditions);
+        let kept = "its last state, compressed".to_owned();
+        part_plan(PartUse { part, selection, conditions, mode, reasons, kept }, &source, &options)
+    };
+    query_plan::explain(session, &watch.selection, form, reporter, stdout, out, plan_of).await
+}
+
 /// The description of a failed template has lines of its own.
 fn print_failure(error: anyhow::Error) -> anyhow::Error {
     let has_own_lines = error.downcast_ref().is_some_and(PrintError::has_own_lines);
@@ -182,6 +223,24 @@ pub(super) async fn first_plan(
                 *partial = true;
             }
         }
+    }
+    Ok(true)
+}
+
+/// Waits until one cluster is usable, and loads the selectable fields of its types. Returns `false` if none is usable, after
+/// reporting why.
+async fn first_parts(
+    session: &Session,
+    watch: &Watch,
+    targets: &mut TargetSet,
+    reporter: &Reporter,
+    partial: &mut bool,
+) -> anyhow::Result<bool> {
+    if !first_plan(targets, reporter, partial).await? {
+        return Ok(false);
+    }
+    for planned in targets.parts() {
+        load_watch_fields(session, watch, &planned.part).await;
     }
     Ok(true)
 }

@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use anyhow::Context;
 use kdelta::listwatch::Error;
 use kdelta::reflector::GiveUp;
 use kdelta::wire::Representation;
@@ -12,11 +11,10 @@ use kdelta::wire::Representation;
 use super::get_watch::WatchRefusal;
 use super::merged_stream::MergedStream;
 use super::unavailable_parts::UnavailableParts;
-use crate::commands::needs;
+use crate::commands::query_plan::{watch_conditions, watch_source};
 use crate::commands::reporter::Reporter;
-use crate::exit::Usage;
 use crate::session::{Filter, Part, PlannedPart, Session, TargetSet, reflector_options};
-use crate::settings::{GetWatch, Selection, Watch, WatchForm};
+use crate::settings::{Selection, Watch};
 
 /// The parts to watch, and their requests, where they do not follow from the watch alone.
 pub(in crate::commands) trait PartRequests {
@@ -162,21 +160,18 @@ impl<'a> Parts<'a> {
         let Some(PartState { planned, is_retry, watch_refusal, .. }) = self.states.get(&number) else {
             return Ok(Arc::default());
         };
-        let Watch { selection, by, print, lines, flow, .. } = self.watch;
+        let Watch { selection, flow, .. } = self.watch;
         let part = &planned.part;
-        let filter = Filter::by(by).context(Usage)?;
-        let representation = match &self.watch.form {
-            // The cells of `kubectl events` are not those of the server's table.
-            WatchForm::Events(_) => Representation::Objects,
-            WatchForm::Get(GetWatch { sort_by: Some(_), .. }) => needs::sorted(print),
-            WatchForm::Index(index) => needs::index(index),
-            _ => needs::of_lines(print, by.iter().map(|by| &by.index), lines),
+        let source = if let Some(requests) = self.requests {
+            let (selection, representation) = requests.request(part);
+            let print = &self.watch.print;
+            let source = self.session.source(part, selection, print, representation, Filter::default());
+            self.reporter.source(part, selection, source)
+        } else {
+            let conditions = watch_conditions(self.session, self.watch, part);
+            let source = watch_source(self.session, self.watch, part, &conditions)?;
+            self.reporter.source(part, selection, source)
         };
-        let representation = needs::with_filter(representation, selection.filter.needs());
-        let (selection, representation) =
-            self.requests.map_or((selection, representation), |requests| requests.request(part));
-        let source = self.session.source(part, selection, print, representation, filter);
-        let source = self.reporter.source(part, source);
         let selects_locally = source.selects_locally();
         let mut give_up = source.gives_up(true);
         let mut observer = watch_refusal.observe(self.reporter.observer(part));

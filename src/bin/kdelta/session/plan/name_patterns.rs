@@ -37,7 +37,7 @@ impl NamePatterns {
     }
 
     /// Returns the patterns as typed, separated by commas.
-    pub(in crate::session) fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         self.texts().collect::<Vec<_>>().join(",")
     }
 }

@@ -2,10 +2,12 @@
 //! same rules.
 
 mod filtered_stream;
+mod planned;
 mod received_count;
 mod request_permits;
 mod tries;
 
+pub(crate) use planned::RequestMode;
 pub(crate) use received_count::ReceivedCount;
 
 use std::sync::Arc;
@@ -176,6 +178,11 @@ impl PartSource {
             self.shared.has_responded.store(true, Ordering::Relaxed);
         }
         got.map_err(|error| self.tries.failed(error))
+    }
+
+    /// Returns the requested representation.
+    pub(crate) fn representation(&self) -> Representation {
+        self.client.requested_representation()
     }
 
     /// Whether the list should come as a single page: its objects are small, and rows can be joined with their names

@@ -129,7 +129,7 @@ const POLICIES: &[(Policy, &[&str])] = &[
         Policy::Nowhere(SUBJECT),
         &["api-version", "avg", "filename", "kustomize", "max", "min", "raw", "subresource", "sum"],
     ),
-    (Policy::Nowhere(MODE), &["watch", "watch-only"]),
+    (Policy::Nowhere(MODE), &["explain", "watch", "watch-only"]),
     (Policy::Nowhere(ONE_WATCH), &["count", "resource-version", "until-synced"]),
     (Policy::Nowhere(SECRETS), &["show-secrets"]),
     (Policy::Nowhere(TEMPLATE), &["template"]),

@@ -31,6 +31,11 @@ impl Expression {
         }
     }
 
+    /// Returns the expression as it was typed.
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
     /// Returns the compiled expression.
     pub(crate) fn filter(&self) -> &Arc<CelFilter> {
         &self.filter

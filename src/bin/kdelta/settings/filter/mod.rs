@@ -9,6 +9,7 @@ pub(crate) mod tests;
 pub(crate) use expression::Expression;
 pub(crate) use needs::{FilterNeeds, ObjectPart};
 
+use std::fmt;
 use std::time::Duration;
 
 use super::duration::{self, DurationError};
@@ -51,11 +52,24 @@ impl FilterCondition {
     }
 
     /// Returns what the condition reads of an object.
-    fn needs(&self) -> FilterNeeds {
+    pub(crate) fn needs(&self) -> FilterNeeds {
         match self {
             Self::OlderThan(_) | Self::NewerThan(_) => FilterNeeds::part(ObjectPart::Metadata),
             Self::RestartedWithin(_) => FilterNeeds::part(ObjectPart::Body),
             Self::Where(expression) => expression.needs(),
+        }
+    }
+}
+
+/// Formats the condition as it is typed, an age in seconds.
+impl fmt::Display for FilterCondition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let flag = self.flag();
+        match self {
+            Self::OlderThan(age) | Self::NewerThan(age) | Self::RestartedWithin(age) => {
+                write!(f, "--{flag} {}s", age.as_secs_f64())
+            }
+            Self::Where(expression) => write!(f, "--{flag} {}", expression.text()),
         }
     }
 }

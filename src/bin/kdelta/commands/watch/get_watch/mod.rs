@@ -99,7 +99,7 @@ pub(super) async fn read_named(
     for part in parts {
         let representation = needs::of_lines(&watch.print, [], &watch.lines);
         let source = session.source(&part, &watch.selection, &watch.print, representation, Filter::default());
-        let source = reporter.source(&part, source);
+        let source = reporter.source(&part, &watch.selection, source);
         let (tries, observer) = (source.tries(), reporter.one_shot_observer(&part));
         let name = part.name.as_deref().unwrap_or_default();
         match tries.repeat(&observer, async || source.get_named(name).await).await {

@@ -1,8 +1,10 @@
 //! Deleted objects: the final state, or a tombstone for a deletion that was missed.
 
+mod at_version;
+
 use std::sync::Arc;
 
-use super::{Key, Object};
+use crate::object::{Key, Object};
 
 /// A tombstone for a deletion that the watch missed and a later list revealed.
 ///

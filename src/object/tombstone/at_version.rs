@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use super::body::Body;
-use super::json::{self, Entry, Members};
-use super::{Object, ResourceVersion};
+use crate::object::body::Body;
+use crate::object::json::{self, Entry, Members};
+use crate::object::{Object, ResourceVersion};
 
 impl Object {
     /// Returns a copy with another resourceVersion, also in its text.

@@ -1,0 +1,115 @@
+//! Tests of the division of conditions.
+
+use std::sync::Arc;
+
+use kdelta::api::{Request, ServerVersion};
+
+use super::known_fields::{Definition, KnownFields};
+use super::*;
+use crate::session::part::tests::{resource, template};
+
+fn part(of: &str, namespace: &str) -> Part {
+    Part { resource: resource(of), ..template(namespace) }
+}
+
+/// Returns the selectors of labels and of fields, and the conditions that are evaluated here. `defined` are the
+/// selectable fields of a definition.
+fn divided(part: &Part, by: &[&str], defined: Option<&[&str]>) -> [String; 3] {
+    let by: Vec<By> = by.iter().map(|text| By::parse(text).expect(text)).collect();
+    let definition = defined.map(|fields| Definition {
+        request: Request::new("/definition"),
+        fields: Some(fields.iter().map(|field| (*field).to_owned()).collect()),
+    });
+    let known = KnownFields { version: Some(ServerVersion { major: 1, minor: 36 }), definition };
+    let divided = ServerConditions::divide(part, &by, &known);
+    let selectors =
+        |of: &[(String, By)]| of.iter().map(|(text, _)| text.clone()).collect::<Vec<_>>().join(",");
+    let local = divided.local.iter().map(ToString::to_string).collect::<Vec<_>>();
+    [selectors(&divided.labels), selectors(&divided.fields), local.join(" ")]
+}
+
+#[test]
+fn labels_names_and_known_fields_are_for_the_server() {
+    for (by, labels, fields) in [
+        ("label:app=web", "app=web", ""),
+        ("label:a.b/c=x,y", "a.b/c in (x,y)", ""),
+        ("label:app!=web", "app!=web", ""),
+        ("label:app!=web,api", "app notin (web,api)", ""),
+        ("label:app", "app", ""),
+        ("!label:app", "!app", ""),
+        ("label:app=", "app=", ""),
+        ("name=web", "", "metadata.name=web"),
+        ("name!=web,api", "", "metadata.name!=web,metadata.name!=api"),
+        ("namespace=shop", "", "metadata.namespace=shop"),
+        ("node=worker-1", "", "spec.nodeName=worker-1"),
+        ("node=a=b,", "", ""),
+        ("node!=a=b", "", r"spec.nodeName!=a\=b"),
+        ("node", "", "spec.nodeName!="),
+        ("!node", "", "spec.nodeName="),
+        ("field:{.status.phase}=Running", "", "status.phase=Running"),
+        ("field:spec.hostNetwork=true", "", "spec.hostNetwork=true"),
+        ("field:spec.hostNetwork", "", "spec.hostNetwork!=false"),
+        ("!field:spec.hostNetwork", "", "spec.hostNetwork=false"),
+    ] {
+        let local = if labels.is_empty() && fields.is_empty() { by } else { "" };
+        assert_eq!(divided(&part("pods", ""), &[by], None), [labels, fields, local], "{by}");
+    }
+    let jobs = part("jobs.batch", "");
+    assert_eq!(divided(&jobs, &["field:status.succeeded=2"], None), ["", "status.successful=2", ""]);
+}
+
+#[test]
+fn other_conditions_are_evaluated_here() {
+    for by in [
+        "image=web:1",
+        "annotation:note=x",
+        "owner=ReplicaSet/web",
+        "field:spec.containers[*].name=a",
+        "field:spec.priority=1",
+        // A selector has no alternatives.
+        "name=a,b",
+        "node=a,b",
+        // An index has no value for an absent field.
+        "node=",
+        "node!=",
+        "field:spec.hostNetwork=false",
+        "field:spec.hostNetwork!=false",
+        // Every object has one.
+        "name",
+        // No server accepts these.
+        "label:app=a b",
+        "label:app=a,",
+        "label:a b",
+        "label:app=x in (y)",
+    ] {
+        assert_eq!(divided(&part("pods", ""), &[by], None), ["", "", by], "{by}");
+    }
+    assert_eq!(divided(&part("pods", "shop"), &["namespace=shop"], None), ["", "", "namespace=shop"]);
+    assert_eq!(divided(&part("deployments.apps", ""), &["node=a"], None), ["", "", "node=a"]);
+    let named = Part { name: Some(Arc::from("web")), ..part("pods", "shop") };
+    assert_eq!(divided(&named, &["label:app=web"], None), ["", "", "label:app=web"]);
+}
+
+#[test]
+fn definition_decides_about_custom_resources() {
+    let widgets = part("widgets.example.com", "");
+    let defined = Some(&["spec.color"][..]);
+    assert_eq!(divided(&widgets, &["field:spec.color=red"], defined), ["", "spec.color=red", ""]);
+    assert_eq!(divided(&widgets, &["field:spec.color!=red"], defined), ["", "spec.color!=red", ""]);
+    // A custom resource may have an empty text.
+    for by in ["field:spec.color", "!field:spec.color", "field:spec.color!=", "field:spec.size=1"] {
+        assert_eq!(divided(&widgets, &[by], defined), ["", "", by]);
+    }
+    assert_eq!(divided(&widgets, &["label:app=x"], defined), ["app=x", "", ""]);
+    // The server of an aggregated API may ignore selectors.
+    assert_eq!(
+        divided(&widgets, &["label:app=x", "name=y"], None),
+        ["app=x", "metadata.name=y", "label:app=x name=y"]
+    );
+}
+
+#[test]
+fn selectors_join_those_of_the_user() {
+    let by = ["label:tier=x", "node=n", "label:app!=y", "image=i"];
+    assert_eq!(divided(&part("pods", ""), &by, None), ["tier=x,app!=y", "spec.nodeName=n", "image=i"]);
+}
