@@ -1,9 +1,10 @@
 //! Queries and templates over objects: quantities, groups with counts and aggregates, sorting, custom columns, Go templates
-//! and aligned cells as kubectl has them, jq and CEL expressions, and the status of objects by kstatus' rules. Pure.
+//! and aligned cells as kubectl has them, conditions on fields, jq and CEL expressions, and the status of objects by kstatus' rules. Pure.
 
 #[cfg(feature = "cel")]
 mod cel;
 mod custom_columns;
+mod field_filter;
 mod go_template;
 mod groups;
 #[cfg(feature = "jq")]
@@ -16,6 +17,7 @@ mod tab_writer;
 #[cfg(feature = "cel")]
 pub use cel::{CelError, CelFilter, CelInput, CelSyntaxError};
 pub use custom_columns::{ColumnPrintError, ColumnPrinter, CustomColumns, CustomColumnsError};
+pub use field_filter::{FieldFilter, FieldFilterError};
 pub use go_template::{GoTemplate, ListExecution, TemplateError};
 pub use groups::{Aggregate, Group, GroupKey, Groups, Member, Number, TooManyGroups};
 #[cfg(feature = "jq")]

@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
+use crate::cluster::kubectl;
 use crate::support::{Api, OnServer, TestEnv, Testbed};
 
 /// Whether a pod, as the server returns it, matches.
@@ -102,6 +103,15 @@ fn filters_select_the_same_objects_everywhere() {
     create_pods(&api, &namespace);
     let list = api.get(&format!("/api/v1/namespaces/{namespace}/pods"));
     let pods = list["items"].as_array().expect("items");
+    let label =
+        |pod: &Value, key: &str| pod["metadata"]["labels"][key].as_str().unwrap_or_default().to_owned();
+    let node = |pod: &Value| pod["spec"]["nodeName"].as_str().unwrap_or_default().to_owned();
+    let memory = |pod: &Value| {
+        pod["spec"]["containers"][0]["resources"]["requests"]["memory"]
+            .as_str()
+            .unwrap_or_default()
+            .to_owned()
+    };
     let status = |pod: &Value| pod["status"]["containerStatuses"][0].clone();
     let name = |pod: &Value| pod["metadata"]["name"].as_str().unwrap_or_default().to_owned();
     let minutes_since_restart = |pod: &Value| {
@@ -109,14 +119,87 @@ fn filters_select_the_same_objects_everywhere() {
         Some(jiff::Timestamp::now().duration_since(finished).as_mins())
     };
     let cases: &[(&[&str], Oracle<'_>)] = &[
+        (&["--name", "web-*"], &|pod| name(pod).starts_with("web-")),
+        (&["--name", "web-*,db-1"], &|pod| name(pod).starts_with("web-") || name(pod) == "db-1"),
+        (&["--name", "/-1[0-9]$/", "--name", "cache-2"], &|pod| {
+            name(pod).split('-').nth(1).is_some_and(|number| number.len() == 2 && number.starts_with('1'))
+                || name(pod) == "cache-2"
+        }),
+        (&["-l", "app=a1", "-l", "app=a2"], &|pod| ["a1", "a2"].contains(&label(pod, "app").as_str())),
+        (&["-l", "app=a1", "-l", "tier in (t1,t2)"], &|pod| {
+            label(pod, "app") == "a1" || ["t1", "t2"].contains(&label(pod, "tier").as_str())
+        }),
+        (&["--field-selector", "spec.nodeName in (n1, n3)"], &|pod| {
+            ["n1", "n3"].contains(&node(pod).as_str())
+        }),
+        (&["--field-selector", "spec.nodeName notin (n1,n3),status.phase=Running"], &|pod| {
+            !["n1", "n3"].contains(&node(pod).as_str()) && pod["status"]["phase"] == "Running"
+        }),
+        (&["--field-selector", "status.containerStatuses[*].restartCount>3"], &|pod| {
+            status(pod)["restartCount"].as_i64().is_some_and(|count| count > 3)
+        }),
+        (&["--field-selector", "spec.containers[*].resources.requests.memory>=1Gi"], &|pod| {
+            memory(pod) != "512Mi"
+        }),
+        (&["--field-selector", "spec.containers[*].resources.requests.memory<1.4Gi"], &|pod| {
+            memory(pod) != "2Gi"
+        }),
         (&["--older-than", "1h"], &|_| false),
         (&["--newer-than", "1h"], &|_| true),
         (&["--restarted-within", "35m"], &|pod| {
             minutes_since_restart(pod).is_some_and(|minutes| minutes < 35)
+        }),
+        (&["--restarted-within", "35m", "--name", "/^db/", "--newer-than", "2d"], &|pod| {
+            minutes_since_restart(pod).is_some_and(|minutes| minutes < 35) && name(pod).starts_with("db")
         }),
     ];
     for (flags, matches) in cases {
         let expected: BTreeSet<String> = pods.iter().filter(|pod| matches(pod)).map(name).collect();
         assert_eq!(selected(&env, testbed, &namespace, flags), expected, "{flags:?}");
     }
+}
+
+#[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
+fn status_is_that_of_kubectls_column() {
+    let OnServer { env, testbed, api, namespace } = TestEnv::on_server();
+    create_pods(&api, &namespace);
+    let table = kubectl(testbed.kubeconfig(), &["get", "pods", "-n", &namespace, "--no-headers"]);
+    let table = { table }.output().expect("kubectl runs").stdout;
+    let table = String::from_utf8(table).expect("text");
+    let rows: Vec<(&str, &str)> = table
+        .lines()
+        .map(|line| {
+            let mut cells = line.split_whitespace();
+            (cells.next().unwrap_or_default(), cells.nth(1).unwrap_or_default())
+        })
+        .collect();
+    let statuses: BTreeSet<&str> = rows.iter().map(|(_, status)| *status).collect();
+    assert!(statuses.len() > 3, "{table}");
+    let with = |wanted: &[&str]| -> BTreeSet<String> {
+        let found = rows.iter().filter(|(_, status)| wanted.contains(status));
+        found.map(|(name, _)| (*name).to_owned()).collect()
+    };
+    for status in &statuses {
+        let lower = status.to_lowercase();
+        assert_eq!(selected(&env, testbed, &namespace, &["--status", &lower]), with(&[status]), "{status}");
+    }
+    let two = selected(&env, testbed, &namespace, &["--status", "CrashLoopBackOff,Completed"]);
+    assert_eq!(two, with(&["CrashLoopBackOff", "Completed"]));
+    let both = selected(&env, testbed, &namespace, &["--status", "*BackOff"]);
+    assert_eq!(both, with(&["CrashLoopBackOff", "ImagePullBackOff"]));
+    let documents = |flags: &[&str]| {
+        let words = [&["get", "pods", "-n", &namespace, "-o", "json"], flags].concat();
+        let text = env.kdelta_on(testbed, &words).finish().quiet_success();
+        serde_json::from_str::<Value>(&text).expect("a List")["items"].as_array().expect("items").clone()
+    };
+    let all = documents(&[]);
+    let some = documents(&["--status", "Completed"]);
+    assert!(!some.is_empty() && some.iter().all(|pod| all.contains(pod)), "the objects are whole");
+    let words = ["get", "configmaps", "-n", "kube-system", "--status", "x"];
+    let error = env.kdelta_on(testbed, &words).finish().failure(1);
+    assert_eq!(
+        error,
+        "error: --status: the table of ConfigMap objects has neither a STATUS nor a PHASE column\n"
+    );
 }

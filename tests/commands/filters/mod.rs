@@ -21,6 +21,12 @@ fn lines(words: &[&str]) -> Vec<String> {
 /// Whether a pod, as the server returns it, matches.
 type Oracle<'a> = &'a dyn Fn(&Value) -> bool;
 
+/// Whether the condition Ready of a pod is true.
+fn is_ready(pod: &Value) -> bool {
+    let conditions = pod["status"]["conditions"].as_array();
+    conditions.is_some_and(|all| all.iter().any(|one| one["type"] == "Ready" && one["status"] == "True"))
+}
+
 #[test]
 fn filters_select_some_objects_of_the_demo() {
     let text = call(&["get", "pods", "-A", "-o", "json"]).quiet_success();
@@ -28,6 +34,18 @@ fn filters_select_some_objects_of_the_demo() {
     let pods = list["items"].as_array().expect("items");
     let name = |pod: &Value| pod["metadata"]["name"].as_str().unwrap_or_default().to_owned();
     let cases: &[(&[&str], Oracle<'_>)] = &[
+        (&["--name", "web-*"], &|pod| name(pod).starts_with("web-")),
+        (&["--name", "/^(web|coredns)-/"], &|pod| {
+            name(pod).starts_with("web-") || name(pod).starts_with("coredns-")
+        }),
+        (&["--field-selector", "spec.nodeName in (worker-1)"], &|pod| pod["spec"]["nodeName"] == "worker-1"),
+        (&["--field-selector", "status.phase notin (Running)"], &|pod| pod["status"]["phase"] != "Running"),
+        (&["-l", "app=web", "-l", "k8s-app"], &|pod| {
+            let labels = &pod["metadata"]["labels"];
+            labels["app"] == "web" || !labels["k8s-app"].is_null()
+        }),
+        (&["--ready", "--name", "web-*"], &|pod| name(pod).starts_with("web-") && is_ready(pod)),
+        (&["--not-ready"], &|pod| !is_ready(pod) && pod["status"]["phase"] != "Succeeded"),
         (&["--newer-than", "9y"], &|_| true),
         (&["--older-than", "9y"], &|_| false),
         (&["--restarted-within", "9y"], &|pod| {
@@ -49,10 +67,31 @@ fn filters_select_some_objects_of_the_demo() {
 }
 
 #[test]
+fn status_is_that_of_the_column() {
+    let rows = lines(&["get", "pods", "-A", "--no-headers"]);
+    let running: Vec<_> =
+        rows.into_iter().filter(|row| row.split_whitespace().nth(3) == Some("Running")).collect();
+    assert!(!running.is_empty());
+    let names = |rows: &[String]| -> Vec<String> {
+        rows.iter().filter_map(|row| row.split_whitespace().nth(1)).map(str::to_owned).collect()
+    };
+    let found = lines(&["get", "pods", "-A", "--no-headers", "--status", "Running"]);
+    assert_eq!(names(&found), names(&running));
+}
+
+#[test]
 fn invalid_filters_are_usage_errors() {
     for (flags, error) in [
         (&["--older-than", "1w"][..], "invalid --older-than: time: unknown unit \"w\" in duration \"1w\""),
         (&["--restarted-within", "x"], "invalid --restarted-within: time: invalid duration \"x\""),
+        (&["--name", "/[/"], "invalid --name /[/: "),
+        (&["--status", ""], "--status needs a status"),
+        (&["--ready", "--not-ready"], "--ready and --not-ready exclude each other"),
+        (&["-l", "a=b", "-l", "c in d"], "invalid --selector \"c in d\": "),
+        (&["--field-selector", "a in (b"], "invalid field selector: the set in 'a in (b' has no closing"),
+        (&["--changed-by", "spec"], "--changed-by needs --watch"),
+        (&["-w", "--changed-by", "jq=.x |"], "invalid --changed-by: error parsing jq .x |: "),
+        (&["-w", "--changed-by", "a..b"], "invalid field path \"a..b\""),
         (
             &["--resource-version", "5", "-w", "--newer-than", "1h"],
             "--resource-version and --newer-than exclude",

@@ -44,6 +44,11 @@ pub(crate) struct LineArgs {
     #[arg(long, value_name = "PATH", allow_hyphen_values = true)]
     pub(crate) only: Vec<String>,
 
+    /// Suppress updates that do not change this field, or with jq=EXPRESSION the results of an expression; of repeated flags
+    /// one must change
+    #[arg(long, value_name = "PATH", allow_hyphen_values = true)]
+    pub(crate) changed_by: Vec<String>,
+
     /// Print a row for each update, even if the row is unchanged
     #[arg(long)]
     pub(crate) show_all: bool,

@@ -174,7 +174,7 @@ mod tests {
     fn short_flags_match_kubectl() {
         let args = get("get po -Aw -l app=web -L tier,zone -L rack -owide");
         assert!(args.objects.select.all_namespaces && args.watch);
-        assert_eq!(args.objects.select.selector.as_deref(), Some("app=web"));
+        assert_eq!(args.objects.select.selector, ["app=web"]);
         assert_eq!(args.objects.print.label_columns, ["tier", "zone", "rack"]);
         assert_eq!(args.objects.print.output.as_deref(), Some("wide"));
         assert_eq!(

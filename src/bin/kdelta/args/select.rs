@@ -36,11 +36,12 @@ pub(crate) struct SelectArgs {
     #[arg(long, value_name = "SELECTOR")]
     pub(crate) namespace_selector: Option<String>,
 
-    /// Label selector: key=value, key!=value, 'key in (a, b)', key, !key, joined by commas
+    /// Label selector: key=value, key!=value, 'key in (a, b)', key, !key, joined by commas; of repeated flags one must match
     #[arg(short = 'l', long, value_name = "SELECTOR")]
-    pub(crate) selector: Option<String>,
+    pub(crate) selector: Vec<String>,
 
-    /// Field selector: path=value, path!=value, joined by commas
+    /// Field selector: path=value, path!=value, and of any field 'path in (a, b)', 'path notin (a)', path<value, path>=value,
+    /// joined by commas
     #[arg(long, value_name = "SELECTOR")]
     pub(crate) field_selector: Option<String>,
 
@@ -80,6 +81,23 @@ pub(crate) struct FilterArgs {
     /// Only pods with a container that restarted less than this long ago, such as 10m
     #[arg(long, value_name = "AGE", allow_hyphen_values = true)]
     pub(crate) restarted_within: Option<String>,
+
+    /// Only objects whose STATUS column, or else PHASE column, shows one of these, such as CrashLoopBackOff,Pending or 'Init:*'
+    #[arg(long, value_name = "STATUS", value_delimiter = ',')]
+    pub(crate) status: Vec<String>,
+
+    /// Only objects that are ready or done, by kstatus' rules
+    #[arg(long)]
+    pub(crate) ready: bool,
+
+    /// Only objects that are not: in progress, failed or terminating
+    #[arg(long)]
+    pub(crate) not_ready: bool,
+
+    /// Only objects with these names: patterns such as 'web-*,db', or a regular expression such as '/^web-[0-9]+$/'; of
+    /// repeated flags one must match
+    #[arg(long, value_name = "NAME")]
+    pub(crate) name: Vec<String>,
 
     /// Only objects for which this CEL expression is true, such as 'object.spec.replicas > 2'; variables are object, now,
     /// and old in a watch; of repeated flags all must be true

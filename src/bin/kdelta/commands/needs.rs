@@ -27,7 +27,8 @@ pub(super) fn of_lines<'a>(
     indices: impl IntoIterator<Item = &'a IndexName>,
     lines: &Lines,
 ) -> Representation {
-    let compared = lines.changes.is_some() || lines.old || !lines.only.is_empty() || !lines.ignore.is_empty();
+    let selects_updates = !(lines.only.is_empty() && lines.ignore.is_empty() && lines.changed_by.is_empty());
+    let compared = lines.changes.is_some() || lines.old || selects_updates;
     let body = compared || indices.into_iter().any(needs_body);
     let shows_object = |fields: &Vec<String>| fields.iter().any(|field| field == "object");
     match (print.format, &lines.fields) {

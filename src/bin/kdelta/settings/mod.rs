@@ -30,13 +30,13 @@ pub(crate) use demo::Demo;
 pub(crate) use environment::{ConfigFile, Environment, VARIABLES};
 #[cfg(test)]
 pub(crate) use filter::tests::filter_of;
-pub(crate) use filter::{Expression, FilterCondition, FilterNeeds, ObjectFilter, ObjectPart};
+pub(crate) use filter::{Expression, FilterCondition, FilterNeeds, Names, ObjectFilter, ObjectPart};
 pub(crate) use index::{Index, IndexFormat};
 pub(crate) use kubectl::{
     ApiResources, EventOutput, Events, Files, GetWatch, RawPath, ResourceColumn, Version, VersionFormat,
     WatchForm,
 };
-pub(crate) use lines::{Flow, Lines};
+pub(crate) use lines::{ChangedBy, Flow, Lines};
 pub(crate) use pattern::Pattern;
 pub(crate) use print::{Format, Jq, Print, TableStyle, Template};
 pub(crate) use selection::{ListMode, Namespaces, Selection};

@@ -1,7 +1,7 @@
 //! The selection: which objects, in which namespaces, and how they are listed.
 
 use super::environment::Environment;
-use super::filter::ObjectFilter;
+use super::filter::{ObjectFilter, Selectors};
 use super::targets::{self, Target};
 use super::usage::first_given;
 use super::{Pattern, UsageError};
@@ -135,13 +135,14 @@ impl Selection {
         {
             return Err(UsageError::SeveralNamespacesWithFiles(namespace.unwrap_or_default().to_owned()));
         }
+        let Selectors { labels, fields: _, filter } = Selectors::read(args, form.is_watch())?;
         Ok(Self {
             targets: Vec::new(),
             keeps_repeated_names: false,
             namespaces,
-            label_selector: args.selector.clone().filter(|text| !text.is_empty()),
+            label_selector: labels,
             field_selector: None,
-            filter: ObjectFilter::read(&args.filter, form.is_watch())?,
+            filter,
             cached: args.cached,
             page_size: page_size(args.chunk_size),
             list_mode: list_mode(args.list_mode, environment),
@@ -155,20 +156,22 @@ impl Selection {
         environment: &Environment,
     ) -> Result<Self, UsageError> {
         let given = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
-        let (label_selector, field_selector) = (given(&args.selector), given(&args.field_selector));
-        let has_selector = label_selector.is_some() || field_selector.is_some();
+        let has_labels = args.selector.iter().any(|text| !text.is_empty());
+        let has_selector = has_labels || given(&args.field_selector).is_some();
         let parse = match form {
             TargetForm::Own | TargetForm::OwnWatch => targets::parse,
             TargetForm::Get => targets::parse_as_get,
             TargetForm::GetWatch => targets::parse_as_get_watch,
         };
+        let targets = parse(&args.resources, has_selector, args.all_kinds)?;
+        let Selectors { labels, fields, filter } = Selectors::read(args, form.is_watch())?;
         Ok(Self {
-            targets: parse(&args.resources, has_selector, args.all_kinds)?,
+            targets,
             keeps_repeated_names: form == TargetForm::Get,
             namespaces: Namespaces::read(args.all_namespaces, namespace, given(&args.namespace_selector))?,
-            label_selector,
-            field_selector,
-            filter: ObjectFilter::read(&args.filter, form.is_watch())?,
+            label_selector: labels,
+            field_selector: fields,
+            filter,
             cached: args.cached,
             page_size: page_size(args.chunk_size),
             list_mode: list_mode(args.list_mode, environment),

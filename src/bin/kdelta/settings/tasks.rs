@@ -184,7 +184,7 @@ fn raw(path: &str, args: &GetArgs) -> Result<Task, UsageError> {
     let is_given = |text: &Option<String>| text.as_ref().is_some_and(|text| !text.is_empty());
     match () {
         () if !select.resources.is_empty() => return Err(UsageError::WordsWithRaw),
-        () if args.watch || flow.watch_only || is_given(&select.selector) => {
+        () if args.watch || flow.watch_only || select.selector.iter().any(|text| !text.is_empty()) => {
             return Err(UsageError::FlagsWithRaw);
         }
         () if is_given(&print.output) => return Err(UsageError::OutputWithRaw),

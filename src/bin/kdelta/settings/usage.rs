@@ -1,6 +1,7 @@
 //! Usage errors, with exit code 2. The messages are kubectl's where it has one.
 
-use kdelta::query::CelSyntaxError;
+use kdelta::object::SelectorError;
+use kdelta::query::{CelSyntaxError, FieldFilterError, JqSyntaxError};
 
 use super::duration::DurationError;
 use super::print::TemplateError;
@@ -128,6 +129,20 @@ pub(crate) enum UsageError {
     Where(CelSyntaxError),
     #[error("invalid --{flag}: {error}")]
     Age { flag: &'static str, error: DurationError },
+    #[error("--status needs a status, such as Pending")]
+    NoStatus,
+    #[error("--ready and --not-ready exclude each other")]
+    ReadyAndNot,
+    #[error("invalid --name {text}: {reason}")]
+    NameExpression { text: String, reason: String },
+    #[error("--name {0:?} has a slash: a regular expression stands between two, as in /^web/")]
+    NameWithSlash(String),
+    #[error("invalid --selector {text:?}: {error}")]
+    Labels { text: String, error: SelectorError },
+    #[error(transparent)]
+    Fields(#[from] FieldFilterError),
+    #[error("invalid --changed-by: error parsing jq {text}: {error}")]
+    ChangedBy { text: String, error: JqSyntaxError },
     #[error("invalid --resync: {0}")]
     Resync(DurationError),
     #[error("--resync must be at least 1s")]

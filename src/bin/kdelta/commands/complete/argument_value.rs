@@ -9,6 +9,27 @@ use super::field_path::{
 use super::line::TypedLine;
 use crate::settings::{IndexName, output_formats};
 
+/// Common values of STATUS columns.
+const STATUSES: &[&str] = &[
+    "Active",
+    "Bound",
+    "Completed",
+    "ContainerCreating",
+    "CrashLoopBackOff",
+    "Error",
+    "Evicted",
+    "Failed",
+    "ImagePullBackOff",
+    "NotReady",
+    "OOMKilled",
+    "Pending",
+    "Ready",
+    "Running",
+    "SchedulingDisabled",
+    "Succeeded",
+    "Terminating",
+];
+
 /// Completes the value of a flag or a positional argument.
 pub(super) fn argument_value(
     line: &TypedLine<'_>,
@@ -34,8 +55,14 @@ pub(super) fn argument_value(
             fixed(&["avg", "count", "max", "min", "sum", "value"], head, typed)
         }
         "sort_by" => fields(line, head, sort_key(typed)),
-        "ignore" | "only" | "sum" | "avg" | "min" | "max" => fields(line, head, update_filter(typed)),
+        "ignore" | "only" | "changed_by" | "sum" | "avg" | "min" | "max" => {
+            fields(line, head, update_filter(typed))
+        }
         "object" => object(head, typed),
+        "status" => Completion::of_list(fixed_source(STATUSES), head, typed),
+        "name" => {
+            Completion::of_list(ValueSource::Names { types: types(line), taken: Vec::new() }, head, typed)
+        }
         "types" => Completion::of_list(fixed_source(&["Normal", "Warning"]), head, typed),
         "api_version" => Completion::of(ValueSource::Versions, head, typed),
         "profile" => fixed(&["none"], head, typed),

@@ -135,10 +135,15 @@ impl Retrieval<'_> {
             Err(error) if self.get.ignore_not_found && is_not_found(&error) => return None,
             Err(error) => return Some(ErrorTree::Error(error)),
         };
-        let is_selected =
-            self.labels.as_ref().is_none_or(|labels| labels.matches(&object)) && self.filter.passes(&object);
+        if self.labels.as_ref().is_some_and(|labels| !labels.matches(&object)) {
+            return None;
+        }
+        match self.filter.selects(&object) {
+            Ok(true) => {}
+            Ok(false) => return None,
+            Err(error) => return Some(ErrorTree::Error(error.into())),
+        }
         match wrong_namespace {
-            _ if !is_selected => {}
             Some(error) => self.wrong_namespaces.push(ErrorTree::Error(error)),
             None => self.found.push((part, object)),
         }

@@ -212,7 +212,7 @@ async fn get_one<W: Write>(
     let (tries, observer) = (source.tries(), reporter.one_shot_observer(part));
     match tries.repeat(&observer, async || source.get_named(name).await).await {
         Ok(object) => {
-            if source.passes(&object) {
+            if source.selects(&object)? {
                 printer.object(&subresource::printed_part(get, part, object.type_meta()), &object);
             }
             printer.listed(part);

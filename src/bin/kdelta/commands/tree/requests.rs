@@ -74,7 +74,7 @@ impl Requests<'_> {
     ) -> Result<Vec<Arc<Object>>, Error> {
         if let Some(name) = &part.name {
             let object = self.get(part, &source, name).await?;
-            return Ok(if source.passes(&object) { vec![object] } else { Vec::new() });
+            return Ok(if source.selects(&object)? { vec![object] } else { Vec::new() });
         }
         let (session, reporter) = (self.session, self.reporter);
         let indexer = synced_indexer(session, source, Indexers::default(), selection, part, reporter).await?;

@@ -45,7 +45,7 @@ use get_watch::Named;
 pub(super) use part_supervisor::PartSupervisor;
 pub(super) use parts::{PartRequests, Parts};
 pub(super) use printer::PartSink;
-use printer::{DeltaPrinter, DeltaSelection};
+use printer::{ChangedResults, DeltaPrinter, DeltaSelection};
 pub(super) use watch_loop::WatchLoop;
 
 /// Prints until it is interrupted, a limit is reached, or every part has failed.
@@ -119,8 +119,10 @@ pub(crate) async fn run<W: Write>(
         WatchForm::Events(events) => WatchOutput::events(EventStream::new(format::of_events(events, stdout))),
         WatchForm::Index(index) => live_groups(session, index, reporter, stdout)?,
     };
+    let changed_by = ChangedResults::start(&watch.lines.changed_by)?;
     let filter = ChangeFilter::new(&watch.selection.filter, session.expression_errors());
-    let selected = DeltaSelection { scope, filter, resumable: !watch.flow.coalesce && !watch.filters() };
+    let selected =
+        DeltaSelection { scope, changed_by, filter, resumable: !watch.flow.coalesce && !watch.filters() };
     let mut printer = DeltaPrinter::new(output, selected, reporter, out);
     let named = match named {
         Named::Watchable(object) => object,

@@ -3,9 +3,11 @@
 //! The input is the document that `-o json` prints: a single object, a `List`, or the object of each change. An expression
 //! over `.items[]` is evaluated on each item as it arrives.
 
+mod comparison;
 mod failure;
 mod worker;
 
+pub(crate) use comparison::JqComparison;
 pub(crate) use failure::JqFailure;
 
 use std::io::{self, Write};

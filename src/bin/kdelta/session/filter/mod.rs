@@ -12,6 +12,7 @@ use verdict::Verdict;
 use std::sync::Arc;
 
 use jiff::Timestamp;
+use kdelta::listwatch::{Error, Status};
 use kdelta::object::{FieldSelector, Object, PathError};
 
 use super::plan::{MatchedPatterns, NamePatterns};
@@ -101,6 +102,30 @@ impl Filter {
             .iter()
             .filter(|predicate| predicate.is_constant())
             .all(|predicate| predicate.verdict(object, now).matches)
+    }
+
+    /// Checks that the object has what the predicates read.
+    ///
+    /// # Errors
+    /// The server's table of its type has no column for the status.
+    pub(super) fn check(&self, object: &Object) -> Result<(), Error> {
+        let reads_status = self.predicates.iter().any(|predicate| matches!(predicate, Predicate::Status(_)));
+        if !reads_status || predicate::status(object).is_some() {
+            return Ok(());
+        }
+        let kind = &object.type_meta().kind;
+        let message =
+            format!("--status: the table of {kind} objects has neither a STATUS nor a PHASE column");
+        Err(Error::Invalid(Status { message, ..Status::default() }))
+    }
+
+    /// Whether the object matches.
+    ///
+    /// # Errors
+    /// It lacks what a predicate reads.
+    pub(crate) fn selects(&self, object: &Object) -> Result<bool, Error> {
+        self.check(object)?;
+        Ok(self.passes(object))
     }
 
     /// Whether the object matches.

@@ -4,14 +4,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
-use kdelta::object::{FieldPath, FieldSelector, Object, PathError};
+use kdelta::object::{FieldPath, FieldSelector, LabelSelector, Object, PathError};
+use kdelta::query::{ComputedStatus, FieldFilter, ObjectStatus};
 use kdelta::store::IndexFunc;
 
 use super::expression::{Expression, ExpressionErrors};
 use super::verdict::Verdict;
 use crate::session::indices::index_function;
 use crate::session::plan::{MatchedPatterns, NamePatterns};
-use crate::settings::{By, Condition, FilterCondition};
+use crate::settings::{By, Condition, FilterCondition, Names, Pattern};
 
 /// A condition on one object, ready to be evaluated.
 #[derive(Clone)]
@@ -26,6 +27,16 @@ pub(super) enum Predicate {
     Since(FieldPath, SignedDuration),
     /// Times in the object, the latest of which is less than this long ago.
     Within(Arc<[FieldPath]>, SignedDuration),
+    /// Patterns for the cell of the status column, in lower case.
+    Status(Arc<[Pattern]>),
+    /// Whether the object is ready or done by kstatus' rules.
+    Ready(bool),
+    /// Names, one of which must match.
+    Names(Names),
+    /// Label selectors, one of which must match.
+    Labels(Arc<[LabelSelector]>),
+    /// Terms on fields that servers do not know.
+    FieldTerms(FieldFilter),
     /// An expression that is true.
     Where(Expression),
 }
@@ -45,16 +56,18 @@ impl Predicate {
             FilterCondition::OlderThan(age) => Self::Since(creation_time(), signed(*age)),
             FilterCondition::NewerThan(age) => Self::Within([creation_time()].into(), signed(*age)),
             FilterCondition::RestartedWithin(age) => Self::Within(restart_times(), signed(*age)),
+            FilterCondition::Status(patterns) => Self::Status(patterns.clone().into()),
+            FilterCondition::Ready(ready) => Self::Ready(*ready),
+            FilterCondition::Name(names) => Self::Names(names.clone()),
+            FilterCondition::Labels(selectors) => Self::Labels(selectors.clone().into()),
+            FilterCondition::Fields(terms) => Self::FieldTerms(terms.clone()),
             FilterCondition::Where(expression) => Self::Where(Expression::new(expression, errors)),
         }
     }
 
     /// Whether the verdict never changes for an object, whatever happens to it.
     pub(super) fn is_constant(&self) -> bool {
-        match self {
-            Self::NamePatterns(..) => true,
-            Self::Index(..) | Self::Fields(_) | Self::Since(..) | Self::Within(..) | Self::Where(_) => false,
-        }
+        matches!(self, Self::NamePatterns(..) | Self::Names(_))
     }
 
     /// Whether the verdict may change without a change of the object.
@@ -62,7 +75,14 @@ impl Predicate {
         match self {
             Self::Since(..) | Self::Within(..) => true,
             Self::Where(expression) => expression.depends_on_time(),
-            Self::NamePatterns(..) | Self::Index(..) | Self::Fields(_) => false,
+            Self::NamePatterns(..)
+            | Self::Index(..)
+            | Self::Fields(_)
+            | Self::Status(_)
+            | Self::Ready(_)
+            | Self::Names(_)
+            | Self::Labels(_)
+            | Self::FieldTerms(_) => false,
         }
     }
 
@@ -82,6 +102,13 @@ impl Predicate {
                 Some(limit) if now < limit => Verdict { matches: true, until: Some(limit) },
                 _ => Verdict::fixed(false),
             },
+            Self::Status(patterns) => Verdict::fixed(has_status(patterns, object)),
+            Self::Ready(ready) => Verdict::fixed(is_ready(object) == Some(*ready)),
+            Self::Names(names) => Verdict::fixed(names.matches(object.name())),
+            Self::Labels(selectors) => {
+                Verdict::fixed(selectors.iter().any(|selector| selector.matches(object)))
+            }
+            Self::FieldTerms(terms) => Verdict::fixed(terms.matches(object)),
             Self::Where(expression) => expression.verdict(object, now),
         }
     }
@@ -118,6 +145,32 @@ fn latest_time(paths: &[FieldPath], object: &Object) -> Option<Timestamp> {
         let _unread = path.values_of(object, |value| latest = latest.max(value.parse().ok()));
     }
     latest
+}
+
+/// The columns that show a status, in order of preference.
+const STATUS_COLUMNS: [&str; 2] = ["status", "phase"];
+
+/// Returns the cell of the status column; `None` if the object's table has none.
+pub(super) fn status(object: &Object) -> Option<&str> {
+    let row = object.row()?;
+    let position =
+        |name: &&str| row.columns().iter().position(|column| column.name.eq_ignore_ascii_case(name));
+    let at = STATUS_COLUMNS.iter().find_map(position)?;
+    row.cells().nth(at)
+}
+
+/// Whether a pattern matches the status, or a part of it between commas, as in `Ready,SchedulingDisabled`.
+fn has_status(patterns: &[Pattern], object: &Object) -> bool {
+    let status = status(object).unwrap_or_default().to_lowercase();
+    let matches = |text: &str| patterns.iter().any(|pattern| pattern.matches(text));
+    matches(&status) || status.split(',').any(matches)
+}
+
+/// Whether the object is ready or done; `None` if kstatus can't compute its status.
+fn is_ready(object: &Object) -> Option<bool> {
+    // The rules read the time only to tell failures from progress.
+    let computed = ComputedStatus::of(&object.json(), Timestamp::UNIX_EPOCH).ok()?;
+    Some(computed.status == ObjectStatus::Current)
 }
 
 /// Returns the moment at which a time is this long ago; the last moment if that is out of range.

@@ -25,9 +25,10 @@ pub(crate) struct FilteredStream<S> {
 }
 
 impl<S> FilteredStream<S> {
-    fn passes(&self, object: &Object) -> bool {
+    fn passes(&self, object: &Object) -> Result<bool, Error> {
         self.received_count.increment();
-        if self.keeps_later { self.filter.may_pass(object) } else { self.filter.passes(object) }
+        self.filter.check(object)?;
+        Ok(if self.keeps_later { self.filter.may_pass(object) } else { self.filter.passes(object) })
     }
 }
 
@@ -43,7 +44,7 @@ impl<S: ListStream> ListStream for FilteredStream<S> {
                 }
             }
             match item? {
-                Some(object) if !self.passes(&object) => {}
+                Some(object) if !self.passes(&object)? => {}
                 item => return Ok(item),
             }
         }
@@ -70,25 +71,42 @@ impl<S: WatchStream> FilteredStream<S> {
     }
 }
 
+impl<S> FilteredStream<S> {
+    /// Returns the event for the receiver, who has only objects that pass; `None` if it is none.
+    fn filtered(&mut self, event: WatchEvent) -> Result<Option<WatchEvent>, Error> {
+        Ok(match event {
+            // Also a deletion: a stream without a store prints it.
+            WatchEvent::Added(object) | WatchEvent::Modified(object) | WatchEvent::Deleted(object)
+                if !self.filter.can_match(&object) =>
+            {
+                self.received_count.increment();
+                None
+            }
+            WatchEvent::Added(object) => self.passes(&object)?.then_some(WatchEvent::Added(object)),
+            WatchEvent::Modified(object) => {
+                let passes = self.passes(&object)?;
+                Some(if passes { WatchEvent::Modified(object) } else { WatchEvent::Deleted(object) })
+            }
+            WatchEvent::Bookmark { initial_events_end: true, .. } => {
+                (self.permit, self.tries) = (None, None);
+                Some(event)
+            }
+            WatchEvent::Deleted(_) | WatchEvent::Bookmark { .. } => Some(event),
+        })
+    }
+}
+
 /// Follows the server's rule for selectors: an object that stops matching is reported as deleted. The store behind the
 /// queue turns the first match of an object into an addition, and drops the deletion of an unknown object.
 impl<S: WatchStream> WatchStream for FilteredStream<S> {
     async fn next(&mut self) -> Option<Result<WatchEvent, Error>> {
         loop {
-            match self.event().await? {
-                // Also a deletion: a stream without a store prints it.
-                Ok(
-                    WatchEvent::Added(object) | WatchEvent::Modified(object) | WatchEvent::Deleted(object),
-                ) if !self.filter.can_match(&object) => self.received_count.increment(),
-                Ok(WatchEvent::Added(object)) if !self.passes(&object) => {}
-                Ok(WatchEvent::Modified(object)) if !self.passes(&object) => {
-                    return Some(Ok(WatchEvent::Deleted(object)));
-                }
-                Ok(WatchEvent::Bookmark { initial_events_end: true, resource_version }) => {
-                    (self.permit, self.tries) = (None, None);
-                    return Some(Ok(WatchEvent::Bookmark { initial_events_end: true, resource_version }));
-                }
-                event => return Some(event),
+            let filtered = match self.event().await? {
+                Ok(event) => self.filtered(event),
+                Err(error) => Err(error),
+            };
+            if let Some(event) = filtered.transpose() {
+                return Some(event);
             }
         }
     }

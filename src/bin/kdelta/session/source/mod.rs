@@ -124,8 +124,11 @@ impl PartSource {
     }
 
     /// Whether an object that was requested by name passes the filter.
-    pub(crate) fn passes(&self, object: &Object) -> bool {
-        self.filter.passes(object)
+    ///
+    /// # Errors
+    /// It lacks what a condition reads.
+    pub(crate) fn selects(&self, object: &Object) -> Result<bool, Error> {
+        self.filter.selects(object)
     }
 
     /// Returns the filter if objects may begin or cease to match without a change. The receiver of the source's objects

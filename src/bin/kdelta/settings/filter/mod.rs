@@ -2,19 +2,26 @@
 //! server has no selector for them.
 
 mod expression;
+mod labels;
+mod name;
 mod needs;
 #[cfg(test)]
 pub(crate) mod tests;
 
 pub(crate) use expression::Expression;
+pub(crate) use name::Names;
 pub(crate) use needs::{FilterNeeds, ObjectPart};
 
 use std::fmt;
 use std::time::Duration;
 
+use kdelta::object::LabelSelector;
+use kdelta::query::FieldFilter;
+
 use super::duration::{self, DurationError};
+use super::pattern::Pattern;
 use super::usage::UsageError;
-use crate::args::FilterArgs;
+use crate::args::{FilterArgs, SelectArgs};
 
 /// Conditions on single objects, all of which must hold. Without any, every object matches.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -33,8 +40,28 @@ pub(crate) enum FilterCondition {
     NewerThan(Duration),
     /// A container restarted less than this long ago.
     RestartedWithin(Duration),
+    /// The status column shows a text that one of the patterns matches, or such a part between commas. In lower case.
+    Status(Vec<Pattern>),
+    /// The object is ready or done by kstatus' rules, or is not.
+    Ready(bool),
+    /// The name matches.
+    Name(Names),
+    /// One of the selectors selects the object.
+    Labels(Vec<LabelSelector>),
+    /// The terms of a field selector that servers do not know.
+    Fields(FieldFilter),
     /// The expression is true.
     Where(Expression),
+}
+
+/// The selectors of a command line: those that the server applies, and the conditions that remain.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Selectors {
+    /// Unparsed.
+    pub(super) labels: Option<String>,
+    /// Unparsed.
+    pub(super) fields: Option<String>,
+    pub(super) filter: ObjectFilter,
 }
 
 /// Returns the condition of an age.
@@ -47,6 +74,12 @@ impl FilterCondition {
             Self::OlderThan(_) => "older-than",
             Self::NewerThan(_) => "newer-than",
             Self::RestartedWithin(_) => "restarted-within",
+            Self::Status(_) => "status",
+            Self::Ready(true) => "ready",
+            Self::Ready(false) => "not-ready",
+            Self::Name(_) => "name",
+            Self::Labels(_) => "selector",
+            Self::Fields(_) => "field-selector",
             Self::Where(_) => "where",
         }
     }
@@ -54,8 +87,15 @@ impl FilterCondition {
     /// Returns what the condition reads of an object.
     pub(crate) fn needs(&self) -> FilterNeeds {
         match self {
-            Self::OlderThan(_) | Self::NewerThan(_) => FilterNeeds::part(ObjectPart::Metadata),
-            Self::RestartedWithin(_) => FilterNeeds::part(ObjectPart::Body),
+            Self::OlderThan(_) | Self::NewerThan(_) | Self::Labels(_) => {
+                FilterNeeds::part(ObjectPart::Metadata)
+            }
+            Self::Fields(fields) if fields.reads_only_metadata() => FilterNeeds::part(ObjectPart::Metadata),
+            Self::RestartedWithin(_) | Self::Ready(_) | Self::Fields(_) => {
+                FilterNeeds::part(ObjectPart::Body)
+            }
+            Self::Status(_) => FilterNeeds { cells: true, part: ObjectPart::Nothing },
+            Self::Name(_) => FilterNeeds::part(ObjectPart::Name),
             Self::Where(expression) => expression.needs(),
         }
     }
@@ -76,18 +116,30 @@ impl fmt::Display for FilterCondition {
 
 impl ObjectFilter {
     /// Reads the flags. In a watch, expressions may read the state before a change.
-    pub(super) fn read(args: &FilterArgs, is_watch: bool) -> Result<Self, UsageError> {
-        let FilterArgs { older_than, newer_than, restarted_within, expressions } = args;
+    fn read(args: &FilterArgs, is_watch: bool) -> Result<Self, UsageError> {
+        let FilterArgs { older_than, newer_than, restarted_within, .. } = args;
+        let FilterArgs { status, ready, not_ready, name, expressions, .. } = args;
         let ages: [(_, _, AgeCondition); 3] = [
             ("older-than", older_than, FilterCondition::OlderThan),
             ("newer-than", newer_than, FilterCondition::NewerThan),
             ("restarted-within", restarted_within, FilterCondition::RestartedWithin),
         ];
         let mut conditions = Vec::new();
+        if !name.is_empty() {
+            conditions.push(FilterCondition::Name(Names::read(name)?));
+        }
         for (flag, text, condition) in ages {
             if let Some(text) = text {
                 conditions.push(condition(age(flag, text)?));
             }
+        }
+        if !status.is_empty() {
+            conditions.push(FilterCondition::Status(status_patterns(status)?));
+        }
+        match (ready, not_ready) {
+            (true, true) => return Err(UsageError::ReadyAndNot),
+            (false, false) => {}
+            (ready, _) => conditions.push(FilterCondition::Ready(*ready)),
         }
         let mut of_changes = Vec::new();
         for text in expressions {
@@ -128,6 +180,27 @@ impl ObjectFilter {
         let of_changes = self.of_changes.iter().map(Expression::needs);
         of_objects.chain(of_changes).fold(FilterNeeds::default(), FilterNeeds::and)
     }
+}
+
+impl Selectors {
+    /// Reads the selectors and the filters. In a watch, expressions may read the state before a change.
+    pub(super) fn read(args: &SelectArgs, is_watch: bool) -> Result<Self, UsageError> {
+        let (labels, alternatives) = labels::read(&args.selector)?;
+        let mut filter = ObjectFilter::read(&args.filter, is_watch)?;
+        filter.conditions.extend(alternatives.map(FilterCondition::Labels));
+        let (fields, terms) = FieldFilter::split(args.field_selector.as_deref().unwrap_or_default())?;
+        if !terms.is_empty() {
+            filter.conditions.push(FilterCondition::Fields(terms));
+        }
+        Ok(Self { labels, fields: Some(fields).filter(|text| !text.is_empty()), filter })
+    }
+}
+
+/// Returns the patterns of `--status`, in lower case.
+fn status_patterns(texts: &[String]) -> Result<Vec<Pattern>, UsageError> {
+    let given = texts.iter().filter(|text| !text.is_empty());
+    let patterns: Vec<Pattern> = given.map(|text| Pattern::new(&text.to_lowercase())).collect();
+    if patterns.is_empty() { Err(UsageError::NoStatus) } else { Ok(patterns) }
 }
 
 fn age(flag: &'static str, text: &str) -> Result<Duration, UsageError> {

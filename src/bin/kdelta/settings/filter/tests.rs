@@ -18,7 +18,7 @@ pub(crate) fn filter_of(flags: &str) -> (ObjectFilter, Vec<By>) {
 fn read(line: &str) -> Result<ObjectFilter, UsageError> {
     let cli = Cli::try_parse_from(std::iter::once("kdelta").chain(line.split_whitespace())).expect(line);
     let Command::Get(args) = &cli.command else { panic!("{line}") };
-    ObjectFilter::read(&args.objects.select.filter, args.watch)
+    Selectors::read(&args.objects.select, args.watch).map(|selectors| selectors.filter)
 }
 
 #[test]
@@ -33,6 +33,10 @@ fn each_flag_is_a_condition() {
 #[test]
 fn filter_reads_what_any_condition_reads() {
     for (flags, part) in [
+        ("--name web-*", ObjectPart::Name),
+        ("--name web-* --newer-than 1h", ObjectPart::Metadata),
+        ("-l a=b -l c=d", ObjectPart::Metadata),
+        ("--not-ready", ObjectPart::Body),
         ("--newer-than 1h", ObjectPart::Metadata),
         ("--newer-than 1h --restarted-within 1h", ObjectPart::Body),
         ("--where object.metadata.name=='a'", ObjectPart::Metadata),
@@ -64,4 +68,39 @@ fn expressions_on_the_state_before_select_changes() {
     let error = read("get pods --where old!=null").expect_err("no watch").to_string();
     let expected = "invalid --where: line 1, column 1: unknown variable \"old\"\n  old!=null\n  ^";
     assert_eq!(error, expected);
+}
+
+fn selectors(selector: &str) -> Result<Selectors, UsageError> {
+    let cli = Cli::try_parse_from(["kdelta", "get", "pods", "--field-selector", selector]).expect(selector);
+    let Command::Get(args) = cli.command else { panic!("{selector}") };
+    Selectors::read(&args.objects.select, false)
+}
+
+#[test]
+fn terms_of_the_server_are_sent_to_it() {
+    let both = selectors("spec.nodeName in (a,b),status.phase!=Failed,metadata.generation>1").expect("terms");
+    assert_eq!(both.fields.as_deref(), Some("status.phase!=Failed"));
+    assert_eq!(both.filter.needs(), FilterNeeds::part(ObjectPart::Body));
+    let local = selectors("metadata.generation>1").expect("a term");
+    assert_eq!((local.fields, local.filter.needs()), (None, FilterNeeds::part(ObjectPart::Metadata)));
+    let server = selectors(r"a=b\\,c,d==e").expect("terms");
+    assert_eq!(server.fields.as_deref(), Some(r"a=b\\,c,d==e"));
+    assert!(server.filter.is_empty());
+    assert!(matches!(selectors("a in (b"), Err(UsageError::Fields(_))));
+}
+
+#[test]
+fn status_is_compared_in_lower_case() {
+    let filter = read("get po --status CrashLoopBackOff,Init:* --status Pending").expect("texts");
+    let expected = ["crashloopbackoff", "init:*", "pending"].map(Pattern::new);
+    assert_eq!(filter.conditions, [FilterCondition::Status(expected.into())]);
+    assert!(filter.needs().cells);
+    assert_eq!(read("get po --status ,"), Err(UsageError::NoStatus));
+}
+
+#[test]
+fn ready_and_not_ready_exclude_each_other() {
+    assert_eq!(read("get po --ready").expect("a flag").conditions, [FilterCondition::Ready(true)]);
+    assert_eq!(read("get po --not-ready").expect("a flag").conditions, [FilterCondition::Ready(false)]);
+    assert_eq!(read("get po --ready --not-ready"), Err(UsageError::ReadyAndNot));
 }

@@ -1,7 +1,9 @@
 //! The settings of watch output: the printed lines, their contents, and how they are delivered.
 
+mod changed_by;
 mod rows;
 
+pub(crate) use changed_by::ChangedBy;
 pub(crate) use rows::Rows;
 
 use std::time::Duration;
@@ -26,6 +28,8 @@ pub(crate) struct Lines {
     pub(crate) ignore: Vec<String>,
     /// Unparsed paths: updates that change none of them are suppressed. Empty selects everything.
     pub(crate) only: Vec<String>,
+    /// Updates that change none of these are suppressed. Empty selects everything.
+    pub(crate) changed_by: Box<[ChangedBy]>,
     /// Print a row for each update, even if the row is unchanged.
     pub(crate) show_all: bool,
     /// Print the data of Secrets in output for people.
@@ -55,6 +59,7 @@ impl Lines {
             fields: (!args.fields.is_empty()).then(|| args.fields.clone()),
             ignore: args.ignore.clone(),
             only: args.only.clone(),
+            changed_by: args.changed_by.iter().map(|text| ChangedBy::read(text)).collect::<Result<_, _>>()?,
             show_all: args.show_all,
             show_secrets: args.show_secrets,
         };
@@ -85,13 +90,14 @@ impl Lines {
 
     /// Returns the first given flag, which needs a watch.
     pub(in crate::settings) fn given(args: &LineArgs) -> Option<&'static str> {
-        let LineArgs { changes, old, fields, ignore, only, show_all, show_secrets } = args;
+        let LineArgs { changes, old, fields, ignore, only, changed_by, show_all, show_secrets } = args;
         first_given([
             (changes.is_some(), "changes"),
             (*old, "old"),
             (!fields.is_empty(), "fields"),
             (!ignore.is_empty(), "ignore"),
             (!only.is_empty(), "only"),
+            (!changed_by.is_empty(), "changed-by"),
             (*show_all, "show-all"),
             (*show_secrets, "show-secrets"),
         ])
@@ -226,6 +232,7 @@ mod tests {
             "fields=v",
             "ignore=a",
             "only=a",
+            "changed-by=a",
             "resync=1m",
             "on-slow=coalesce",
         ] {

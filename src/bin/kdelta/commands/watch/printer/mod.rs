@@ -1,7 +1,9 @@
 //! The printer of a watch: converts events of parts to output lines, and to marks in formats that have them.
 
+mod changed_results;
 mod part_sink;
 
+pub(in crate::commands::watch) use changed_results::ChangedResults;
 pub(in crate::commands) use part_sink::PartSink;
 
 use std::cmp::Ordering;
@@ -19,6 +21,7 @@ use kdelta::object::{DeletedObject, Object, Origin, ResourceVersion};
 use kdelta::queue;
 use tokio::time::Instant;
 
+use self::changed_results::differs;
 use crate::commands::reporter::Reporter;
 use crate::commands::watch::collections::Collections;
 use crate::commands::watch::part_event::ResumedEvent;
@@ -29,6 +32,8 @@ use crate::session::{ChangeFilter, Part};
 pub(in crate::commands::watch) struct DeltaSelection {
     /// The fields whose changes count.
     pub(in crate::commands::watch) scope: Scope,
+    /// The results that an update must change.
+    pub(in crate::commands::watch) changed_by: ChangedResults,
     /// The expressions on changes, all of which must be true.
     pub(in crate::commands::watch) filter: ChangeFilter,
     /// Whether lines may carry a version to resume from: not with coalescing, which changes the order, nor with `--by`,
@@ -146,7 +151,7 @@ impl<W: Write> DeltaPrinter<W> {
         }
         self.listed += u64::from(change.origin == Origin::List);
         self.reporter.count_received();
-        if !self.is_in_scope(change) || !self.passes(change) {
+        if !self.passes(change) || !self.is_in_scope(change)? {
             self.reporter.count_shown(false);
             return Ok(());
         }
@@ -189,14 +194,21 @@ impl<W: Write> DeltaPrinter<W> {
     }
 
     /// Whether the change affects selected fields. Additions and deletions always do, and so do updates without an old
-    /// state.
-    fn is_in_scope(&self, change: &Change) -> bool {
-        let scope = &self.selected.scope;
-        let Some(old) = change.old.as_ref().filter(|_| !scope.is_all()) else { return true };
-        let (old, new) = (old.json(), change.object.json());
-        // Objects are valid UTF-8.
-        let text = |json| std::str::from_utf8(json).unwrap_or_default();
-        scope.differs(text(&old), text(&new))
+    /// state, and those on which an expression fails, which is reported.
+    fn is_in_scope(&mut self, change: &Change) -> Result<bool, PrintError> {
+        let DeltaSelection { scope, changed_by, .. } = &self.selected;
+        let Some(old) = &change.old else { return Ok(true) };
+        if !scope.is_all() && !differs(scope, old, &change.object) {
+            return Ok(false);
+        }
+        match changed_by.includes(change) {
+            Err(PrintError::Jq(failure)) if failure.is_of_object => {
+                self.has_failures = true;
+                self.reporter.messages().error(&[format!("error: {failure}")], None);
+                Ok(true)
+            }
+            included => included,
+        }
     }
 
     /// Whether the expressions on changes are true. An object that a resync repeats did not change.
@@ -375,8 +387,12 @@ mod tests {
     fn printer(initial: bool) -> (DeltaPrinter<Vec<u8>>, Reporter) {
         let reporter = Reporter::new(Arc::new(Messages::stderr(false, false)), false);
         let stream = WatchOutput::json_lines(LineOptions::default(), false);
-        let selected =
-            DeltaSelection { scope: Scope::default(), filter: ChangeFilter::default(), resumable: true };
+        let selected = DeltaSelection {
+            scope: Scope::default(),
+            changed_by: ChangedResults::default(),
+            filter: ChangeFilter::default(),
+            resumable: true,
+        };
         let mut printer = DeltaPrinter::new(stream, selected, &reporter, Vec::new());
         printer.add_part(0, &Part { resource: resource("pods"), ..template("shop") }, initial);
         (printer, reporter)
