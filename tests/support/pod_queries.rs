@@ -117,6 +117,15 @@ const EXPRESSIONS: &[(Template, &[&str])] = &[
         ),
         APPS,
     ),
+    ((&["--name", "%-*"], r#".metadata.name | startswith("%-")"#), APPS),
+    ((&["--name", "/-%-[0-9]*5-/"], r#".metadata.name | test("-%-[0-9]*5-")"#), TEAMS),
+    (
+        (
+            &["--field-selector", "spec.terminationGracePeriodSeconds<%"],
+            ".spec.terminationGracePeriodSeconds < %",
+        ),
+        NUMBERS,
+    ),
 ];
 
 /// Returns [`COUNT`] queries: each condition alone, then drawn combinations of them.

@@ -8,6 +8,8 @@ mod tests;
 
 pub use syntax::FieldFilterError;
 
+use std::fmt;
+
 use crate::object::Object;
 use term::Term;
 
@@ -27,6 +29,7 @@ use term::Term;
 /// # let web = source.objects().remove(0);
 /// let (selector, filter) = FieldFilter::split("metadata.name=web,spec.nodeName in (north, south),status.restarts[*]>3")?;
 /// assert_eq!(selector, "metadata.name=web");
+/// assert_eq!(filter.to_string(), "spec.nodeName in (north, south),status.restarts[*]>3");
 /// assert!(filter.matches(&web));
 /// assert!(FieldFilter::split("spec.limit>=1Gi")?.1.matches(&web));
 /// assert!(!FieldFilter::split("spec.nodeName notin (north)")?.1.matches(&web));
@@ -68,5 +71,16 @@ impl FieldFilter {
     #[must_use]
     pub fn reads_only_metadata(&self) -> bool {
         self.0.iter().all(Term::reads_only_metadata)
+    }
+}
+
+/// Formats the terms as they were written, separated by commas.
+impl fmt::Display for FieldFilter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (number, term) in self.0.iter().enumerate() {
+            f.write_str(if number == 0 { "" } else { "," })?;
+            f.write_str(&term.text)?;
+        }
+        Ok(())
     }
 }

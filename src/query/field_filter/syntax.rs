@@ -28,7 +28,7 @@ pub(super) fn split(text: &str) -> Result<(String, Vec<Term>), FieldFilterError>
     let mut rest = text;
     loop {
         let length = if let Some((length, term)) = own_term(rest)? {
-            terms.push(term);
+            terms.push(Term { text: rest[..length].trim().to_owned(), ..term });
             length
         } else {
             let length = end_of_term(rest);
@@ -111,7 +111,7 @@ fn set_term(
 }
 
 fn term(path: &str, test: Test) -> Result<Term, FieldFilterError> {
-    Ok(Term { path: FieldPath::parse(path.trim())?, test })
+    Ok(Term { text: String::new(), path: FieldPath::parse(path.trim())?, test })
 }
 
 /// Returns the position of the first space or angle bracket outside of square brackets and quotes; `None` if the term ends or has

@@ -8,6 +8,8 @@ use crate::query::quantity::Quantity;
 /// A condition on the values of a field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Term {
+    /// The term as it is written.
+    pub(super) text: String,
     pub(super) path: FieldPath,
     pub(super) test: Test,
 }

@@ -130,7 +130,9 @@ fn reasons_of_filter(filter: &ObjectFilter) -> impl Iterator<Item = String> {
     let conditions = filter.conditions().iter().map(|condition| {
         let part = match condition.needs().part {
             ObjectPart::Body => "the body",
-            ObjectPart::Metadata | ObjectPart::Name | ObjectPart::Nothing => "the metadata",
+            ObjectPart::Metadata => "the metadata",
+            ObjectPart::Name => "the name",
+            ObjectPart::Nothing => "the cells",
         };
         format!("{condition} reads {part}")
     });

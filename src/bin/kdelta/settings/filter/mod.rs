@@ -109,6 +109,17 @@ impl fmt::Display for FilterCondition {
             Self::OlderThan(age) | Self::NewerThan(age) | Self::RestartedWithin(age) => {
                 write!(f, "--{flag} {}s", age.as_secs_f64())
             }
+            Self::Status(patterns) => {
+                let patterns: Vec<&str> = patterns.iter().map(Pattern::text).collect();
+                write!(f, "--{flag} {}", patterns.join(","))
+            }
+            Self::Ready(_) => write!(f, "--{flag}"),
+            Self::Name(names) => write!(f, "--{flag} {names}"),
+            Self::Labels(selectors) => {
+                let each: Vec<String> = selectors.iter().map(|labels| format!("-l {labels}")).collect();
+                f.write_str(&each.join(" "))
+            }
+            Self::Fields(fields) => write!(f, "--{flag} {fields}"),
             Self::Where(expression) => write!(f, "--{flag} {}", expression.text()),
         }
     }

@@ -1,5 +1,7 @@
 //! The names of `--name`: patterns as in a shell, and regular expressions between slashes.
 
+use std::fmt;
+
 use regex_bites::{Regex, RegexBuilder};
 
 use crate::settings::{Pattern, UsageError};
@@ -62,6 +64,20 @@ impl Names {
             Name::Pattern(pattern) => pattern.matches(name),
             Name::Expression(Expression(regex)) => regex.is_match(name),
         })
+    }
+}
+
+/// Formats the names as they are typed, separated by commas.
+impl fmt::Display for Names {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (number, name) in self.0.iter().enumerate() {
+            f.write_str(if number == 0 { "" } else { "," })?;
+            match name {
+                Name::Pattern(pattern) => f.write_str(pattern.text())?,
+                Name::Expression(Expression(regex)) => write!(f, "/{}/", regex.as_str())?,
+            }
+        }
+        Ok(())
     }
 }
 
