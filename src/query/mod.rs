@@ -15,7 +15,7 @@ mod sort;
 mod tab_writer;
 
 #[cfg(feature = "cel")]
-pub use cel::{CelError, CelFilter, CelInput, CelSyntaxError};
+pub use cel::{CelError, CelFilter, CelInput, CelSyntaxError, RequiredValue};
 pub use custom_columns::{ColumnPrintError, ColumnPrinter, CustomColumns, CustomColumnsError};
 pub use field_filter::{FieldFilter, FieldFilterError};
 pub use go_template::{GoTemplate, ListExecution, TemplateError};

@@ -34,7 +34,7 @@ const NUMBERS: &[&str] = &["5", "15", "25", "35", "45"];
 const SELECTORS: &[(Template, &[&str])] = &[
     ((&["-l", "app=%"], r#".metadata.labels.app == "%""#), APPS),
     ((&["-l", "tier!=%"], r#".metadata.labels.tier != "%""#), TIERS),
-    ((&["-l", "team in (%,data),track"], r#".metadata.labels.team == ("%", "data")"#), TEAMS),
+    ((&["-l", "team in (%,data),track"], r#".metadata.labels.team | . == "%" or . == "data""#), TEAMS),
     ((&["--field-selector", "status.phase=%"], r#".status.phase == "%""#), PHASES),
     ((&["--field-selector", "status.phase!=%"], r#".status.phase != "%""#), PHASES),
     ((&["--by", "label:app=%"], r#".metadata.labels.app == "%""#), APPS),

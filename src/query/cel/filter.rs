@@ -6,6 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use super::error::{CelError, CelSyntaxError};
 use super::eval::{Evaluation, Variables};
 use super::plan::{Path, PathStep, Program};
+use super::required::{RequiredValue, required_values};
 use super::{check, syntax};
 
 /// A compiled CEL expression whose result is a boolean.
@@ -30,6 +31,7 @@ use super::{check, syntax};
 pub struct CelFilter {
     program: Program,
     text: String,
+    required: Vec<RequiredValue>,
 }
 
 /// The values of an expression's variables.
@@ -64,9 +66,10 @@ impl CelFilter {
     /// # Errors
     /// The first problem, with its position.
     pub fn parse(text: &str, has_old: bool) -> Result<Self, CelSyntaxError> {
-        let parsed = syntax::parse(text).and_then(|expr| check::check(&expr, has_old));
-        let program = parsed.map_err(|problem| problem.in_text(text))?;
-        Ok(Self { program, text: text.to_owned() })
+        let parsed =
+            syntax::parse(text).and_then(|expr| Ok((check::check(&expr, has_old)?, required_values(&expr))));
+        let (program, required) = parsed.map_err(|problem| problem.in_text(text))?;
+        Ok(Self { program, text: text.to_owned(), required })
     }
 
     /// Returns whether the expression is true.
@@ -75,6 +78,13 @@ impl CelFilter {
     /// The expression has no result, or one that is no boolean.
     pub fn evaluate(&self, input: &CelInput<'_>) -> Result<bool, CelError> {
         Evaluation::new(&self.program, input.variables).run().0
+    }
+
+    /// Returns values without which an object can't match: those that `==` or `in` compares a field of the object with,
+    /// where the comparison must be true for the expression to be.
+    #[must_use]
+    pub fn required_values(&self) -> &[RequiredValue] {
+        &self.required
     }
 
     /// Whether the result depends on the time.

@@ -11,6 +11,7 @@ mod filter;
 mod functions;
 mod kubernetes;
 mod plan;
+mod required;
 mod syntax;
 #[cfg(test)]
 mod tests;
@@ -20,3 +21,4 @@ mod value;
 
 pub use error::{CelError, CelSyntaxError};
 pub use filter::{CelFilter, CelInput};
+pub use required::RequiredValue;

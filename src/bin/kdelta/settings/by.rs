@@ -159,10 +159,13 @@ fn split(text: &str) -> (&str, Condition) {
     }
 }
 
-/// Returns the flag that may be meant by an unknown index in a condition: most often, a label without `label:`.
+/// Returns the flag that may be meant by an unknown index in a condition: most often, a label without `label:`, or a path
+/// without `field:`.
 fn similar(name: &str, text: &str) -> Option<String> {
     let is_key = |c: char| c.is_ascii_alphanumeric() || "-_./".contains(c);
+    let is_path = ["metadata.", "spec.", "status."].iter().any(|start| name.starts_with(start));
     let index = match name.split_once(':') {
+        None if is_path => format!("field:{name}"),
         None if !name.is_empty() && name.chars().all(is_key) => format!("label:{name}"),
         Some(("labels", key)) if !key.is_empty() => format!("label:{key}"),
         Some(("annotations", key)) if !key.is_empty() => format!("annotation:{key}"),
@@ -257,11 +260,13 @@ mod tests {
     }
 
     #[test]
-    fn label_without_its_index_is_suggested() {
+    fn label_or_path_without_its_index_is_suggested() {
         for (text, flag) in [
             ("app=web", Some("did you mean --by label:app=web?")),
             ("app.kubernetes.io/name=a,b", Some("did you mean --by label:app.kubernetes.io/name=a,b?")),
             ("labels:app", Some("did you mean --by label:app?")),
+            ("status.phase", Some("did you mean --by field:status.phase?")),
+            ("spec.containers[*].image=x", Some("did you mean --by 'field:spec.containers[*].image=x'?")),
             ("app!=web", Some("did you mean --by 'label:app!=web'?")),
             ("!app", Some("did you mean --by '!label:app'?")),
             ("label:", None),

@@ -70,8 +70,8 @@ pub(crate) async fn run<W: Write + Send + 'static>(
     let is_only = walk.parts().len() == 1;
     while let Some(planned) = walk.next() {
         let part = &planned.part;
-        let known = session.load_fields(part, &get.by).await;
-        let conditions = ServerConditions::divide(part, &get.by, &known);
+        let known = session.load_fields(part, &get.by, &get.selection.filter).await;
+        let conditions = ServerConditions::divide(part, &get.by, &get.selection.filter, &known);
         let source = source(session, get, part, &conditions);
         let source = reporter.source(part, &get.selection, source);
         stats.add_source(&source);
@@ -171,8 +171,8 @@ async fn explain(
     out: impl Write,
 ) -> anyhow::Result<ExitCode> {
     let plan_of = async |part: &Part| {
-        let known = session.load_fields(part, &get.by).await;
-        let conditions = ServerConditions::divide(part, &get.by, &known);
+        let known = session.load_fields(part, &get.by, &get.selection.filter).await;
+        let conditions = ServerConditions::divide(part, &get.by, &get.selection.filter, &known);
         let source = source(session, get, part, &conditions);
         let (mode, kept) = match &part.name {
             _ if !conditions.local.is_empty() => {

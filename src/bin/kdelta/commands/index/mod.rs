@@ -265,13 +265,14 @@ async fn list(
 
 /// Divides the conditions on the values of a part that has been requested.
 fn conditions(session: &Session, index: &Index, part: &Part) -> ServerConditions {
-    ServerConditions::divide(part, &index.by, &session.known_fields(part))
+    ServerConditions::divide(part, &index.by, &index.selection.filter, &session.known_fields(part))
 }
 
 /// Returns the source of a part.
 async fn source(session: &Session, index: &Index, part: &Part, reporter: &Reporter) -> PartSource {
-    let known = session.load_fields(part, &index.by).await;
-    let selection = ServerConditions::divide(part, &index.by, &known).selection(&index.selection);
+    let known = session.load_fields(part, &index.by, &index.selection.filter).await;
+    let conditions = ServerConditions::divide(part, &index.by, &index.selection.filter, &known);
+    let selection = conditions.selection(&index.selection);
     let (print, filter) = (Print::default(), Filter::default());
     let representation = needs::with_filter(needs::index(index), index.selection.filter.needs());
     let source = session.source(part, &selection, &print, representation, filter);

@@ -19,7 +19,7 @@ fn conditions(watch: &Watch) -> &[By] {
 
 /// Loads the fields that the server of a part selects by, for [`watch_conditions`].
 pub(in crate::commands) async fn load_watch_fields(session: &Session, watch: &Watch, part: &Part) {
-    session.load_fields(part, conditions(watch)).await;
+    session.load_fields(part, conditions(watch), &watch.selection.filter).await;
 }
 
 /// Divides the conditions of a watch on the objects of a part. Those on fields that are not loaded are evaluated here.
@@ -28,7 +28,8 @@ pub(in crate::commands) fn watch_conditions(
     watch: &Watch,
     part: &Part,
 ) -> ServerConditions {
-    ServerConditions::divide(part, conditions(watch), &session.known_fields(part))
+    let known = session.known_fields(part);
+    ServerConditions::divide(part, conditions(watch), &watch.selection.filter, &known)
 }
 
 /// Creates the source of a part of a watch. The conditions that no server evaluates are a filter of the source, but for those

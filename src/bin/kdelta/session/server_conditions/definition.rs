@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use super::known_fields::{Definition, KnownFields};
 use crate::session::{Cluster, Part, Session};
-use crate::settings::{By, IndexName};
+use crate::settings::{By, IndexName, ObjectFilter};
 
 /// The time limit of the request: without the definition, conditions on fields are evaluated here.
 const TIMEOUT: Duration = Duration::from_secs(10);
@@ -44,8 +44,13 @@ struct SelectableField {
 impl Session {
     /// Returns the selectable fields of a part's type. Requests the definition of a custom resource once, if there are
     /// conditions on fields.
-    pub(crate) async fn load_fields(&self, part: &Part, by: &[By]) -> Arc<KnownFields> {
-        self.clusters[part.cluster].load_fields(part, by).await
+    pub(crate) async fn load_fields(
+        &self,
+        part: &Part,
+        by: &[By],
+        filter: &ObjectFilter,
+    ) -> Arc<KnownFields> {
+        self.clusters[part.cluster].load_fields(part, by, filter).await
     }
 
     /// Returns the selectable fields of a part's type, as far as they are loaded.
@@ -59,7 +64,7 @@ impl Cluster {
         self.known_fields.lock().unwrap_or_else(PoisonError::into_inner).get(resource).cloned()
     }
 
-    async fn load_fields(&self, part: &Part, by: &[By]) -> Arc<KnownFields> {
+    async fn load_fields(&self, part: &Part, by: &[By], filter: &ObjectFilter) -> Arc<KnownFields> {
         let resource = &part.resource;
         let mut known = if let Some(known) = self.known_fields(resource) {
             known
@@ -68,8 +73,8 @@ impl Cluster {
             Arc::new(KnownFields { version, definition: None })
         };
         let reads_fields = || {
-            part.name.is_none()
-                && by.iter().any(|by| matches!(by.index, IndexName::Node | IndexName::Field(_)))
+            let is_field = |by: &By| matches!(by.index, IndexName::Node | IndexName::Field(_));
+            part.name.is_none() && (by.iter().any(is_field) || filter.required().any(|by| is_field(&by)))
         };
         if known.definition.is_none() && !known.is_exact(resource) && reads_fields() {
             let definition = self.definition(resource).await;

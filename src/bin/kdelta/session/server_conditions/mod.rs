@@ -9,16 +9,16 @@ pub(crate) use known_fields::KnownFields;
 use kdelta::api::Request;
 
 use super::part::Part;
-use crate::settings::{By, Selection};
+use crate::settings::{By, ObjectFilter, Selection};
 use selectors::{field_selector, label_selector};
 
 /// Conditions that the server evaluates, as selectors, and those that are evaluated here.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ServerConditions {
-    /// Label selectors, each with its condition.
-    labels: Vec<(String, By)>,
-    /// Field selectors, each with its condition.
-    fields: Vec<(String, By)>,
+    /// Label selectors, each with its condition as it is shown.
+    labels: Vec<(String, String)>,
+    /// Field selectors, each with its condition as it is shown.
+    fields: Vec<(String, String)>,
     /// The conditions that are evaluated here.
     pub(crate) local: Vec<By>,
     /// The request that was sent for the definition, for the selectable fields.
@@ -28,32 +28,37 @@ pub(crate) struct ServerConditions {
 impl ServerConditions {
     /// Divides conditions on the objects of a part whose server selects by these fields. A named object is requested
     /// whatever it is, so that one that does not match is not reported as missing. A server that may ignore selectors
-    /// receives them, but its objects are compared here too.
-    pub(crate) fn divide(part: &Part, by: &[By], known: &KnownFields) -> Self {
+    /// receives them, but its objects are compared here too. So are those of a filter, of which the server evaluates what it can
+    /// in addition.
+    pub(crate) fn divide(part: &Part, by: &[By], filter: &ObjectFilter, known: &KnownFields) -> Self {
         let definition = known.definition.as_ref().map(|definition| definition.request.clone());
         let mut divided = Self { definition, ..Self::default() };
         let is_exact = known.is_exact(&part.resource);
         for by in by {
-            let selectors = match &part.name {
-                Some(_) => (None, None),
-                None => (label_selector(by), field_selector(part, by, known)),
-            };
-            let is_sent = match selectors {
-                (Some(selector), _) => {
-                    divided.labels.push((selector, by.clone()));
-                    true
-                }
-                (None, Some(selector)) => {
-                    divided.fields.push((selector, by.clone()));
-                    true
-                }
-                (None, None) => false,
-            };
+            let is_sent = divided.send(part, by, format!("--by {by}"), known);
             if !is_sent || !is_exact {
                 divided.local.push(by.clone());
             }
         }
+        for by in filter.required() {
+            divided.send(part, &by, format!("{by} of --where"), known);
+        }
         divided
+    }
+
+    /// Adds the selector of a condition. Returns whether there is one.
+    fn send(&mut self, part: &Part, by: &By, shown: String, known: &KnownFields) -> bool {
+        if part.name.is_some() {
+            return false;
+        }
+        if let Some(selector) = label_selector(by) {
+            self.labels.push((selector, shown));
+        } else if let Some(selector) = field_selector(part, by, known) {
+            self.fields.push((selector, shown));
+        } else {
+            return false;
+        }
+        true
     }
 
     /// Whether the server evaluates a condition, so that it does not send all objects.
@@ -64,15 +69,15 @@ impl ServerConditions {
     /// Returns the conditions that the server evaluates, each with its selector.
     pub(crate) fn described(&self) -> impl Iterator<Item = String> {
         let labels =
-            self.labels.iter().map(|(selector, by)| format!("--by {by}, as the label selector {selector}"));
+            self.labels.iter().map(|(selector, shown)| format!("{shown}, as the label selector {selector}"));
         let fields =
-            self.fields.iter().map(|(selector, by)| format!("--by {by}, as the field selector {selector}"));
+            self.fields.iter().map(|(selector, shown)| format!("{shown}, as the field selector {selector}"));
         labels.chain(fields)
     }
 
     /// Returns the selection with the selectors of the conditions in addition to those of the user.
     pub(crate) fn selection(&self, selection: &Selection) -> Selection {
-        let joined = |own: &Option<String>, more: &[(String, By)]| {
+        let joined = |own: &Option<String>, more: &[(String, String)]| {
             let all = own.iter().chain(more.iter().map(|(selector, _)| selector));
             let all: Vec<&str> = all.map(String::as_str).collect();
             (!all.is_empty()).then(|| all.join(","))

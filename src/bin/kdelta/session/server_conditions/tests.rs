@@ -7,6 +7,7 @@ use kdelta::api::{Request, ServerVersion};
 use super::known_fields::{Definition, KnownFields};
 use super::*;
 use crate::session::part::tests::{resource, template};
+use crate::settings::filter_of;
 
 fn part(of: &str, namespace: &str) -> Part {
     Part { resource: resource(of), ..template(namespace) }
@@ -21,9 +22,9 @@ fn divided(part: &Part, by: &[&str], defined: Option<&[&str]>) -> [String; 3] {
         fields: Some(fields.iter().map(|field| (*field).to_owned()).collect()),
     });
     let known = KnownFields { version: Some(ServerVersion { major: 1, minor: 36 }), definition };
-    let divided = ServerConditions::divide(part, &by, &known);
+    let divided = ServerConditions::divide(part, &by, &ObjectFilter::default(), &known);
     let selectors =
-        |of: &[(String, By)]| of.iter().map(|(text, _)| text.clone()).collect::<Vec<_>>().join(",");
+        |of: &[(String, String)]| of.iter().map(|(text, _)| text.clone()).collect::<Vec<_>>().join(",");
     let local = divided.local.iter().map(ToString::to_string).collect::<Vec<_>>();
     [selectors(&divided.labels), selectors(&divided.fields), local.join(" ")]
 }
@@ -112,4 +113,31 @@ fn definition_decides_about_custom_resources() {
 fn selectors_join_those_of_the_user() {
     let by = ["label:tier=x", "node=n", "label:app!=y", "image=i"];
     assert_eq!(divided(&part("pods", ""), &by, None), ["tier=x,app!=y", "spec.nodeName=n", "image=i"]);
+}
+
+#[test]
+fn terms_of_expressions_are_sent_in_addition() {
+    for (expression, labels, fields) in [
+        ("object.spec.nodeName=='n1'&&object.x>1", "", "spec.nodeName=n1"),
+        ("object.metadata.labels['a.b/c']in['x','y']", "a.b/c in (x,y)", ""),
+        ("object.metadata.name=='a'||object.x>1", "", ""),
+        ("object.metadata.namespace=='a'", "", "metadata.namespace=a"),
+        ("object.spec.nodeName==''", "", ""),
+        ("object.spec.nodeName!='n1'", "", ""),
+        ("object.spec.nodeName=='n1'&&object.spec.other=='x'", "", "spec.nodeName=n1"),
+    ] {
+        let (filter, _) = filter_of(&format!("--where {expression}"));
+        let known = KnownFields::default();
+        let divided = ServerConditions::divide(&part("pods", ""), &[], &filter, &known);
+        let selectors =
+            |of: &[(String, String)]| of.iter().map(|(text, _)| text.clone()).collect::<Vec<_>>().join(",");
+        assert_eq!(
+            (selectors(&divided.labels), selectors(&divided.fields)),
+            (labels.into(), fields.into()),
+            "{expression}"
+        );
+        assert!(divided.local.is_empty());
+        let named = Part { name: Some("a".into()), ..part("pods", "") };
+        assert!(!ServerConditions::divide(&named, &[], &filter, &known).narrows());
+    }
 }

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use kdelta::query::CelFilter;
+use kdelta::query::{CelFilter, RequiredValue};
 
 use super::needs::{FilterNeeds, ObjectPart};
+use crate::settings::by::{By, Condition, IndexName};
 use crate::settings::usage::UsageError;
 
 /// A compiled expression. Two are equal if their texts are.
@@ -39,6 +40,24 @@ impl Expression {
     /// Returns the compiled expression.
     pub(crate) fn filter(&self) -> &Arc<CelFilter> {
         &self.filter
+    }
+
+    /// Returns conditions on indices that hold for each object that the expression matches.
+    pub(super) fn required(&self) -> impl Iterator<Item = By> {
+        self.filter.required_values().iter().filter_map(|RequiredValue { path, values }| {
+            let is_plain = |name: &str| name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+            let names: Vec<&str> = path.iter().map(String::as_str).collect();
+            let index = match names.as_slice() {
+                ["metadata", "labels", key] => IndexName::Label((*key).to_owned()),
+                ["metadata", "name"] => IndexName::Name,
+                ["metadata", "namespace"] => IndexName::Namespace,
+                names if !names.is_empty() && names.iter().all(|name| is_plain(name)) => {
+                    IndexName::Field(names.join("."))
+                }
+                _ => return None,
+            };
+            Some(By { index, condition: Condition::AnyOf(values.clone()) })
+        })
     }
 
     /// Whether the expression reads the state before a change.

@@ -18,6 +18,7 @@ use std::time::Duration;
 use kdelta::object::LabelSelector;
 use kdelta::query::FieldFilter;
 
+use super::by::By;
 use super::duration::{self, DurationError};
 use super::pattern::Pattern;
 use super::usage::UsageError;
@@ -167,6 +168,15 @@ impl ObjectFilter {
     /// Returns the conditions.
     pub(crate) fn conditions(&self) -> &[FilterCondition] {
         &self.conditions
+    }
+
+    /// Returns conditions on indices that hold for each object that matches.
+    pub(crate) fn required(&self) -> impl Iterator<Item = By> {
+        let expressions = self.conditions.iter().filter_map(|condition| match condition {
+            FilterCondition::Where(expression) => Some(expression),
+            _ => None,
+        });
+        expressions.flat_map(Expression::required)
     }
 
     /// Returns the conditions on the changes of a watch: expressions that read the state before.
