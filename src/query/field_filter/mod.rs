@@ -16,9 +16,10 @@ use term::Term;
 /// Conditions on fields, all of which must hold; an empty filter matches every object.
 ///
 /// The terms may stand among those of a [`FieldSelector`](crate::object::FieldSelector), which servers evaluate, and any
-/// [`FieldPath`] may be named. An absent field has the empty value in a set, and is in no order. Of a field with several
-/// values, one must be in the set of `in` or in the order of a comparison, and none in the set of `notin`. Numbers and
-/// [quantities](Quantity) compare by their value, other texts, such as times, by their characters.
+/// [`FieldPath`](crate::object::FieldPath) may be named. An absent field has the empty value in a set, and is in no order. Of
+/// a field with several values, one must be in the set of `in` or in the order of a comparison, and none in the set of
+/// `notin`. Numbers and [quantities](crate::query::Quantity) compare by their value, other texts, such as times, by their
+/// characters.
 ///
 /// ```
 /// # use kdelta::query::FieldFilter;

@@ -4,7 +4,7 @@ use super::term::{Comparison, Operand, Term, Test};
 use crate::object::{FieldPath, PathError};
 use crate::query::quantity::Quantity;
 
-/// A syntax error in a term that only a [`FieldFilter`] has.
+/// A syntax error in a term that only a [`FieldFilter`](super::FieldFilter) has.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FieldFilterError {
