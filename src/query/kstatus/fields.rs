@@ -1,12 +1,11 @@
-//! The fields that the rules read, parsed in one pass that skips all others.
+//! The fields that the rules read; all others are skipped.
 
 use std::borrow::Cow;
-use std::fmt;
 
-use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::IgnoredAny;
 
 use super::status::StatusError;
-use crate::object::JsonValue;
+use crate::object::{InvalidJson, JsonKind, JsonNode, JsonValue};
 
 /// A field to read: all of it, or only these members of an object or of each element of an array.
 enum Wanted {
@@ -75,6 +74,9 @@ const OBJECT: Wanted = Members(&[
     ),
 ]);
 
+/// The levels of nesting that are read, as many as `serde_json` reads.
+const DEPTH: u32 = 128;
+
 const CONDITIONS: &str = "status.conditions";
 
 /// An object with only the fields that the rules name.
@@ -90,10 +92,10 @@ pub(super) struct Condition<'a> {
 
 impl<'a> Fields<'a> {
     pub(super) fn parse(json: &'a [u8]) -> Result<Self, StatusError> {
-        let mut deserializer = serde_json::Deserializer::from_slice(json);
-        let object = WantedSeed(&OBJECT).deserialize(&mut deserializer);
-        match object.and_then(|object| deserializer.end().map(|()| object)) {
-            Ok(object @ JsonValue::Object(_)) => Ok(Self(object)),
+        // Lazy reading finds no damage in what it skips.
+        let is_json = serde_json::from_slice::<IgnoredAny>(json).is_ok();
+        match read(JsonNode::root(json), &OBJECT, DEPTH) {
+            Ok(object @ JsonValue::Object(_)) if is_json => Ok(Self(object)),
             _ => Err(StatusError::Malformed),
         }
     }
@@ -225,100 +227,28 @@ fn condition<'v>(value: &'v JsonValue<'_>) -> Result<Condition<'v>, StatusError>
     })
 }
 
-struct WantedSeed(&'static Wanted);
-
-impl<'de> DeserializeSeed<'de> for WantedSeed {
-    type Value = JsonValue<'de>;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        match self.0 {
-            Whole => serde::Deserialize::deserialize(deserializer),
-            Members(_) => deserializer.deserialize_any(self),
+/// Reads the wanted part of a value.
+fn read<'a>(node: JsonNode<'a>, wanted: &'static Wanted, depth: u32) -> Result<JsonValue<'a>, InvalidJson> {
+    let depth = depth.checked_sub(1).ok_or(InvalidJson)?;
+    match (wanted, node.kind()) {
+        (Whole, _) | (_, JsonKind::Scalar) => node.scalar(),
+        (Members(_), JsonKind::Array) => {
+            let elements = node.elements().map(|element| read(element?, wanted, depth));
+            Ok(JsonValue::Array(elements.collect::<Result<_, _>>()?))
         }
-    }
-}
-
-impl<'de> Visitor<'de> for WantedSeed {
-    type Value = JsonValue<'de>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a JSON value")
-    }
-
-    fn visit_unit<E>(self) -> Result<Self::Value, E> {
-        Ok(JsonValue::Null)
-    }
-
-    fn visit_bool<E>(self, value: bool) -> Result<Self::Value, E> {
-        Ok(JsonValue::Bool(value))
-    }
-
-    fn visit_i64<E>(self, value: i64) -> Result<Self::Value, E> {
-        Ok(JsonValue::Int(value))
-    }
-
-    fn visit_u64<E>(self, _: u64) -> Result<Self::Value, E> {
-        // Members are looked up in it, for which any scalar is the same.
-        Ok(JsonValue::Int(0))
-    }
-
-    fn visit_f64<E>(self, value: f64) -> Result<Self::Value, E> {
-        Ok(JsonValue::Float(value))
-    }
-
-    fn visit_str<E>(self, value: &str) -> Result<Self::Value, E> {
-        Ok(JsonValue::Text(Cow::Owned(value.to_owned())))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<Self::Value, A::Error> {
-        let mut items = Vec::new();
-        while let Some(item) = sequence.next_element_seed(WantedSeed(self.0))? {
-            items.push(item);
-        }
-        Ok(JsonValue::Array(items))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let wanted = match self.0 {
-            Members(wanted) => *wanted,
-            Whole => &[],
-        };
-        // Sorted by name; the last of equal names counts.
-        let mut members: Vec<(Cow<'de, str>, JsonValue<'de>)> = Vec::new();
-        while let Some(found) = map.next_key_seed(NameSeed(wanted))? {
-            let Some((name, wanted)) = found else {
-                map.next_value::<IgnoredAny>()?;
-                continue;
-            };
-            let value = map.next_value_seed(WantedSeed(wanted))?;
-            match members.binary_search_by(|(member, _)| (**member).cmp(name)) {
-                Ok(at) => members[at].1 = value,
-                Err(at) => members.insert(at, (Cow::Borrowed(name), value)),
+        (Members(names), JsonKind::Object) => {
+            // Sorted by name; the last of equal names counts.
+            let mut members: Vec<(Cow<'a, str>, JsonValue<'a>)> = Vec::new();
+            for member in node.members() {
+                let (name, node) = member?;
+                let Some((name, wanted)) = names.iter().find(|(wanted, _)| *wanted == name) else { continue };
+                let value = read(node, wanted, depth)?;
+                match members.binary_search_by(|(member, _)| (**member).cmp(name)) {
+                    Ok(at) => members[at].1 = value,
+                    Err(at) => members.insert(at, (Cow::Borrowed(name), value)),
+                }
             }
+            Ok(JsonValue::Object(members))
         }
-        Ok(JsonValue::Object(members))
-    }
-}
-
-/// Finds the name of a member among the wanted ones.
-struct NameSeed(&'static [(&'static str, Wanted)]);
-
-impl<'de> DeserializeSeed<'de> for NameSeed {
-    type Value = Option<(&'static str, &'static Wanted)>;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        deserializer.deserialize_str(self)
-    }
-}
-
-impl Visitor<'_> for NameSeed {
-    type Value = Option<(&'static str, &'static Wanted)>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a name")
-    }
-
-    fn visit_str<E>(self, name: &str) -> Result<Self::Value, E> {
-        Ok(self.0.iter().find(|(wanted, _)| *wanted == name).map(|(name, wanted)| (*name, wanted)))
     }
 }

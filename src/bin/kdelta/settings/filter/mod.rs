@@ -1,5 +1,5 @@
-//! The local filter: conditions on single objects, all of which must hold. The program evaluates them itself, because the
-//! server has no selector for them.
+//! The local filter: conditions on single objects, all of which must hold. The program evaluates them itself; a server may
+//! select by terms of an expression before.
 
 mod expression;
 mod labels;
