@@ -53,6 +53,9 @@ pub(crate) fn compare(
         eprintln!("{}: round {round} of {rounds}", task.name());
         for at in order(contenders.len(), round) {
             let contender = &contenders[at];
+            // The same requests before each run, some of which need them: what the server allocated before a run decides
+            // whether its garbage collection falls into the run.
+            server.pages(server.server())?;
             let command = (contender.command)(server.server(), server.kubeconfig())?;
             runs[at].samples.push(run(contender, command, server).with_context(|| contender.name)?);
         }
@@ -60,12 +63,16 @@ pub(crate) fn compare(
     Ok(runs)
 }
 
-/// Returns the order of a round: over the rounds each contender follows each other one, since a contender affects the
-/// server for its successor (the rows of a Williams square).
-fn order(count: usize, round: usize) -> impl Iterator<Item = usize> {
+/// Returns the order of a round: over the rounds each contender follows each other one equally often, since a contender
+/// affects the server for its successor (the rows of a Williams square, and for an odd count of their mirror images too).
+fn order(count: usize, round: usize) -> Vec<usize> {
     let zigzag =
         move |place: usize| if place.is_multiple_of(2) { place / 2 } else { count - place.div_ceil(2) };
-    (0..count).map(move |place| (zigzag(place) + round) % count)
+    let mut row: Vec<usize> = (0..count).map(|place| (zigzag(place) + round) % count).collect();
+    if !count.is_multiple_of(2) && !(round / count).is_multiple_of(2) {
+        row.reverse();
+    }
+    row
 }
 
 /// Counts the received bytes of a run through a relay. Before it one run through the relay and one without fill the
