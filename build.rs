@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// Each program sets the name `has_PROGRAM`.
-const PROGRAMS: [&str; 7] = ["bash", "fish", "go", "kubectl", "nu", "script", "zsh"];
+const PROGRAMS: [&str; 8] = ["bash", "fish", "go", "kubectl", "nu", "promtool", "script", "zsh"];
 
 /// `KDELTA_TESTBED=off` is for machines that have Go, but can't fetch modules.
 const SWITCH: &str = "KDELTA_TESTBED";

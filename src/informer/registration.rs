@@ -10,15 +10,17 @@ use std::time::SystemTime;
 use futures_core::Stream;
 
 use super::Notification;
-use super::delivery::listener::Inbox;
+use super::delivery::listener::{Backlog, Inbox};
 use super::delivery::processor::SharedProcessor;
 use super::delivery::progress::{Progress, Synced};
+use crate::queue::QueueSize;
 
 /// A handle to a registered handler (client-go: `ResourceEventHandlerRegistration`). Dropping it does not remove the handler.
 #[derive(Clone)]
 pub struct Registration {
     pub(super) progress: Arc<Progress>,
     pub(super) synced: Arc<Synced>,
+    pub(super) backlog: Backlog,
 }
 
 impl Registration {
@@ -35,6 +37,15 @@ impl Registration {
     #[must_use]
     pub fn coalesced(&self) -> u64 {
         self.progress.coalesced()
+    }
+
+    /// Returns the notifications that this handler has not received yet, and the bytes of their objects. With
+    /// [`OnSlow::Coalesce`](super::OnSlow::Coalesce), the bytes are an upper bound: those that were buffered since the handler
+    /// last had nothing to receive.
+    #[must_use]
+    pub fn backlog(&self) -> QueueSize {
+        let (deltas, bytes) = self.backlog.size();
+        QueueSize { deltas, bytes }
     }
 
     /// Waits until [`Registration::has_synced`]. Returns `false` if the informer or the handler ended before.

@@ -17,7 +17,7 @@ use super::{Controller, HandlerOptions, InformerError, OnSlow, ResourceEventHand
 use crate::clock::Clock;
 use crate::listwatch::Error;
 use crate::object::{Compressor, ResourceVersion};
-use crate::queue::{DEFAULT_BYTES, Transformer};
+use crate::queue::{DEFAULT_BYTES, QueueSize, Transformer};
 use crate::reflector::{Observer, ReflectorHandle, ShouldResync};
 use crate::store::{Indexer, Indexers, Store};
 
@@ -227,8 +227,11 @@ impl SharedIndexInformer {
         removed: &CancellationToken,
     ) -> Result<(Registration, Inbox), InformerError> {
         let pump = &self.shared.pump;
-        let registration =
-            Registration { progress: Arc::clone(&listener.progress), synced: Arc::clone(&pump.synced) };
+        let registration = Registration {
+            progress: Arc::clone(&listener.progress),
+            synced: Arc::clone(&pump.synced),
+            backlog: listener.backlog(),
+        };
         pump.register(listener, resync, self.shared.clock.now(), removed)?;
         Ok((registration, inbox))
     }
@@ -296,6 +299,13 @@ impl SharedIndexInformer {
     #[must_use]
     pub fn get_store(&self) -> Arc<dyn Store> {
         self.get_indexer()
+    }
+
+    /// Returns the deltas that were received and are not in the store yet, and their bytes. Notifications that a handler
+    /// has not received are in [`Registration::backlog`].
+    #[must_use]
+    pub fn queued(&self) -> QueueSize {
+        self.shared.pump.queue.used()
     }
 
     /// Returns true once the store has received the whole initial state. For handlers, see [`Registration::has_synced`].

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Deltas, Mark, PoppedItem, Signals, Transformer};
+use super::{Deltas, Mark, PoppedItem, QueueSize, Signals, Transformer};
 use crate::object::{DeletedObject, KeyError, Object, Origin, ResourceVersion};
 
 /// A function that processes a popped item. The queue calls it with its lock held, so it must be quick and must not
@@ -182,6 +182,11 @@ pub trait Queue: Send + Sync + 'static {
         self.control().has_room()
     }
 
+    /// As [`QueueControl::used`].
+    fn used(&self) -> QueueSize {
+        self.control().used()
+    }
+
     /// As [`QueueControl::has_synced`].
     fn has_synced(&self) -> bool {
         self.control().has_synced()
@@ -207,6 +212,9 @@ pub trait QueueControl: Send + Sync {
     /// Returns true if the queued deltas and their bytes are below the capacity, or if the queue is closed, so that no
     /// producer waits for a closed queue.
     fn has_room(&self) -> bool;
+
+    /// Returns the number of queued deltas and their bytes.
+    fn used(&self) -> QueueSize;
 
     /// Returns true once the first list and its tombstones have been popped, or as soon as a live event precedes the
     /// first list. Never becomes false again.

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use super::applied_version::VersionTracker;
 use super::initial_sync::InitialSync;
-use super::locks::{LockedQueue, QueueSize, QueueState, RETAINED_CAPACITY};
+use super::locks::{LockedQueue, QueueState, RETAINED_CAPACITY};
+use super::size::QueueSize;
 use super::{
     Change, DEFAULT_BYTES, DEFAULT_CAPACITY, Delta, FifoClosedError, Item, Mark, PoppedItem, Queue,
     QueueControl, RequeueFunc, Transformer, key_of,

@@ -3,7 +3,9 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::initial_sync::InitialSync;
-use super::{Delta, Deltas, FifoClosedError, PoppedItem, QueueControl, QueueOptions, RequeueFunc, Signals};
+use super::{
+    Delta, Deltas, FifoClosedError, PoppedItem, QueueControl, QueueOptions, QueueSize, RequeueFunc, Signals,
+};
 use crate::object::ResourceVersion;
 
 /// The contents of a queue in its own order. Plain data, protected by [`LockedQueue`].
@@ -16,15 +18,6 @@ pub(super) trait QueueState: Send {
 
     /// Returns the progress of the initial list.
     fn initial_sync(&self) -> &InitialSync;
-}
-
-/// A number of deltas and the bytes of their objects: the capacity of a queue, or the part of it in use.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct QueueSize {
-    pub(super) deltas: usize,
-    /// The bytes of their objects. A separate limit, because a few large objects take as much memory as many small
-    /// ones.
-    pub(super) bytes: usize,
 }
 
 impl QueueSize {
@@ -182,6 +175,10 @@ impl<Q: QueueState> QueueControl for LockedQueue<Q> {
         state.is_closed || self.capacity.has_room(state.queue.used())
     }
 
+    fn used(&self) -> QueueSize {
+        self.lock().queue.used()
+    }
+
     fn has_synced(&self) -> bool {
         // The last popped delta is not in the store until it has been applied.
         let _applying = self.lock_applying();
@@ -204,7 +201,8 @@ mod tests {
     use std::task::{Context, Waker};
 
     use crate::object::{DeletedObject, Ingest, Object, Origin, TypeMeta, meta_namespace_key};
-    use crate::queue::locks::{QueueSize, WAKEUP_BATCH};
+    use crate::queue::QueueSize;
+    use crate::queue::locks::WAKEUP_BATCH;
     use crate::queue::testing::cases::known;
     use crate::queue::{DeltaFifo, DeltaFifoOptions, Fifo, OrderedFifo, Queue, QueueOptions, pop, room};
 

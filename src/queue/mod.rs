@@ -20,6 +20,7 @@ mod options;
 mod ordered_fifo;
 mod pending_resync;
 mod signals;
+mod size;
 mod transformer;
 mod wakeups;
 
@@ -33,6 +34,7 @@ pub use known_objects::KnownObjects;
 pub use options::QueueOptions;
 pub use ordered_fifo::OrderedFifo;
 pub use signals::Signals;
+pub use size::QueueSize;
 pub use transformer::Transformer;
 pub use wakeups::{pop, pop_or_requeue, room};
 

@@ -16,7 +16,7 @@ const RESTRICTED: &[(&[&str], &[&str], &str)] = &[
         &["io::stdout(", "io::stderr("],
         &[
             "bin/kdelta/output/stdout.rs",
-            "bin/kdelta/output/messages.rs",
+            "bin/kdelta/output/messages/mod.rs",
             // Detection of terminals.
             "bin/kdelta/settings/environment.rs",
             // clap prints the help, which contains no server text.

@@ -31,13 +31,14 @@ const PROGRAM: &[(&str, &[&str])] = &[
     ("args", &[]),
     ("exit", &[]),
     ("view", &[]),
+    ("metrics", &["system_words"]),
     ("kuberc", &["args", "system_words"]),
     ("output", &["system_words", "view"]),
     ("settings", &["args", "suggest", "system_words"]),
     ("manifest", &["settings", "system_words"]),
     ("session", &["manifest", "settings", "suggest"]),
-    ("commands", &["args", "exit", "manifest", "output", "session", "settings", "view"]),
-    ("cli", &["args", "commands", "exit", "kuberc", "output", "session", "settings", "suggest"]),
+    ("commands", &["args", "exit", "manifest", "metrics", "output", "session", "settings", "view"]),
+    ("cli", &["args", "commands", "exit", "kuberc", "metrics", "output", "session", "settings", "suggest"]),
     ("main", &["args", "cli", "exit"]),
 ];
 

@@ -16,6 +16,7 @@ mod informer;
 mod kubectl;
 mod live_tree;
 mod login;
+mod metrics;
 mod one_shot;
 mod permissions;
 mod queries;

@@ -6,6 +6,7 @@ mod commands;
 mod exit;
 mod kuberc;
 mod manifest;
+mod metrics;
 mod output;
 mod session;
 mod settings;

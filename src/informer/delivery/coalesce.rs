@@ -85,6 +85,14 @@ impl Pending {
         Self { compressor, ..Self::default() }
     }
 
+    /// Returns the number of unread notifications or snapshots, and the bytes that were put in since the buffer was last
+    /// empty, those of merged notifications included.
+    pub(in crate::informer) fn size(&self) -> (usize, usize) {
+        let state = self.lock();
+        let items = state.order.len() + usize::from(state.snapshot.is_some());
+        (items, if items == 0 { 0 } else { self.bytes_since_empty.load(Ordering::Relaxed) })
+    }
+
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

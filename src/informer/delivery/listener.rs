@@ -13,7 +13,9 @@ use tokio_util::sync::CancellationToken;
 use super::coalesce::{Next, Pending};
 use super::overflow::Overflow;
 use super::progress::Progress;
-use super::weighted_channel::{TrySendError, WeightedReceiver, WeightedSender, weighted_channel};
+use super::weighted_channel::{
+    ChannelLoad, TrySendError, WeightedReceiver, WeightedSender, weighted_channel,
+};
 use crate::informer::Notification;
 use crate::object::{Compressor, Object, Origin};
 use crate::queue::Mark;
@@ -46,6 +48,26 @@ enum BufferSender {
         has_unbounded_initial_state: bool,
     },
     Pending(Arc<Pending>),
+}
+
+/// A view of a buffer's contents, which keeps neither end open.
+#[derive(Clone)]
+pub(in crate::informer) enum Backlog {
+    Channel(ChannelLoad, Arc<Overflow>),
+    Pending(Arc<Pending>),
+}
+
+impl Backlog {
+    /// Returns the number of unread notifications and the bytes of their objects.
+    pub(in crate::informer) fn size(&self) -> (usize, usize) {
+        match self {
+            Self::Channel(load, overflow) => {
+                let (channel, overflow) = (load.get(), overflow.size());
+                (channel.0 + overflow.0, channel.1 + overflow.1)
+            }
+            Self::Pending(pending) => pending.size(),
+        }
+    }
 }
 
 /// Dropping the sender closes the buffer, like the channel.
@@ -160,6 +182,16 @@ fn channel_with_overflow(
 impl ProcessorListener {
     fn new(buffer: BufferSender) -> Self {
         Self { buffer, progress: Arc::default(), removed: CancellationToken::new() }
+    }
+
+    /// Returns a view of the unread notifications.
+    pub(in crate::informer) fn backlog(&self) -> Backlog {
+        match &self.buffer {
+            BufferSender::Channel { sender, overflow, .. } => {
+                Backlog::Channel(sender.load(), Arc::clone(overflow))
+            }
+            BufferSender::Pending(pending) => Backlog::Pending(Arc::clone(pending)),
+        }
     }
 
     /// Sends the store's objects, and `synced` after them. Must be called before any other send.
@@ -375,6 +407,25 @@ mod tests {
         let mut context = Context::from_waker(std::task::Waker::noop());
         let Poll::Ready(Some((_, sent))) = inbox.poll_next(&mut context) else { panic!("it was sent") };
         assert!((before..=after).contains(&sent), "{before:?} {sent:?} {after:?}");
+    }
+
+    #[test]
+    fn a_backlog_counts_the_channel_and_the_overflow_until_they_are_read() {
+        let (listener, mut inbox) = channel(1, usize::MAX);
+        let backlog = listener.backlog();
+        let stopping = CancellationToken::new();
+        assert!(now(listener.send(added(1), &stopping)).is_some());
+        stopping.cancel();
+        assert!(now(listener.send(added(2), &stopping)).is_some(), "to the overflow");
+        assert_eq!(backlog.size(), (2, added(1).weight() + added(2).weight()));
+        assert!(inbox.try_next().is_some() && inbox.try_next().is_some());
+        assert_eq!(backlog.size(), (0, 0));
+        let (merging, mut inbox) = coalescing(None);
+        let backlog = merging.backlog();
+        assert!(now(merging.send(added(1), &stopping)).is_some());
+        assert_eq!(backlog.size(), (1, added(1).weight()));
+        assert!(inbox.try_next().is_some());
+        assert_eq!(backlog.size(), (0, 0));
     }
 
     #[tokio::test]

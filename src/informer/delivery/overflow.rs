@@ -58,6 +58,12 @@ impl Overflow {
         self.lock().items.is_empty()
     }
 
+    /// Returns the number of notifications and the bytes of their objects.
+    pub(in crate::informer) fn size(&self) -> (usize, usize) {
+        let state = self.lock();
+        (state.items.len(), state.items.iter().map(Notification::weight).sum())
+    }
+
     /// Waits until the overflow is empty, its reader has ended, or `removed` is cancelled.
     pub(in crate::informer) async fn emptied(&self, removed: &CancellationToken) {
         while !self.is_empty() {

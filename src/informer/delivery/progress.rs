@@ -139,6 +139,7 @@ mod tests {
 
     use super::*;
     use crate::informer::Registration;
+    use crate::informer::delivery::listener::channel;
 
     // I25
     #[tokio::test]
@@ -152,7 +153,9 @@ mod tests {
             (true, 100, 99, false),
             (true, 100, 100, true),
         ] {
-            let registration = Registration { progress: Arc::default(), synced: Arc::new(Synced::new()) };
+            let backlog = channel(1, 1).0.backlog();
+            let (progress, synced_informer) = (Arc::default(), Arc::new(Synced::new()));
+            let registration = Registration { progress, synced: synced_informer, backlog };
             registration.progress.expect(started);
             if upstream {
                 registration.synced.set();

@@ -35,6 +35,17 @@ pub(crate) struct WeightedSender<T> {
     load: Arc<Load>,
 }
 
+/// The messages in a [`weighted_channel`] and their total weight, which can be read without keeping the channel open.
+#[derive(Debug, Clone)]
+pub(crate) struct ChannelLoad(Arc<Load>);
+
+impl ChannelLoad {
+    /// Returns the number of messages and their total weight.
+    pub(crate) fn get(&self) -> (usize, usize) {
+        (self.0.messages.load(Ordering::Relaxed), self.0.weight.load(Ordering::Relaxed))
+    }
+}
+
 /// The receiving half of a [`weighted_channel`]. Receiving a message frees its capacity.
 #[derive(Debug)]
 pub(crate) struct WeightedReceiver<T> {
@@ -71,6 +82,11 @@ impl<T> Clone for WeightedSender<T> {
 }
 
 impl<T> WeightedSender<T> {
+    /// Returns the messages in the channel as a number that can be read later.
+    pub(crate) fn load(&self) -> ChannelLoad {
+        ChannelLoad(Arc::clone(&self.load))
+    }
+
     /// Waits for capacity for one message. Returns `None` if the receiver was closed or dropped. Dropping the future
     /// gives up the position among the waiting senders.
     pub(crate) async fn reserve(&self) -> Option<WeightedPermit<'_, T>> {
@@ -174,6 +190,8 @@ struct Load {
     /// Relaxed: the channel synchronizes the messages, and `fell_below_limit`, which is notified after each change of this
     /// value, ensures that a sender which found no room is woken.
     weight: AtomicUsize,
+    /// The number of messages. Relaxed: it is only displayed.
+    messages: AtomicUsize,
     limit: usize,
     /// Notified by the receiver each time the weight falls below the limit.
     fell_below_limit: Notify,
@@ -182,7 +200,8 @@ struct Load {
 impl Load {
     /// Creates an empty load with this limit, at least one.
     fn new(limit: usize) -> Self {
-        Self { weight: AtomicUsize::new(0), limit: limit.max(1), fell_below_limit: Notify::new() }
+        let (weight, messages) = Default::default();
+        Self { weight, messages, limit: limit.max(1), fell_below_limit: Notify::new() }
     }
 
     /// Returns true if the weight is below the limit.
@@ -204,10 +223,12 @@ impl Load {
     /// Adds the weight of a message, before it is sent.
     fn add(&self, weight: usize) {
         self.weight.fetch_add(weight, Ordering::Relaxed);
+        self.messages.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Removes the weight of received messages.
+    /// Removes the weight of a received message.
     fn remove(&self, weight: usize) {
+        self.messages.fetch_sub(1, Ordering::Relaxed);
         let before = self.weight.fetch_sub(weight, Ordering::Relaxed);
         // Wrapping: the counter may have overflowed, and then wraps back here.
         if before >= self.limit && before.wrapping_sub(weight) < self.limit {
@@ -242,7 +263,10 @@ mod tests {
         let (sender, mut receiver) = weighted_channel(2, 10);
         assert_eq!(sender.try_send("a", 10), Ok(()));
         assert_eq!(sender.try_send("b", 1), Err(TrySendError::Full("b")), "limited by weight");
+        let load = sender.load();
+        assert_eq!(load.get(), (1, 10));
         assert_eq!(receiver.try_recv(), Ok("a"));
+        assert_eq!(load.get(), (0, 0));
         assert_eq!((sender.try_send("c", 1), sender.try_send("d", 1)), (Ok(()), Ok(())));
         assert_eq!(sender.try_send("e", 1), Err(TrySendError::Full("e")), "limited by count");
         receiver.close();
@@ -300,7 +324,7 @@ mod tests {
             count += 1;
             count += usize::from(receiver.try_recv().is_ok());
         }
-        assert_eq!((count, receiver.load.weight.load(Ordering::Relaxed)), (SENDERS * EACH, 0));
+        assert_eq!((count, ChannelLoad(Arc::clone(&receiver.load)).get()), (SENDERS * EACH, (0, 0)));
         // Each sender may have exceeded the limit by one message.
         assert!(most.load(Ordering::Relaxed) <= 100 + SENDERS * HEAVIEST);
     }

@@ -8,8 +8,9 @@ use crate::object::{DeletedObject, Key, KeyError, Object, Origin, ResourceVersio
 use crate::queue::applied_version::VersionTracker;
 use crate::queue::enqueue::Preprocessor;
 use crate::queue::initial_sync::InitialSync;
-use crate::queue::locks::{LockedQueue, QueueSize, QueueState, RETAINED_CAPACITY};
+use crate::queue::locks::{LockedQueue, QueueState, RETAINED_CAPACITY};
 use crate::queue::pending_resync::PendingResync;
+use crate::queue::size::QueueSize;
 use crate::queue::{
     Change, Delta, Deltas, FifoClosedError, Item, KnownObjects, Mark, PoppedItem, Queue, QueueControl,
     QueueOptions, RequeueFunc, Transformer, key_of,

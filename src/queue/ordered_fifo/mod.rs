@@ -8,7 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::object::{DeletedObject, Key, KeyError, Object, Origin, ResourceVersion};
 use crate::queue::enqueue::Preprocessor;
-use crate::queue::locks::{LockedQueue, QueueSize};
+use crate::queue::locks::LockedQueue;
+use crate::queue::size::QueueSize;
 use crate::queue::{
     Change, Delta, FifoClosedError, KnownObjects, Mark, Queue, QueueControl, QueueOptions, RequeueFunc,
     Transformer,

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use crate::object::{Key, KeyFunc, Object, Origin, ResourceVersion};
 use crate::queue::initial_sync::InitialSync;
-use crate::queue::locks::{QueueSize, QueueState, RETAINED_CAPACITY};
+use crate::queue::locks::{QueueState, RETAINED_CAPACITY};
 use crate::queue::pending_resync::PendingResync;
+use crate::queue::size::QueueSize;
 use crate::queue::{Change, Delta, Deltas, Item, Mark, PoppedItem};
 
 pub(super) struct State {

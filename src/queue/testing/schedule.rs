@@ -229,7 +229,7 @@ mod tests {
 
     use super::*;
     use crate::object::meta_namespace_key;
-    use crate::queue::locks::QueueSize;
+    use crate::queue::size::QueueSize;
     use crate::queue::testing::cases::{known, object};
     use crate::queue::{
         Change, DeltaFifo, DeltaFifoOptions, Fifo, Item, OrderedFifo, QueueOptions, pop_or_requeue, room,

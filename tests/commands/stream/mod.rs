@@ -1,5 +1,6 @@
-//! The rows that `watch` prints.
+//! The rows that `watch` prints, and the metrics of what it does.
 
 mod changes;
 mod lines;
+mod metrics;
 mod rows;

@@ -127,6 +127,17 @@ pub(crate) struct TerminalArgs {
     /// When to use colour
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto", value_enum)]
     pub(crate) color: ColorWhen,
+
+    /// The form of messages on stderr
+    #[arg(
+        long,
+        global = true,
+        hide_short_help = true,
+        value_name = "FORMAT",
+        default_value = "text",
+        value_enum
+    )]
+    pub(crate) log_format: LogFormat,
 }
 
 impl TerminalArgs {
@@ -134,6 +145,15 @@ impl TerminalArgs {
     pub(crate) fn level(&self) -> u8 {
         self.verbose.iter().fold(0, |sum, each| sum.saturating_add(*each))
     }
+}
+
+/// The form of messages on stderr.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LogFormat {
+    /// Lines for a person
+    Text,
+    /// One JSON object for each message, with its time, level, message and fields
+    Json,
 }
 
 /// When to use colour.

@@ -2,9 +2,9 @@
 
 use clap::Args;
 
-use super::TemplateArgs;
 use super::help_template::HELP;
 use super::spelling::go_number;
+use super::{MetricsArgs, TemplateArgs};
 
 /// Print events as kubectl does, sorted by time
 ///
@@ -41,6 +41,9 @@ pub(crate) struct EventsArgs {
     /// Continue watching: print new and changed events as they arrive
     #[arg(short, long, help_heading = "Watch")]
     pub(crate) watch: bool,
+
+    #[command(flatten)]
+    pub(crate) metrics: MetricsArgs,
 
     /// Output format: json, yaml, kyaml, name, jsonpath=TEMPLATE, jsonpath-as-json=TEMPLATE, jsonpath-file=FILE,
     /// go-template=TEMPLATE or go-template-file=FILE [default: a table]

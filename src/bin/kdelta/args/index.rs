@@ -3,7 +3,7 @@
 use clap::{Args, ValueEnum};
 
 use super::help_template::HELP;
-use super::{OneShotArgs, PlanArgs, SelectArgs};
+use super::{MetricsArgs, OneShotArgs, PlanArgs, SelectArgs};
 
 /// Print the values of an index, with the number of objects of each or with aggregates of their fields
 ///
@@ -63,6 +63,9 @@ pub(crate) struct IndexArgs {
     /// With -w, stop after a time: seconds, or a duration such as 1h30m
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, help_heading = "Watch")]
     pub(crate) duration: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) metrics: MetricsArgs,
 
     #[command(flatten)]
     pub(crate) one_shot: OneShotArgs,

@@ -73,6 +73,16 @@ pub(crate) enum ChangesArg {
     None,
 }
 
+/// The flag for the metrics of a command that watches.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Watch")]
+pub(crate) struct MetricsArgs {
+    /// Serve /metrics for Prometheus, /healthz and /readyz on a PORT of the loopback address, or on HOST:PORT; port 0
+    /// selects a free one, which is printed
+    #[arg(long, value_name = "ADDRESS", allow_hyphen_values = true)]
+    pub(crate) metrics: Option<String>,
+}
+
 /// The flags for the start of a watch and the delivery of its events.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Watch")]

@@ -20,14 +20,14 @@ mod spelling;
 mod tasks;
 mod tree;
 
-pub(crate) use connection::{ColorWhen, ConnectionArgs, TerminalArgs};
+pub(crate) use connection::{ColorWhen, ConnectionArgs, LogFormat, TerminalArgs};
 pub(crate) use demo::{DemoArgs, DemoCommandArgs};
 pub(crate) use discovery::{ApiResourcesArgs, ApiVersionsArgs, VersionArgs};
 pub(crate) use events::EventsArgs;
 pub(crate) use files::FileArgs;
 pub(crate) use index::{AggregateArgs, CountOrder, IndexArgs};
 pub(crate) use kubectl_options::KubectlOptionArgs;
-pub(crate) use lines::{ChangesArg, FlowArgs, LineArgs, OnSlowArg};
+pub(crate) use lines::{ChangesArg, FlowArgs, LineArgs, MetricsArgs, OnSlowArg};
 pub(crate) use one_shot::{OneShotArgs, PlanArgs, PlanForm};
 pub(crate) use rows::{RowArgs, TsArg};
 pub(crate) use select::{ByArgs, FilterArgs, ListModeArg, PrintArgs, SelectArgs, TemplateArgs};
@@ -102,6 +102,19 @@ pub(crate) enum Command {
 }
 
 impl Command {
+    /// Returns the value of `--metrics`, and whether the command watches.
+    pub(crate) fn metrics(&self) -> (Option<&str>, bool) {
+        let (args, watches) = match self {
+            Self::Watch(args) => (&args.objects.metrics, true),
+            Self::Get(args) => (&args.objects.metrics, args.watch || args.objects.flow.watch_only),
+            Self::Index(args) => (&args.metrics, args.watch),
+            Self::Tree(args) => (&args.metrics, args.watch),
+            Self::Events(args) => (&args.metrics, args.watch),
+            _ => return (None, false),
+        };
+        (args.metrics.as_deref(), watches)
+    }
+
     /// Returns the word that selects the command.
     pub(crate) fn name(&self) -> &'static str {
         match self {

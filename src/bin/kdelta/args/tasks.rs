@@ -3,7 +3,9 @@
 use clap::Args;
 
 use super::help_template::HELP;
-use super::{ByArgs, FileArgs, FlowArgs, LineArgs, OneShotArgs, PlanArgs, PrintArgs, RowArgs, SelectArgs};
+use super::{
+    ByArgs, FileArgs, FlowArgs, LineArgs, MetricsArgs, OneShotArgs, PlanArgs, PrintArgs, RowArgs, SelectArgs,
+};
 
 /// Print the current objects, then every change, until interrupted
 ///
@@ -60,6 +62,9 @@ pub(crate) struct ObjectArgs {
 
     #[command(flatten)]
     pub(crate) until: UntilArgs,
+
+    #[command(flatten)]
+    pub(crate) metrics: MetricsArgs,
 
     #[command(flatten)]
     pub(crate) plan: PlanArgs,

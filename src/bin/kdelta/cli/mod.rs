@@ -3,6 +3,8 @@
 mod global_flags;
 mod invocation;
 mod kubectl_commands;
+mod log_format;
+mod metrics;
 mod preferences;
 mod rejection;
 mod tasks;
@@ -23,8 +25,11 @@ use crate::commands::{self, Reporter};
 use crate::exit::{ExitCode, HelpLine, Hint, Preface, Report, Usage, Verbatim};
 use crate::output::{self, Messages, Stdout};
 use crate::session::{self, ExitOnSignal, Session, credential_plugins};
-use crate::settings::{Environment, ResolveError, Resolved, Settings, Task, TypedWords, UsageError, Version};
+use crate::settings::{
+    Environment, LogFormat, ResolveError, Resolved, Settings, Task, TypedWords, UsageError, Version,
+};
 use invocation::{called, program_name, to_complete, with_program_name};
+use log_format::early_messages;
 use rejection::Rejection;
 use tasks::{answer, follow, follows};
 
@@ -48,12 +53,13 @@ pub(crate) fn run(words: &[OsString]) -> ExitCode {
     };
     let parsed = match parsed {
         Ok(parsed) => parsed,
-        Err(error) => return explain(&error, words, &program, environment.stderr_is_terminal),
+        Err(error) => return explain(&error, words, &program, &early_messages(words, &environment)),
     };
     let (messages, done) = match parsed.typed(words).resolve(&environment) {
         Ok(Resolved { settings, defaults, warnings, cli: _ }) => {
             let stream = settings.terminal.stderr;
-            let messages = Arc::new(Messages::stderr(stream.is_terminal, stream.colour));
+            let messages = Messages::stderr(stream.is_terminal, stream.colour);
+            let messages = Arc::new(messages.with_json(settings.log_format == LogFormat::Json));
             for warning in warnings {
                 messages.warning(&warning);
             }
@@ -64,11 +70,9 @@ pub(crate) fn run(words: &[OsString]) -> ExitCode {
             (messages, done)
         }
         Err(ResolveError::Clap(error)) => {
-            return explain(&error, words, &program, environment.stderr_is_terminal);
+            return explain(&error, words, &program, &early_messages(words, &environment));
         }
-        Err(error) => {
-            (Arc::new(Messages::stderr(environment.stderr_is_terminal, false)), Err(resolve_error(error)))
-        }
+        Err(error) => (Arc::new(early_messages(words, &environment)), Err(resolve_error(error))),
     };
     match done {
         Ok(code) => code,
@@ -127,8 +131,7 @@ fn usage_error(error: UsageError) -> anyhow::Error {
 }
 
 /// Prints help, version or a usage error.
-fn explain(error: &clap::Error, words: &[OsString], program: &str, is_terminal: bool) -> ExitCode {
-    let messages = Messages::stderr(is_terminal, false);
+fn explain(error: &clap::Error, words: &[OsString], program: &str, messages: &Messages) -> ExitCode {
     if let Some(message) =
         rejection::unknown_command(error).and_then(|command| kubectl_commands::advice(command, words))
     {
@@ -204,7 +207,8 @@ fn dispatch(settings: &Settings, messages: &Arc<Messages>, no_columns: bool) -> 
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let mut out = Stdout::open()?;
     output::log::show(messages, settings.verbosity);
-    let reporter = Reporter::new(Arc::clone(messages), settings.verbosity > 0);
+    let measured = metrics::create(settings);
+    let reporter = Reporter::new(Arc::clone(messages), settings.verbosity > 0).with_metrics(measured.clone());
     let mut warnings = None;
     let ended = runtime.block_on(async {
         // Installed first: before that, SIGUSR1 would end the process.
@@ -212,12 +216,23 @@ fn dispatch(settings: &Settings, messages: &Arc<Messages>, no_columns: bool) -> 
         if let (Task::Demo, Some(options)) = (&settings.task, settings.demo) {
             return commands::demo::run(options, out).await;
         }
+        // Before anything is watched.
+        let _serving = match (&settings.metrics, &measured) {
+            (Some(address), Some(metrics)) => Some(metrics::serve(address, metrics.clone(), messages).await?),
+            _ => None,
+        };
         let warn = Arc::clone(messages);
         let plugin = Arc::clone(messages);
+        let retries = measured.clone();
         let opened = Session::open(
             settings,
             move |text| warn.warning(text),
-            move |notice| report_notice(&plugin, notice),
+            move |notice| {
+                if let (Notice::Retrying { .. }, Some(metrics)) = (&notice, &retries) {
+                    metrics.count_retry();
+                }
+                report_notice(&plugin, notice);
+            },
         )
         .await;
         if let (Err(error), Task::Version(version)) = (&opened, &settings.task)
@@ -228,6 +243,9 @@ fn dispatch(settings: &Settings, messages: &Arc<Messages>, no_columns: bool) -> 
         }
         let session = opened.map_err(|error| configuration_error(error, settings))?;
         messages.mask(session.redactions());
+        if let Some(metrics) = &measured {
+            metrics::measure(metrics, &session);
+        }
         warnings = settings.warnings_as_errors.then(|| session.server_warnings());
         if settings.match_server_version {
             commands::discovery::require_matching_servers(&session).await?;

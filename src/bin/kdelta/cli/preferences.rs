@@ -6,10 +6,10 @@ use clap::CommandFactory;
 use clap::error::ErrorKind;
 
 use super::kubectl_commands;
+use super::log_format::early_messages;
 use crate::args::Cli;
 use crate::exit::ExitCode;
 use crate::kuberc::{self, Applied, Extent, KubercError, Notice, Places};
-use crate::output::Messages;
 use crate::settings::Environment;
 
 /// Returns the words with the preferences applied, and sets the policy for credential plugins. Prints why preferences
@@ -18,7 +18,7 @@ use crate::settings::Environment;
 /// # Errors
 /// The preferences can't be used; the reason is printed.
 pub(super) fn apply(words: &[OsString], environment: &mut Environment) -> Result<Vec<OsString>, ExitCode> {
-    let messages = Messages::stderr(environment.stderr_is_terminal, false);
+    let messages = early_messages(words, environment);
     let applied = applied(words, Extent::Whole, environment, &mut |notice| match notice {
         Notice::Plain(text) => messages.notice(&text),
         Notice::Warning(text) => messages.warning(&text),

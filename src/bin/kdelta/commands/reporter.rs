@@ -12,10 +12,11 @@ use kdelta::reflector::{Observer, ReflectorEvent};
 use tokio::sync::Notify;
 
 use crate::exit::Report;
-use crate::output::Messages;
+use crate::metrics::{Metrics, PartMetrics, PartStatus};
+use crate::output::{Level, Messages};
 use crate::session::{Part, PartSource, Session, StatusSignal, TargetFailure};
 use crate::settings::Selection;
-use crate::view::{LossSummary, Notices};
+use crate::view::{LossSummary, Notices, notice_word};
 
 /// Observes reflectors. Cheap to clone; clones share the counters.
 #[derive(Clone)]
@@ -25,6 +26,7 @@ pub(crate) struct Reporter {
     counts: Arc<Counts>,
     /// A std mutex: held while a line is formatted.
     loss_summary: Arc<Mutex<LossSummary>>,
+    metrics: Option<Metrics>,
 }
 
 /// The slot of a watched part in the loss summary, freed on drop.
@@ -75,7 +77,37 @@ struct Merged {
 
 impl Reporter {
     pub(crate) fn new(messages: Arc<Messages>, verbose: bool) -> Self {
-        Self { messages, verbose, counts: Arc::default(), loss_summary: Arc::default() }
+        Self { messages, verbose, counts: Arc::default(), loss_summary: Arc::default(), metrics: None }
+    }
+
+    /// Measures parts and output.
+    pub(crate) fn with_metrics(self, metrics: Option<Metrics>) -> Self {
+        if let Some(metrics) = &metrics {
+            let reporter = self.clone();
+            let help = "Changes by what became of them: printed, suppressed by flags of the user, or coalesced with later ones because the reader is slow";
+            metrics.register_counter("kdelta_output_deltas", help, move || reporter.results());
+        }
+        Self { metrics, ..self }
+    }
+
+    /// Returns the metrics, if they are served.
+    pub(super) fn metrics(&self) -> Option<&Metrics> {
+        self.metrics.as_ref()
+    }
+
+    /// Returns the counters of the output, with their labels.
+    #[expect(clippy::cast_precision_loss, reason = "2^53 deltas take thousands of years")]
+    fn results(&self) -> Vec<([(&'static str, &'static str); 1], f64)> {
+        let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        let (printed, suppressed) = (load(&self.counts.printed), load(&self.counts.suppressed));
+        let results = [("printed", printed), ("suppressed", suppressed), ("coalesced", self.coalesced())];
+        results.map(|(result, count)| ([("result", result)], count as f64)).into()
+    }
+
+    /// Starts measuring a part. `is_retry` is whether it is tried again silently.
+    pub(super) fn part_metrics(&self, part: &Part, is_retry: bool) -> Option<PartMetrics> {
+        let metrics = self.metrics.as_ref()?.add_part(&part.context, &part.resource);
+        Some(if is_retry { metrics.retried() } else { metrics })
     }
 
     /// Starts printing the summary on SIGUSR1.
@@ -122,13 +154,17 @@ impl Reporter {
             messages: Arc::clone(&self.messages),
         };
         let (reporter, prefix) = (self.clone(), Arc::clone(&part.prefix));
+        let named = if self.messages.is_json() { named(part) } else { Vec::new() };
         Arc::new(move |event| {
             reporter.count(event);
             let own = notices.lock().unwrap_or_else(PoisonError::into_inner).line(event);
             let line = if reporter.verbose { own } else { slot.line(&prefix, event, own) };
-            if let Some(line) = line {
-                reporter.messages.notice(&line);
-            }
+            let Some(line) = line else { return };
+            let word = notice_word(event);
+            let level = if matches!(word, "lost" | "refused") { Level::Warning } else { Level::Info };
+            let fields = named.iter().map(|(name, value)| (*name, value.as_str()));
+            let fields: Vec<_> = fields.chain([("event", word)]).collect();
+            reporter.messages.event(level, &line, &fields);
         })
     }
 
@@ -139,6 +175,15 @@ impl Reporter {
             // The type may turn out to be missing next; otherwise the new list is reported.
             ReflectorEvent::Relisting { .. } => {}
             _ => observer(event),
+        })
+    }
+
+    /// Makes an observer measure the part too.
+    pub(super) fn measured(observer: Observer, status: Option<Arc<PartStatus>>) -> Observer {
+        let Some(status) = status else { return observer };
+        Arc::new(move |event| {
+            status.observe(event);
+            observer(event);
         })
     }
 
@@ -253,6 +298,17 @@ impl Reporter {
             counted(load(relists), "relist"),
         )
     }
+}
+
+/// Returns the fields of messages about a part.
+fn named(part: &Part) -> Vec<(&'static str, String)> {
+    let resource = part.resource.group_resource();
+    let mut fields = vec![("resource", resource)];
+    let optional = [("context", &part.context), ("namespace", &part.namespace)];
+    let name = part.name.as_ref().map(|name| ("name", name));
+    let given = optional.into_iter().chain(name).filter(|(_, value)| !value.is_empty());
+    fields.extend(given.map(|(name, value)| (name, value.to_string())));
+    fields
 }
 
 /// Formats `1 relist`, `2 relists`.

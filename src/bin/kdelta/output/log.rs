@@ -12,7 +12,7 @@ use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::{Context, SubscriberExt};
 use tracing_subscriber::util::SubscriberInitExt;
 
-use super::Messages;
+use super::{Level, Messages};
 
 /// The targets of requests, each with the level from which it is printed, as in kubectl.
 const REQUESTS: [(&str, u8); 4] = [
@@ -48,7 +48,45 @@ struct Lines(Arc<Messages>);
 
 impl<S: Subscriber> Layer<S> for Lines {
     fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
-        self.0.notice(&line(event, Timestamp::now()));
+        if !self.0.is_json() {
+            return self.0.notice(&line(event, Timestamp::now()));
+        }
+        let mut parts = Parts::default();
+        event.record(&mut parts);
+        let target = ("target", event.metadata().target());
+        let fields = parts.fields.iter().map(|(name, value)| (*name, value.as_str()));
+        let fields: Vec<_> = [target].into_iter().chain(fields).collect();
+        self.0.event(level(event), &parts.message, &fields);
+    }
+}
+
+/// Returns the level of an event.
+fn level(event: &Event<'_>) -> Level {
+    match *event.metadata().level() {
+        tracing::Level::ERROR => Level::Error,
+        tracing::Level::WARN => Level::Warning,
+        tracing::Level::INFO => Level::Info,
+        _ => Level::Debug,
+    }
+}
+
+/// The message of an event and its fields, for JSON.
+#[derive(Default)]
+struct Parts {
+    message: String,
+    fields: Vec<(&'static str, String)>,
+}
+
+impl Visit for Parts {
+    fn record_str(&mut self, field: &Field, value: &str) {
+        self.record_debug(field, &format_args!("{value}"));
+    }
+
+    fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
+        match field.name() {
+            "message" => self.message = format!("{value:?}"),
+            name => self.fields.push((name, format!("{value:?}"))),
+        }
     }
 }
 

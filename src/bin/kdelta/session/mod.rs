@@ -73,6 +73,15 @@ pub(crate) struct Session {
     _demo: Option<Demo>,
 }
 
+/// The traffic with the server of a context.
+pub(crate) struct Traffic {
+    pub(crate) context: String,
+    /// The bytes of all responses.
+    pub(crate) received: u64,
+    /// The number of requests.
+    pub(crate) sent: u64,
+}
+
 impl Session {
     /// Resolves the configuration of all selected contexts, or starts the demo. Sends no request to a cluster. `warn`
     /// receives the warnings of servers; `plugin` receives the notices of credential plugins.
@@ -170,6 +179,19 @@ impl Session {
     /// Returns the number of requests so far, those of discovery included.
     pub(crate) fn sent(&self) -> u64 {
         self.clusters.iter().map(|cluster| cluster.client.sent()).sum()
+    }
+
+    /// Returns a function that returns the bytes received and the requests sent so far, by context.
+    pub(crate) fn traffic(&self) -> impl Fn() -> Vec<Traffic> + Send + Sync + use<> {
+        let clusters = self.clusters.clone();
+        move || {
+            let traffic = |cluster: &Arc<Cluster>| Traffic {
+                context: cluster.context().to_owned(),
+                received: cluster.client.received(),
+                sent: cluster.client.sent(),
+            };
+            clusters.iter().map(traffic).collect()
+        }
     }
 
     /// Returns the cluster of a command that takes one context.

@@ -36,7 +36,7 @@ pub(crate) use kubectl::{
     ApiResources, EventOutput, Events, Files, GetWatch, RawPath, ResourceColumn, Version, VersionFormat,
     WatchForm,
 };
-pub(crate) use lines::{ChangedBy, Flow, Lines};
+pub(crate) use lines::{ChangedBy, Flow, Lines, ListenAddress};
 pub(crate) use pattern::Pattern;
 pub(crate) use print::{Format, Jq, Print, TableStyle, Template};
 pub(crate) use selection::{ListMode, Namespaces, Selection};
@@ -45,7 +45,7 @@ pub(crate) use tasks::{Explain, ExplainFormat, Get, Task, Watch};
 pub(crate) use tree::{Tree, TreeFormat};
 pub(crate) use usage::UsageError;
 
-pub(crate) use crate::args::{ChangesArg, CountOrder, PlanForm, Shell, TsArg};
+pub(crate) use crate::args::{ChangesArg, CountOrder, LogFormat, PlanForm, Shell, TsArg};
 use crate::args::{Cli, ColorWhen, Command};
 
 /// The validated request of the user.
@@ -57,12 +57,16 @@ pub(crate) struct Settings {
     pub(crate) terminal: Terminal,
     /// kubectl's verbosity level; 0 prints only what the user must know.
     pub(crate) verbosity: u8,
+    /// The form of messages on stderr.
+    pub(crate) log_format: LogFormat,
     /// Whether cached objects are checked for mutations.
     pub(crate) mutation_detector: bool,
     /// Whether servers of another release are an error.
     pub(crate) match_server_version: bool,
     /// Whether the warnings of servers make the command fail.
     pub(crate) warnings_as_errors: bool,
+    /// The address of the metrics of a watch.
+    pub(crate) metrics: Option<ListenAddress>,
     pub(crate) task: Task,
 }
 
@@ -114,9 +118,11 @@ impl Settings {
                 stderr: stream(environment.stderr_is_terminal),
             },
             verbosity: cli.terminal.level(),
+            log_format: cli.terminal.log_format,
             mutation_detector: environment.mutation_detector,
             match_server_version: cli.kubectl_options.match_server_version,
             warnings_as_errors: cli.kubectl_options.warnings_as_errors,
+            metrics: ListenAddress::of_metrics(&cli.command)?,
             task,
         })
     }

@@ -231,8 +231,18 @@ fn get(args: &GetArgs, selection: Selection, files: Option<Files>) -> Result<Tas
     let GetArgs { objects, raw: _, subresource, sort_by, watch: _, one_shot } = args;
     let OneShotArgs { fail_if_empty, stats } = one_shot;
     let explain = plan_form(objects, files.as_ref())?;
-    let ObjectArgs { index, ignore_not_found, print, lines, flow, until, select: _, files: _, plan: _ } =
-        objects;
+    let ObjectArgs {
+        index,
+        ignore_not_found,
+        print,
+        lines,
+        flow,
+        until,
+        select: _,
+        files: _,
+        metrics: _,
+        plan: _,
+    } = objects;
     if args.watch || flow.watch_only {
         return match () {
             () if *fail_if_empty => Err(UsageError::WatchIsNeverEmpty),

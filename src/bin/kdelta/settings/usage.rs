@@ -77,6 +77,8 @@ pub(crate) enum UsageError {
     Template(#[from] TemplateError),
     #[error("--show-labels option cannot be used with {0} printer")]
     ShowLabelsFormat(String),
+    #[error("--metrics needs a PORT, HOST:PORT or [IPv6]:PORT, not {0:?}")]
+    MetricsAddress(String),
     #[error("--{0} needs --watch or --watch-only")]
     NeedsWatch(&'static str),
     #[error("--fail-if-empty can't be used with --watch or --watch-only: what is not there may still come")]

@@ -25,7 +25,7 @@ pub(crate) use escape::{Escaper, escape, escape_cell, escape_json, escape_line, 
 pub(crate) use layout::{Cells, KindPrefix, Layout, Line, NamespaceColumn};
 pub(crate) use loss_summary::LossSummary;
 pub(crate) use noise::remove_noise;
-pub(crate) use notice::Notices;
+pub(crate) use notice::{Notices, word as notice_word};
 pub(crate) use rows::{GAP, RowMeaning, RowTimes, TimeForm, WIDEST_COLUMN, fitted_widths, severity};
 pub(crate) use secret::{MASK, is_secret_at, masked_states};
 pub(crate) use tree::{

@@ -124,6 +124,21 @@ impl Notices {
     }
 }
 
+/// Returns the word for an event that programs read.
+pub(crate) fn word(event: &ReflectorEvent) -> &'static str {
+    match event {
+        ReflectorEvent::Lost { .. } => "lost",
+        ReflectorEvent::Retrying { .. } | ReflectorEvent::PageDelayed { .. } => "retrying",
+        ReflectorEvent::Relisting { .. } => "relisting",
+        ReflectorEvent::WentBack { .. } => "went-back",
+        ReflectorEvent::Recovered { .. } => "recovered",
+        ReflectorEvent::Listed { .. } => "listed",
+        ReflectorEvent::WatchListFellBack { .. } | ReflectorEvent::PagesFellBack { .. } => "fell-back",
+        ReflectorEvent::UnexpectedType { .. } | ReflectorEvent::StoreRefused { .. } => "refused",
+        _ => "other",
+    }
+}
+
 /// Whether an error is unusual. Old servers refuse the request with a status, and the following list reports any other
 /// refusal; a server that accepts but does not deliver is reported.
 fn is_surprising(error: &Error) -> bool {

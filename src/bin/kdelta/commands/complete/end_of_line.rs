@@ -266,6 +266,7 @@ mod tests {
                     "as-group",
                     "as-uid",
                     "as-user-extra",
+                    "metrics",
                     "password",
                     "raw",
                     "server",

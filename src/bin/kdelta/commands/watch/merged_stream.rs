@@ -28,7 +28,7 @@ use super::part_event::{EventSender, PartEvent, PartEventKind};
 use super::ready_parts::ReadyParts;
 use super::resumed_watch;
 use super::running_part::{Progress, RunningPart};
-use super::weighted_channel::{WeightedReceiver, weighted_channel};
+use super::weighted_channel::{ChannelLoad, WeightedReceiver, weighted_channel};
 use crate::session::PartSource;
 use crate::settings::Flow;
 
@@ -90,8 +90,8 @@ impl MergedStream {
         }
     }
 
-    /// Starts a part, one of `part_count`, under a number that was never used before. Returns the registration that
-    /// counts its merged deltas.
+    /// Starts a part, one of `part_count`, under a number that was never used before. Returns its informer, and the
+    /// registration that counts its merged deltas.
     pub(super) fn add(
         &mut self,
         part: usize,
@@ -99,7 +99,7 @@ impl MergedStream {
         options: ReflectorOptions,
         flow: &Flow,
         part_count: usize,
-    ) -> Result<Registration, InformerError> {
+    ) -> Result<(SharedIndexInformer, Registration), InformerError> {
         let bytes = (TOTAL_PART_BYTES / part_count.max(1)).clamp(*PART_BYTES.start(), *PART_BYTES.end());
         let crossings = source.time_filter().map(Crossings::new);
         let informer = source
@@ -115,8 +115,8 @@ impl MergedStream {
         let subscription = informer
             .subscribe_with_options(HandlerOptions::default().resync(flow.resync).on_slow(on_slow))?;
         let registration = subscription.registration();
-        self.run(part, informer, subscription, crossings);
-        Ok(registration)
+        self.run(part, informer.clone(), subscription, crossings);
+        Ok((informer, registration))
     }
 
     /// Runs the informer of a part.
@@ -134,14 +134,20 @@ impl MergedStream {
         self.tasks.spawn(async move { TaskEnd::Informer(part, informer.run(stop).await) });
     }
 
-    /// Starts a part that resumes from the version in the options.
-    pub(super) fn resume(&mut self, part: usize, source: PartSource, options: ReflectorOptions) {
+    /// Starts a part that resumes from the version in the options. Returns its unread events.
+    pub(super) fn resume(
+        &mut self,
+        part: usize,
+        source: PartSource,
+        options: ReflectorOptions,
+    ) -> ChannelLoad {
         let (sender, stop) = (self.resumed_sender.clone(), self.stop.clone());
         self.tasks.spawn(async move {
             let ended = resumed_watch::run(part, source, options, &sender, stop).await;
             sender.send(PartEvent::now(part, PartEventKind::Ended(ended))).await;
             TaskEnd::Other
         });
+        self.resumed_sender.load()
     }
 
     /// Removes a part. Its events are still delivered for a moment, then a deletion of each remaining object, then

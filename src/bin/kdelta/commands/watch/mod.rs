@@ -9,6 +9,7 @@ mod files;
 mod get_watch;
 mod merged_stream;
 mod part_event;
+mod part_readings;
 mod part_supervisor;
 mod parts;
 mod printer;

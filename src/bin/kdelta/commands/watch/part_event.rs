@@ -10,7 +10,7 @@ use kdelta::listwatch::Error;
 use kdelta::object::Object;
 use kdelta::queue::Mark;
 
-use super::weighted_channel::{TrySendError, WeightedSender};
+use super::weighted_channel::{ChannelLoad, TrySendError, WeightedSender};
 
 /// An event of one part.
 pub(super) struct PartEvent {
@@ -93,6 +93,11 @@ pub(super) struct ChannelFull;
 impl EventSender {
     pub(super) fn new(sender: WeightedSender<PartEvent>) -> Self {
         Self { sender }
+    }
+
+    /// Returns the unread events as a number that can be read later.
+    pub(super) fn load(&self) -> ChannelLoad {
+        self.sender.load()
     }
 
     /// Waits for room for one event. Returns at once if the stream is closed.

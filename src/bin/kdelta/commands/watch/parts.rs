@@ -10,9 +10,11 @@ use kdelta::wire::Representation;
 
 use super::get_watch::WatchRefusal;
 use super::merged_stream::MergedStream;
+use super::part_readings::{PartBuffers, Readings};
 use super::unavailable_parts::UnavailableParts;
 use crate::commands::query_plan::{watch_conditions, watch_source};
 use crate::commands::reporter::Reporter;
+use crate::metrics::PartMetrics;
 use crate::session::{Filter, Part, PlannedPart, Session, TargetSet, reflector_options};
 use crate::settings::{Selection, Watch};
 
@@ -56,6 +58,8 @@ pub(super) struct PartState {
     /// Whether the part was unavailable and is being retried silently.
     pub(super) is_retry: bool,
     pub(super) watch_refusal: WatchRefusal,
+    /// The measurements, while the part runs and metrics are served.
+    pub(super) metrics: Option<PartMetrics>,
 }
 
 /// The progress of a part.
@@ -190,22 +194,43 @@ impl<'a> Parts<'a> {
         // A part that may be listed but not watched is an error at the start. Later parts may still get the right to
         // watch, so they are retried from time to time.
         let give_up_watch = (!is_late && !*is_retry).then(if_forbidden);
+        let metrics = self.reporter.part_metrics(part, *is_retry);
+        let received = source.received_count();
+        if metrics.is_some() {
+            received.keep_last_message();
+        }
+        let observer = Reporter::measured(observer, metrics.as_ref().map(PartMetrics::status));
         let options = reflector_options(selection, &source, Some(observer))
             .give_up(Some(give_up))
             .give_up_watch(give_up_watch);
         // Retries probably fail, so they make one request and not two.
         let watch_list = options.watch_list && !*is_retry;
         let options = options.watch_list(watch_list);
-        if let Some(version) = &flow.from {
+        let buffers = if let Some(version) = &flow.from {
             let options = options.resume_from(Some(version.as_str().into()));
-            self.stream.resume(number, source.without_local_selection(), options);
+            PartBuffers::Channel(self.stream.resume(number, source.without_local_selection(), options))
         } else {
-            let registration = self.stream.add(number, source, options, flow, self.states.len())?;
+            let (informer, registration) =
+                self.stream.add(number, source, options, flow, self.states.len())?;
             if flow.coalesce {
-                self.reporter.count_merged(number, registration);
+                self.reporter.count_merged(number, registration.clone());
             }
-        }
+            PartBuffers::Informer(informer, registration)
+        };
+        self.measure(number, metrics, Readings { buffers, received });
         Ok(selects_locally)
+    }
+
+    /// Keeps the measurements of a part while it runs.
+    fn measure(&mut self, number: usize, metrics: Option<PartMetrics>, readings: Readings) {
+        if let (Some(state), Some(metrics)) = (self.states.get_mut(&number), metrics) {
+            metrics.set_readings(readings);
+            state.metrics = Some(metrics);
+        }
+        // A resumed watch has no initial state, and is the only part.
+        if let Some(metrics) = self.reporter.metrics().filter(|_| self.watch.flow.from.is_some()) {
+            metrics.mark_synced();
+        }
     }
 
     /// Marks a part as ended with an error.
@@ -213,6 +238,7 @@ impl<'a> Parts<'a> {
         self.stream.remove(number);
         if let Some(state) = self.states.get_mut(&number) {
             state.stage = Stage::Failed;
+            state.metrics = None;
         }
     }
 
@@ -221,6 +247,7 @@ impl<'a> Parts<'a> {
         self.stream.remove(number);
         if let Some(state) = self.states.get_mut(&number) {
             state.stage = Stage::Unavailable(error);
+            state.metrics = None;
             self.unavailable.add(state.planned.part.clone());
         }
     }
@@ -313,8 +340,8 @@ impl<'a> Parts<'a> {
 
 impl PartState {
     fn started(planned: PlannedPart, is_retry: bool) -> Self {
-        let watch_refusal = WatchRefusal::default();
-        Self { planned, stage: Stage::Started, has_object: false, is_retry, watch_refusal }
+        let (watch_refusal, metrics) = (WatchRefusal::default(), None);
+        Self { planned, stage: Stage::Started, has_object: false, is_retry, watch_refusal, metrics }
     }
 
     /// Returns the error of a named part that synced without its object, unless a pattern selected its namespace.

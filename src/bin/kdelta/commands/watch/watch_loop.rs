@@ -15,6 +15,7 @@ use crate::commands::empty_result;
 use crate::commands::format;
 use crate::commands::reporter::Reporter;
 use crate::exit::ExitCode;
+use crate::metrics::PartMetrics;
 use crate::session::{Interrupt, TargetFailure};
 use crate::settings::{Format, Watch, WatchForm};
 
@@ -50,6 +51,9 @@ impl<'a, P: PartSink> WatchLoop<'a, P> {
         }
         loop {
             for event in batch.drain(..) {
+                if let Some(metrics) = self.reporter.metrics() {
+                    metrics.output_delay().begin(event.received);
+                }
                 if let Some(ended) = self.on_event(event).transpose() {
                     if ended.is_ok() {
                         self.supervisor.printer.end_initial()?;
@@ -62,6 +66,9 @@ impl<'a, P: PartSink> WatchLoop<'a, P> {
                 self.supervisor.failures.report_access_soon();
             }
             self.supervisor.printer.flush()?;
+            if let Some(metrics) = self.reporter.metrics() {
+                metrics.output_delay().end();
+            }
             let retry_at = self.supervisor.retry_at();
             tokio::select! {
                 update = self.supervisor.parts.targets.next() => if let Some(ended) = self.on_target_update(update)? {
@@ -141,6 +148,9 @@ impl<'a, P: PartSink> WatchLoop<'a, P> {
         let Some(state) = supervisor.parts.states.get_mut(&number).filter(|state| !state.has_failed()) else {
             return Ok(None);
         };
+        if let Some(metrics) = &state.metrics {
+            measure(metrics, &kind);
+        }
         match kind {
             PartEventKind::Ended(Err(error)) if !is_leaving => supervisor.fail(number, received, error)?,
             PartEventKind::Ended(_) | PartEventKind::Left => supervisor.remove_ended(number)?,
@@ -183,6 +193,9 @@ impl<'a, P: PartSink> WatchLoop<'a, P> {
                 self.supervisor.printer.end_initial()?;
                 if !self.supervisor.parts.is_empty() {
                     self.supervisor.printer.mark_initial_state(self.watch.until.synced);
+                }
+                if let Some(metrics) = self.reporter.metrics() {
+                    metrics.mark_synced();
                 }
             }
             self.supervisor.failures.report_access();
@@ -267,5 +280,14 @@ impl<'a, P: PartSink> WatchLoop<'a, P> {
             Interrupt::Interrupt => ExitCode::Interrupted,
             Interrupt::Terminate => ExitCode::Terminated,
         }
+    }
+}
+
+/// Counts an event of a part.
+fn measure(metrics: &PartMetrics, kind: &PartEventKind) {
+    match kind {
+        PartEventKind::Notification(notification) => metrics.count(notification),
+        PartEventKind::Resumed(event) => metrics.count_resumed(event.kind),
+        PartEventKind::Ended(_) | PartEventKind::Left => {}
     }
 }

@@ -102,7 +102,10 @@ impl<S: WatchStream> WatchStream for FilteredStream<S> {
     async fn next(&mut self) -> Option<Result<WatchEvent, Error>> {
         loop {
             let filtered = match self.event().await? {
-                Ok(event) => self.filtered(event),
+                Ok(event) => {
+                    self.received_count.message_received();
+                    self.filtered(event)
+                }
                 Err(error) => Err(error),
             };
             if let Some(event) = filtered.transpose() {

@@ -346,7 +346,10 @@ impl ListerWatcher for PartSource {
             let watch = client.watch(options);
             let watch = if self.is_one_shot { self.tries.in_time(watch).await? } else { watch.await };
             match watch {
-                Ok(stream) => return Ok(self.filtered(stream, filter, permit)),
+                Ok(stream) => {
+                    self.received_count.watch_started();
+                    return Ok(self.filtered(stream, filter, permit));
+                }
                 Err(error) if self.falls_back(&error) => {}
                 Err(error) => return Err(self.failed(error)),
             }

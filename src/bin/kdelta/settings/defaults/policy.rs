@@ -49,6 +49,7 @@ const POLICIES: &[(Policy, &[&str])] = &[
             "speed",
             // The terminal.
             "color",
+            "log-format",
             "verbose",
             // Selection.
             "all-namespaces",
@@ -78,6 +79,7 @@ const POLICIES: &[(Policy, &[&str])] = &[
             "duration",
             "fields",
             "ignore",
+            "metrics",
             "old",
             "on-slow",
             "only",

@@ -1,9 +1,11 @@
 //! The settings of watch output: the printed lines, their contents, and how they are delivered.
 
 mod changed_by;
+mod listen_address;
 mod rows;
 
 pub(crate) use changed_by::ChangedBy;
+pub(crate) use listen_address::ListenAddress;
 pub(crate) use rows::Rows;
 
 use std::time::Duration;

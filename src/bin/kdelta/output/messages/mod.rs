@@ -2,7 +2,9 @@
 //!
 //! All output goes through [`Messages`], so that lines and the spinner never overwrite each other or a table. It masks
 //! credentials that a server repeats, escapes each message and indents its further lines: only messages of the program
-//! start at the margin.
+//! start at the margin. With `--log-format json`, each message is a JSON line instead.
+
+mod json_line;
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -11,8 +13,11 @@ use std::time::{Duration, Instant};
 
 use colored::Colorize;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use jiff::Timestamp;
 use kdelta::client::Redaction;
 
+use self::json_line::Fields;
+pub(crate) use self::json_line::Level;
 use super::region::LiveRegion;
 use crate::view::{escape_line, escape_message};
 
@@ -33,6 +38,8 @@ pub(crate) struct Messages {
     live_region: Arc<LiveRegion>,
     is_terminal: bool,
     colour: bool,
+    /// Whether messages are JSON lines. There are no running counts then.
+    is_json: bool,
 }
 
 impl Messages {
@@ -48,7 +55,19 @@ impl Messages {
         }
         let counts = MultiProgress::with_draw_target(target(is_terminal));
         let (redactions, live_region) = (RwLock::default(), Arc::default());
-        Self { counts, out: Mutex::new(out), redactions, live_region, is_terminal, colour }
+        Self { counts, out: Mutex::new(out), redactions, live_region, is_terminal, colour, is_json: false }
+    }
+
+    /// Sets whether messages are JSON lines.
+    pub(crate) fn with_json(self, is_json: bool) -> Self {
+        let messages = Self { is_json, ..self };
+        messages.show_counts(true);
+        messages
+    }
+
+    /// Whether messages are JSON lines.
+    pub(crate) fn is_json(&self) -> bool {
+        self.is_json
     }
 
     /// Masks these credentials in every message from now on. Errors of a client are masked already; a message may also quote
@@ -64,17 +83,33 @@ impl Messages {
 
     /// Prints a message.
     pub(crate) fn notice(&self, text: &str) {
-        self.print("", text);
+        self.event(Level::Info, text, &[]);
+    }
+
+    /// Prints a message. Its level and its fields are in JSON only: the text has the same facts.
+    pub(crate) fn event(&self, level: Level, text: &str, fields: &Fields<'_>) {
+        if self.is_json { self.print_json(level, text, fields) } else { self.print("", text) }
     }
 
     /// Prints `Warning: …`, in yellow where there is colour.
     pub(crate) fn warning(&self, text: &str) {
+        if self.is_json {
+            return self.print_json(Level::Warning, text, &[]);
+        }
         let heading = if self.colour { "Warning:".yellow().bold().to_string() } else { "Warning:".into() };
         self.print(&format!("{heading} "), text);
     }
 
-    /// Prints the messages of an error in order, then the hint on a terminal. Without messages, prints nothing.
+    /// Prints the messages of an error in order, then the hint on a terminal. Without messages, prints nothing. In JSON, the
+    /// messages and the hint are one line.
     pub(crate) fn error(&self, messages: &[String], hint: Option<&str>) {
+        if self.is_json {
+            let fields = hint.map(|hint| ("hint", hint));
+            if !messages.is_empty() {
+                self.print_json(Level::Error, &messages.join("\n"), fields.as_slice());
+            }
+            return;
+        }
         for text in messages {
             self.print("", text);
         }
@@ -90,8 +125,10 @@ impl Messages {
 
     /// Prints a suggestion below the previous message, on terminals only.
     pub(crate) fn hint(&self, text: &str) {
-        if self.is_terminal {
-            self.print("hint: ", text);
+        match self.is_terminal {
+            true if self.is_json => self.print_json(Level::Info, &format!("hint: {text}"), &[]),
+            true => self.print("hint: ", text),
+            false => {}
         }
     }
 
@@ -115,12 +152,23 @@ impl Messages {
     pub(crate) fn show_counts(&self, shown: bool) {
         // Write errors on standard error are ignored.
         let _ = self.counts.clear();
-        self.counts.set_draw_target(target(shown && self.is_terminal));
+        self.counts.set_draw_target(target(shown && self.is_terminal && !self.is_json));
     }
 
-    /// Writes a message; the only function that does. `heading` is trusted, `text` may be a server's.
+    /// Prints a message. `heading` is trusted, `text` may be a server's.
     fn print(&self, heading: &str, text: &str) {
-        let line = format!("{heading}{}\n", escape_message(&self.masked(text)));
+        self.write(&format!("{heading}{}\n", escape_message(&self.masked(text))));
+    }
+
+    /// Prints a message as a JSON line.
+    fn print_json(&self, level: Level, text: &str, fields: &Fields<'_>) {
+        let fields: Vec<_> = fields.iter().map(|(name, value)| (*name, self.masked(value))).collect();
+        let fields: Vec<_> = fields.iter().map(|(name, value)| (*name, &**value)).collect();
+        self.write(&json_line::line(Timestamp::now(), level, &self.masked(text), &fields));
+    }
+
+    /// Writes a line; the only function that does.
+    fn write(&self, line: &str) {
         let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
         self.counts.suspend(|| {
             if self.is_terminal {
@@ -222,6 +270,38 @@ mod tests {
         let error = ["error: x".to_owned()];
         assert_eq!(printed(false, |m| m.error(&error, Some("try y"))), "error: x\n");
         assert_eq!(printed(false, |m| m.error(&[], None)), "");
+    }
+
+    #[test]
+    fn json_has_a_line_for_each_message() {
+        let written = Written::default();
+        let messages = Messages::to(Box::new(written.clone()), false, true).with_json(true);
+        messages.notice("a\nb\u{1b}[31m");
+        messages.warning("w");
+        messages.error(&["error: x".to_owned(), "See y".to_owned()], Some("try z"));
+        messages.error(&[], Some("try z"));
+        messages.event(Level::Warning, "lost", &[("resource", "pods")]);
+        messages.hint("for a reader at a terminal");
+        let text = String::from_utf8(written.0.lock().expect("no panic").clone()).expect("text");
+        let lines: Vec<serde_json::Value> =
+            text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+        let facts = |line: &serde_json::Value| {
+            (line["level"].clone(), line["message"].clone(), line["fields"].clone())
+        };
+        let expected = [
+            ("info", "a\nb\u{1b}[31m", serde_json::Value::Null),
+            ("warning", "w", serde_json::Value::Null),
+            ("error", "error: x\nSee y", serde_json::json!({"hint": "try z"})),
+            ("warning", "lost", serde_json::json!({"resource": "pods"})),
+        ];
+        assert_eq!(
+            lines.iter().map(facts).collect::<Vec<_>>(),
+            expected.map(|(level, message, fields)| (level.into(), message.into(), fields))
+        );
+        assert!(
+            lines.iter().all(|line| line["time"].as_str().is_some_and(|time| time.ends_with('Z'))),
+            "{text}"
+        );
     }
 
     #[test]
