@@ -1,5 +1,6 @@
 //! Queries and templates over objects: quantities, groups with counts and aggregates, sorting, custom columns, Go templates
-//! and aligned cells as kubectl has them, conditions on fields, jq and CEL expressions, and the status of objects by kstatus' rules. Pure.
+//! and aligned cells as kubectl has them, conditions on fields, jq and CEL expressions, conditions to wait for,
+//! and the status of objects and rollouts. Pure.
 
 #[cfg(feature = "cel")]
 mod cel;
@@ -11,8 +12,10 @@ mod groups;
 mod jq;
 mod kstatus;
 mod quantity;
+mod rollout;
 mod sort;
 mod tab_writer;
+mod wait;
 
 #[cfg(feature = "cel")]
 pub use cel::{CelError, CelFilter, CelInput, CelSyntaxError, RequiredValue};
@@ -24,7 +27,11 @@ pub use groups::{Aggregate, Group, GroupKey, Groups, Member, Number, TooManyGrou
 pub use jq::{JqError, JqFilter, JqSyntaxError};
 pub use kstatus::{ComputedStatus, ObjectStatus, StandardCondition, StandardConditionType, StatusError};
 pub use quantity::{Notation, Quantity, QuantityError, format_quantity};
+pub use rollout::{RolloutError, RolloutKind, RolloutStatus};
 pub use sort::{
     Incomparable, SortBy, SortError, SortKey, SortedItems, WATCH_ONLY_WARNING, WATCH_WARNING, go_sort,
 };
 pub use tab_writer::TabWriter;
+pub use wait::{
+    ConditionTestError, KubectlCondition, KubectlConditionError, StatusCondition, ValueCondition,
+};
