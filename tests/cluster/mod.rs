@@ -24,6 +24,7 @@ mod recovery;
 mod replay;
 mod representations;
 mod restored_server;
+mod wait;
 mod watches;
 
 use std::process::Command;

@@ -18,3 +18,4 @@ mod shells;
 mod stats;
 mod stream;
 mod tree;
+mod wait;

@@ -11,12 +11,13 @@ use crate::support::{Api, Kdelta, TestEnv, Testbed, eventually, kubectl};
 
 /// The manifests: name, text, and whether their objects have a status that is applied too. They are applied in this
 /// order.
-const MANIFESTS: [(&str, &str, bool); 9] = [
+const MANIFESTS: [(&str, &str, bool); 10] = [
     ("namespaces.yaml", include_str!("fixtures/namespaces.yaml"), false),
     ("definitions.yaml", include_str!("fixtures/definitions.yaml"), false),
     ("plain.yaml", include_str!("fixtures/plain.yaml"), false),
     ("pods.yaml", include_str!("fixtures/pods.yaml"), true),
     ("workloads.yaml", include_str!("fixtures/workloads.yaml"), true),
+    ("rollouts.yaml", include_str!("fixtures/rollouts.yaml"), true),
     ("cluster.yaml", include_str!("fixtures/cluster.yaml"), true),
     ("services.yaml", include_str!("fixtures/services.yaml"), true),
     ("events.yaml", include_str!("fixtures/events.yaml"), false),

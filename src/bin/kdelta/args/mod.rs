@@ -19,6 +19,7 @@ mod shell;
 mod spelling;
 mod tasks;
 mod tree;
+mod wait;
 
 pub(crate) use connection::{ColorWhen, ConnectionArgs, LogFormat, TerminalArgs};
 pub(crate) use demo::{DemoArgs, DemoCommandArgs};
@@ -33,11 +34,12 @@ pub(crate) use rows::{RowArgs, TsArg};
 pub(crate) use select::{ByArgs, FilterArgs, ListModeArg, PrintArgs, SelectArgs, TemplateArgs};
 pub(crate) use shell::{CompletionsArgs, ManArgs, OptionsArgs, Shell};
 pub(crate) use spelling::{
-    Spelling, accept_kubectl_spelling, flag_names, parse_bool, spelling, switched_off, takes_bool,
-    unknown_shorthand, wrong_switch,
+    GoDuration, GoDurationError, Spelling, accept_kubectl_spelling, flag_names, parse_bool, spelling,
+    switched_off, takes_bool, unknown_shorthand, wrong_switch,
 };
 pub(crate) use tasks::{ExplainArgs, GetArgs, ObjectArgs, UntilArgs, WatchArgs};
 pub(crate) use tree::{BusyType, TreeArgs};
+pub(crate) use wait::{RolloutArgs, WaitArgs};
 
 use clap::{Parser, Subcommand};
 
@@ -90,6 +92,8 @@ pub(crate) enum Command {
     Get(Box<GetArgs>),
     Index(Box<IndexArgs>),
     Tree(Box<TreeArgs>),
+    Wait(Box<WaitArgs>),
+    Rollout(Box<RolloutArgs>),
     Events(EventsArgs),
     ApiResources(ApiResourcesArgs),
     ApiVersions(ApiVersionsArgs),
@@ -122,6 +126,8 @@ impl Command {
             Self::Get(_) => "get",
             Self::Index(_) => "index",
             Self::Tree(_) => "tree",
+            Self::Wait(_) => "wait",
+            Self::Rollout(_) => "rollout",
             Self::Events(_) => "events",
             Self::ApiResources(_) => "api-resources",
             Self::ApiVersions(_) => "api-versions",
@@ -156,6 +162,8 @@ mod tests {
                 | "version" => name,
                 "completions" => "completions bash",
                 "tree" => "tree pods",
+                "wait" => "wait pods",
+                "rollout" => "rollout status deploy",
                 _ => &line,
             };
             assert_eq!(parse(line).expect(line).command.name(), command.get_name());

@@ -31,11 +31,22 @@ pub(super) fn to_complete(words: &[OsString]) -> Option<&[OsString]> {
     rest.split_first().filter(|(word, _)| *word == COMPLETE).map(|(_, line)| line)
 }
 
-/// Returns the program name, and the command if the words name one, for the errors of words that clap rejects.
+/// The actions of commands whose first word is one.
+const ACTIONS: [(&str, &str); 1] = [("rollout", "status")];
+
+/// Returns the program name, and the command with its action if the words name one, for the errors of words that clap
+/// rejects.
 pub(super) fn called(words: &[OsString], program: &str) -> String {
     let app = Cli::command();
-    let command = words.iter().skip(1).find_map(|word| app.find_subcommand(word));
-    command.map_or_else(|| program.to_owned(), |command| format!("{program} {}", command.get_name()))
+    let Some(command) = words.iter().skip(1).find_map(|word| app.find_subcommand(word)) else {
+        return program.to_owned();
+    };
+    let name = command.get_name();
+    let has_action = |(_, action): &&(&str, &str)| words.iter().any(|word| word == action);
+    match ACTIONS.iter().filter(|(command, _)| *command == name).find(has_action) {
+        Some((_, action)) => format!("{program} {name} {action}"),
+        None => format!("{program} {name}"),
+    }
 }
 
 /// Replaces the program name in examples and help topics. Those of `completions` stay, because the scripts are for

@@ -24,7 +24,7 @@ const COMMANDS: [(&[&str], &str); 7] = [
             "taint",
             "uncordon",
         ],
-        "kdelta never changes objects",
+        NEVER_CHANGES,
     ),
     (&["describe"], "kdelta does not describe objects"),
     (&["attach", "cp", "debug", "exec", "port-forward"], "kdelta does not connect to pods"),
@@ -34,8 +34,20 @@ const COMMANDS: [(&[&str], &str); 7] = [
     (&["alpha", "auth", "cluster-info", "diff", "kustomize", "proxy"], "kdelta does not have this command"),
 ];
 
+/// The actions of `kubectl rollout`, with the reason why kdelta does not have them; the action that it has has none.
+const ROLLOUT_ACTIONS: [(&str, Option<&str>); 6] = [
+    ("history", Some("kdelta does not show revisions")),
+    ("pause", Some(NEVER_CHANGES)),
+    ("restart", Some(NEVER_CHANGES)),
+    ("resume", Some(NEVER_CHANGES)),
+    ("status", None),
+    ("undo", Some(NEVER_CHANGES)),
+];
+
+const NEVER_CHANGES: &str = "kdelta never changes objects";
+
 /// Further commands of kubectl, which get no advice: similar commands of kdelta may be meant.
-const OTHERS: [&str; 5] = ["completion", "options", "rollout", "run", "wait"];
+const OTHERS: [&str; 3] = ["completion", "options", "run"];
 
 /// Flags whose values must not be repeated, and flags that kubectl does not have.
 const WITHHELD: [&str; 7] =
@@ -48,8 +60,21 @@ const LONGEST: usize = 200;
 /// with the program.
 pub(super) fn advice(command: &str, words: &[OsString]) -> Option<String> {
     let (_, reason) = COMMANDS.iter().find(|(commands, _)| commands.contains(&command))?;
+    Some(message(reason, command, words))
+}
+
+/// Returns the message for an action of `rollout` that only kubectl has; `None` for any other. `words` is a command line of
+/// `rollout`.
+pub(super) fn rollout_advice(words: &[OsString]) -> Option<String> {
+    let action = |word: &OsString| ROLLOUT_ACTIONS.iter().find(|(action, _)| word == action);
+    let (action, reason) = words.iter().find_map(action)?;
+    Some(message((*reason)?, &format!("rollout {action}"), words))
+}
+
+/// Returns the message with the line to use, which is `command` if the words can't be repeated.
+fn message(reason: &str, command: &str, words: &[OsString]) -> String {
     let line = repeated(words.get(1..).unwrap_or_default()).unwrap_or_else(|| command.to_owned());
-    Some(format!("error: {reason}: use `kubectl {line}`"))
+    format!("error: {reason}: use `kubectl {line}`")
 }
 
 /// Whether a word is a command of kubectl only.
@@ -100,10 +125,32 @@ mod tests {
     }
 
     #[test]
+    fn actions_of_rollout_are_kubectls_apart_from_status() {
+        let advice = |line: &str| rollout_advice(&line.split(' ').map(OsString::from).collect::<Vec<_>>());
+        for (line, expected) in [
+            (
+                "kdelta rollout undo deploy/web --to-revision=2",
+                "error: kdelta never changes objects: use `kubectl rollout undo deploy/web --to-revision=2`",
+            ),
+            (
+                "kdelta -n shop rollout restart $x",
+                "error: kdelta never changes objects: use `kubectl rollout restart`",
+            ),
+            (
+                "kdelta rollout history deploy/web",
+                "error: kdelta does not show revisions: use `kubectl rollout history deploy/web`",
+            ),
+        ] {
+            assert_eq!(advice(line).as_deref(), Some(expected), "{line}");
+        }
+        for line in ["kdelta rollout status restart", "kdelta rollout frob", "kdelta rollout"] {
+            assert_eq!(advice(line), None, "{line}");
+        }
+    }
+
+    #[test]
     fn misspelt_commands_get_no_advice() {
-        for line in
-            ["kdelta wacth pods", "kdelta descrieb pod", "kdelta wait pods", "kdelta rollout status x"]
-        {
+        for line in ["kdelta wacth pods", "kdelta descrieb pod", "kdelta run x"] {
             assert_eq!(advice_for(line), None, "{line}");
         }
     }

@@ -47,6 +47,12 @@ pub(crate) fn run(words: &[OsString]) -> ExitCode {
         Ok(words) => words,
         Err(code) => return code,
     };
+    if called(words, &program).starts_with(&format!("{program} rollout"))
+        && let Some(message) = kubectl_commands::rollout_advice(words)
+    {
+        Messages::stderr(environment.stderr_is_terminal, false).error(&[message], None);
+        return ExitCode::Usage;
+    }
     let parsed = match preferences::unknown_flag(words, &environment) {
         Some(error) => Err(error),
         None => parse(words.clone(), &program, environment.no_columns),
@@ -308,7 +314,13 @@ fn configuration_error(error: anyhow::Error, settings: &Settings) -> anyhow::Err
     // kubectl's commands about objects check the configuration before they use it.
     let is_about_objects = matches!(
         settings.task,
-        Task::Get(_) | Task::Watch(_) | Task::Index(_) | Task::Tree(_) | Task::Events(_)
+        Task::Get(_)
+            | Task::Watch(_)
+            | Task::Index(_)
+            | Task::Tree(_)
+            | Task::Wait(_)
+            | Task::Rollout(_)
+            | Task::Events(_)
     );
     let error = match missing {
         kubeconfig::Error::NoContext(name) if is_about_objects => no_such_context(name),

@@ -48,6 +48,8 @@ pub(super) async fn answer(
         Task::Raw(path) => commands::get::raw(session, path, out).await,
         Task::Index(index) => commands::index::run(session, index, reporter, terminal, out).await,
         Task::Tree(tree) => Box::pin(commands::tree::run(session, tree, reporter, terminal, out)).await,
+        Task::Wait(wait) => Box::pin(commands::wait::run(session, wait, reporter, terminal, out)).await,
+        Task::Rollout(rollout) => Box::pin(commands::rollout::status(session, rollout, reporter, out)).await,
         Task::Events(events) => {
             Box::pin(commands::events::list(session, events, reporter, terminal, out)).await
         }

@@ -12,7 +12,7 @@ use kdelta::query::CustomColumns;
 use crate::exit::OwnLines;
 use crate::output::{
     ChangeForm, ChangeOptions, DelimitedFormat, Engine, EventFormat, EventOptions, GetWatchOptions,
-    GetWatchOutput, JqProgram, JqResults, Listing, PrintError, RowOptions, RowWidth, TypedFormat,
+    GetWatchOutput, JqProgram, JqResults, Listing, MetObjects, PrintError, RowOptions, RowWidth, TypedFormat,
     WatchOutput, terminal_columns,
 };
 use crate::session::{NamePatterns, PlannedPart, Session};
@@ -287,6 +287,22 @@ pub(super) fn of_documents(format: Format) -> Option<TypedFormat> {
         Format::Kyaml => Some(TypedFormat::Kyaml),
         // Templates are formats of `get` and `watch`.
         Format::Table { .. } | Format::Name | Format::Template(_) => None,
+    }
+}
+
+/// Returns the output of `wait`.
+pub(super) fn of_met_objects(format: Format, stdout: settings::OutputStream) -> MetObjects {
+    match format {
+        Format::Table { .. } => MetObjects::lines(),
+        Format::Json => MetObjects::json(stdout.is_terminal),
+        Format::Yaml => MetObjects::yaml(stdout.is_terminal),
+        Format::Kyaml => MetObjects::Kyaml,
+        Format::Name => MetObjects::names(),
+        Format::Template(template) => match by_template(template) {
+            ByTemplate::Engine(engine) => MetObjects::template(engine, stdout.is_terminal),
+            // Custom columns and jq are no formats of `wait`.
+            ByTemplate::Columns(_) | ByTemplate::Jq(_) => MetObjects::lines(),
+        },
     }
 }
 

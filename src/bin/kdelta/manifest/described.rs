@@ -13,7 +13,7 @@ pub(crate) struct Described {
     pub(crate) name: String,
     /// Empty if the object has none.
     pub(crate) namespace: String,
-    /// The whole object as JSON if it has no name, so that no server has it; otherwise empty.
+    /// The whole object as JSON; empty for a list.
     pub(crate) body: String,
 }
 
@@ -42,7 +42,7 @@ impl Document {
             }
             Some(items) => Self::List {
                 items: items.into_iter().map(|text| item(&described, text)).collect(),
-                list: described,
+                list: Described { body: String::new(), ..described },
             },
         })
     }
@@ -118,7 +118,7 @@ impl Described {
             api_version: members.text("apiVersion"),
             kind: members.text("kind"),
             namespace: of_metadata("namespace"),
-            body: if name.is_empty() { text.to_owned() } else { String::new() },
+            body: text.to_owned(),
             name,
         }
     }
@@ -160,7 +160,7 @@ mod tests {
         let text = r#"{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"a","namespace":"b"}}"#;
         assert_eq!(titles(text), ["apps/v1 Deployment b/a"]);
         let Ok(Document::Object(object)) = Document::read(text) else { panic!("an object") };
-        assert_eq!((object.group_version(), object.body.as_str()), (("apps", "v1"), ""));
+        assert_eq!((object.group_version(), object.body.as_str()), (("apps", "v1"), text));
         let text = r#"{"kind":"Pod","metadata":{"generateName":"a-"}}"#;
         let Ok(Document::Object(object)) = Document::read(text) else { panic!("an object") };
         assert_eq!((object.group_version(), object.body.as_str()), (("", ""), text));

@@ -23,6 +23,7 @@ mod template;
 mod terminal;
 mod tree;
 mod typed;
+mod wait;
 mod yaml;
 
 pub(crate) use changes::{ChangeForm, ChangeOptions};
@@ -45,3 +46,4 @@ pub(crate) use tree::{LiveTree, TreeForm, write_tree};
 pub(crate) use typed::{
     EventFormat, EventOptions, EventStream, TypedDocuments, TypedFormat, event_list, narrow_json,
 };
+pub(crate) use wait::MetObjects;

@@ -14,9 +14,16 @@ pub(crate) struct Names {
     resource: Option<Arc<ApiResource>>,
     /// The prefix of its names: `pod/`.
     before: String,
+    /// The text after each name.
+    after: &'static str,
 }
 
 impl Names {
+    /// Creates lines with a text after each name.
+    pub(crate) fn with_suffix(after: &'static str) -> Self {
+        Self { after, ..Self::default() }
+    }
+
     /// Writes the name of one object.
     ///
     /// # Errors
@@ -32,7 +39,7 @@ impl Names {
             self.resource = Some(Arc::clone(resource));
         }
         let name = if object.name().is_empty() { "<unknown>".into() } else { escape_cell(object.name()) };
-        writeln!(out, "{}{name}", self.before)
+        writeln!(out, "{}{name}{}", self.before, self.after)
     }
 }
 

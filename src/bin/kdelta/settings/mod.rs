@@ -19,6 +19,7 @@ mod tasks;
 mod tree;
 mod until;
 mod usage;
+mod wait;
 mod word_list;
 
 pub(crate) use by::{By, Condition, IndexName};
@@ -44,6 +45,7 @@ pub(crate) use targets::{Target, Types};
 pub(crate) use tasks::{Explain, ExplainFormat, Get, Task, Watch};
 pub(crate) use tree::{Tree, TreeFormat};
 pub(crate) use usage::UsageError;
+pub(crate) use wait::{RequestedObjects, Rollout, Wait};
 
 pub(crate) use crate::args::{ChangesArg, CountOrder, LogFormat, PlanForm, Shell, TsArg};
 use crate::args::{Cli, ColorWhen, Command};
@@ -104,8 +106,10 @@ impl Settings {
                     | Command::ApiVersions(_)
                     | Command::Demo(_)
                     | Command::Explain(_)
+                    | Command::Rollout(_)
                     | Command::Tree(_)
                     | Command::Version(_)
+                    | Command::Wait(_)
             )
         {
             return Err(UsageError::OneContext(cli.command.name()));

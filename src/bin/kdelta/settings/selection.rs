@@ -28,6 +28,16 @@ pub(crate) struct Selection {
     pub(crate) list_mode: ListMode,
 }
 
+/// The words and flags by which kubectl's commands other than `get` select objects.
+pub(super) struct ObjectWords<'a> {
+    pub(super) words: &'a [String],
+    /// Whether types without names select all of their objects.
+    pub(super) all: bool,
+    pub(super) all_namespaces: bool,
+    pub(super) labels: Option<&'a str>,
+    pub(super) fields: Option<&'a str>,
+}
+
 /// The form of the words that select objects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TargetForm {
@@ -115,6 +125,56 @@ impl Selection {
         })
     }
 
+    /// Returns the selection of a command that takes kubectl's words.
+    pub(super) fn of_words(
+        words: &ObjectWords<'_>,
+        namespace: Option<&str>,
+        environment: &Environment,
+    ) -> Result<Self, UsageError> {
+        let given =
+            |text: Option<&str>| text.map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned);
+        let (labels, fields) = (given(words.labels), given(words.fields));
+        let has_selector = labels.is_some() || fields.is_some();
+        let targets = match words.words {
+            [] if has_selector => return Err(UsageError::SelectorWithoutType),
+            [] => return Err(UsageError::NothingToWatch),
+            words => targets::parse_as_get(words, has_selector, false)?,
+        };
+        Ok(Self {
+            targets,
+            keeps_repeated_names: true,
+            namespaces: Namespaces::read(words.all_namespaces, namespace, None)?,
+            label_selector: labels,
+            field_selector: fields,
+            filter: ObjectFilter::default(),
+            cached: false,
+            page_size: PAGE_SIZE,
+            list_mode: list_mode(None, environment),
+        })
+    }
+
+    /// Returns the selection of the objects in files for a command that takes kubectl's words. As in kubectl, a field
+    /// selector has no effect.
+    pub(super) fn of_named_files(
+        words: &ObjectWords<'_>,
+        namespace: Option<&str>,
+        environment: &Environment,
+    ) -> Result<Self, UsageError> {
+        let namespaces = Namespaces::read(words.all_namespaces, namespace, None)?.of_files(namespace)?;
+        let labels = words.labels.map(str::trim).filter(|text| !text.is_empty());
+        Ok(Self {
+            targets: Vec::new(),
+            keeps_repeated_names: true,
+            namespaces,
+            label_selector: labels.map(str::to_owned),
+            field_selector: None,
+            filter: ObjectFilter::default(),
+            cached: false,
+            page_size: PAGE_SIZE,
+            list_mode: list_mode(None, environment),
+        })
+    }
+
     /// Returns the selection of the objects in files. As in kubectl, a field selector has no effect.
     pub(super) fn of_files(
         args: &SelectArgs,
@@ -129,12 +189,7 @@ impl Selection {
         if let Some(flag) = first_given(given) {
             return Err(UsageError::SelectorWithFiles(flag));
         }
-        let namespaces = Namespaces::read(args.all_namespaces, namespace, None)?;
-        if matches!(&namespaces, Namespaces::Matching { .. })
-            || matches!(&namespaces, Namespaces::Named(names) if names.len() > 1)
-        {
-            return Err(UsageError::SeveralNamespacesWithFiles(namespace.unwrap_or_default().to_owned()));
-        }
+        let namespaces = Namespaces::read(args.all_namespaces, namespace, None)?.of_files(namespace)?;
         let Selectors { labels, fields: _, filter } = Selectors::read(args, form.is_watch())?;
         Ok(Self {
             targets: Vec::new(),
@@ -180,6 +235,16 @@ impl Selection {
 }
 
 impl Namespaces {
+    /// Rejects namespaces that can't be the default of objects in files. `text` is the value of `-n`.
+    fn of_files(self, text: Option<&str>) -> Result<Self, UsageError> {
+        match &self {
+            Self::Matching { .. } => {}
+            Self::Named(names) if names.len() > 1 => {}
+            _ => return Ok(self),
+        }
+        Err(UsageError::SeveralNamespacesWithFiles(text.unwrap_or_default().to_owned()))
+    }
+
     /// Validates the namespace flags. As in kubectl, `-A` overrides `-n`, and an empty `-n` is ignored.
     fn read(all: bool, namespace: Option<&str>, labels: Option<String>) -> Result<Self, UsageError> {
         let mut names: Vec<String> = Vec::new();
@@ -210,6 +275,9 @@ impl Namespaces {
         })
     }
 }
+
+/// The number of objects per page of a command without `--chunk-size`, which is kubectl's default of it.
+const PAGE_SIZE: u32 = 500;
 
 /// Returns the number of objects per page. The server ignores a limit below 1.
 fn page_size(chunk_size: i64) -> u32 {

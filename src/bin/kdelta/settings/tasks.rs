@@ -12,6 +12,7 @@ use super::print::Print;
 use super::selection::{Selection, TargetForm};
 use super::tree::Tree;
 use super::until::Until;
+use super::wait::{Rollout, Wait};
 use crate::args::{
     ByArgs, Command, ExplainArgs, GetArgs, ObjectArgs, OneShotArgs, PlanForm, RowArgs, SelectArgs, Shell,
 };
@@ -24,6 +25,8 @@ pub(crate) enum Task {
     Raw(RawPath),
     Index(Index),
     Tree(Tree),
+    Wait(Box<Wait>),
+    Rollout(Box<Rollout>),
     Events(Events),
     ApiResources(ApiResources),
     ApiVersions,
@@ -153,6 +156,12 @@ impl Task {
             Command::Tree(args) => {
                 Tree::read(args, selection(&args.select, TargetForm::Own)?).map(Self::Tree)
             }
+            Command::Wait(args) => {
+                Wait::read(args, namespace, environment).map(|wait| Self::Wait(Box::new(wait)))
+            }
+            Command::Rollout(args) => {
+                Rollout::read(args, namespace, environment).map(|rollout| Self::Rollout(Box::new(rollout)))
+            }
             Command::Events(args) => Events::read(args, namespace, environment).map(Self::Events),
             Command::ApiResources(args) => read_api_resources(args).map(Self::ApiResources),
             Command::ApiVersions(args) => no_arguments(&args.unexpected).map(|()| Self::ApiVersions),
@@ -172,6 +181,8 @@ impl Task {
         let files = match self {
             Self::Watch(watch) => &watch.files,
             Self::Get(get) => &get.files,
+            Self::Wait(wait) => &wait.objects.files,
+            Self::Rollout(rollout) => &rollout.objects.files,
             _ => &None,
         };
         files.as_ref().is_some_and(Files::has_standard_input)

@@ -1,7 +1,7 @@
 //! Usage errors, with exit code 2. The messages are kubectl's where it has one.
 
 use kdelta::object::SelectorError;
-use kdelta::query::{CelSyntaxError, FieldFilterError, JqSyntaxError};
+use kdelta::query::{CelSyntaxError, FieldFilterError, JqSyntaxError, KubectlConditionError};
 
 use super::duration::DurationError;
 use super::print::TemplateError;
@@ -14,7 +14,7 @@ pub(crate) enum UsageError {
         "Required resource not specified.\nUse \"kdelta explain <resource>\" for a detailed description of that resource (e.g. kdelta explain pods)."
     )]
     NoResource,
-    /// No TYPE is given to `get -w`.
+    /// No TYPE is given to `get -w` or `wait`.
     #[error(
         "You must provide one or more resources by argument or filename.\nExample resource specifications include:\n   '-f rsrc.yaml'\n   '--filename=rsrc.json'\n   '<resource> <name>'\n   '<resource>'"
     )]
@@ -47,6 +47,8 @@ pub(crate) enum UsageError {
     SelectorWithName,
     #[error("selectors and the all flag cannot be used when passing resource/name arguments")]
     SelectorWithSlash,
+    #[error("at least one resource must be specified to use a selector")]
+    SelectorWithoutType,
     #[error("subresource cannot be used when bulk resources are specified")]
     SubresourceOfMany,
     #[error("--subresource and --by exclude each other: an index holds whole objects")]
@@ -103,6 +105,25 @@ pub(crate) enum UsageError {
     EventObject,
     #[error("valid --types are Normal or Warning")]
     EventTypes,
+    /// `wait` without `--for`.
+    #[error("unrecognized condition: []")]
+    NoWaitCondition,
+    #[error(transparent)]
+    WaitCondition(#[from] KubectlConditionError),
+    #[error(
+        "you must specify resources by --filename when --local is set.\nExample resource specifications include:\n   '-f rsrc.yaml'\n   '--filename=rsrc.json'"
+    )]
+    WordsWithLocal,
+    #[error("--local has no server to wait for: it needs --for=create alone")]
+    LocalCondition,
+    #[error("rollout needs an action: status")]
+    NoRolloutAction,
+    #[error("unknown command {}", kdelta::object::go_quote(.0))]
+    RolloutAction(String),
+    #[error("required resource not specified")]
+    NothingRolledOut,
+    #[error("revision must be a positive integer: {0}")]
+    NegativeRevision(i64),
     #[error(
         "there is no index {index:?}: the indices are namespace, name, label:KEY, annotation:KEY, owner, node, image, field:PATH"
     )]
@@ -197,7 +218,7 @@ impl UsageError {
 
     /// Whether kubectl names the help of the command below the error.
     pub(crate) fn names_help(&self) -> bool {
-        matches!(self, Self::NoResource | Self::UnexpectedArguments(_))
+        matches!(self, Self::NoResource | Self::UnexpectedArguments(_) | Self::RolloutAction(_))
     }
 
     /// Returns a suggestion.

@@ -18,6 +18,7 @@ const FALSE: [&str; 6] = ["0", "f", "F", "false", "FALSE", "False"];
 /// `--namespaced=T` to `--namespaced=true`, `-v6` and `-v 6` to `-v=6`, and `--show_labels` to `--show-labels`. All other
 /// words, and words after `--`, are unchanged.
 pub(crate) fn accept_kubectl_spelling(words: Vec<OsString>, app: &Command) -> Vec<OsString> {
+    let flags = Flags { app, command: command_of(&words, app) };
     let mut out: Vec<OsString> = Vec::with_capacity(words.len());
     let mut words = words.into_iter().peekable();
     while let Some(word) = words.next() {
@@ -37,13 +38,13 @@ pub(crate) fn accept_kubectl_spelling(words: Vec<OsString>, app: &Command) -> Ve
         } else if let Some(level) = text.strip_prefix("-v").filter(|level| is_level(level)) {
             out.push(format!("-v={level}").into());
         } else if text.starts_with('-') {
-            let text = with_dashes(text, app);
-            let (switches, text) = before_value(&text, app);
+            let text = with_dashes(text, flags);
+            let (switches, text) = before_value(&text, flags);
             out.extend(switches.map(OsString::from));
-            if let Some(switch) = turned_off(&text, app) {
-                remove_switch(&mut out, switch, app);
+            if let Some(switch) = turned_off(&text, flags) {
+                remove_switch(&mut out, switch, flags);
             } else {
-                out.push(with_plain_value(&text, app).into());
+                out.push(with_plain_value(&text, flags).into());
             }
         } else {
             out.push(word);
@@ -71,19 +72,19 @@ pub(crate) fn switched_off(words: &[OsString], app: &Command) -> Vec<String> {
 }
 
 /// Replaces the underscores in the name of a flag that exists with dashes.
-fn with_dashes(text: &str, app: &Command) -> String {
+fn with_dashes(text: &str, flags: Flags<'_>) -> String {
     let (name, value) = text.split_once('=').map_or((text, None), |(name, value)| (name, Some(value)));
     let dashed = name.replace('_', "-");
     match value {
-        _ if dashed == name || flag(app, &dashed).is_none() => text.to_owned(),
+        _ if dashed == name || flags.flag(&dashed).is_none() => text.to_owned(),
         Some(value) => format!("{dashed}={value}"),
         None => dashed,
     }
 }
 
 /// Splits the switches of `-wA=x` before the one with a value: `-w` and `-A=x`.
-fn before_value(text: &str, app: &Command) -> (Option<String>, String) {
-    let is_switch = |letter: char| flag(app, &format!("-{letter}")).is_some_and(is_switch);
+fn before_value(text: &str, flags: Flags<'_>) -> (Option<String>, String) {
+    let is_switch = |letter: char| flags.flag(&format!("-{letter}")).is_some_and(is_switch);
     let whole = || (None, text.to_owned());
     let Some((cluster, value)) = text.strip_prefix('-').and_then(|text| text.split_once('=')) else {
         return whole();
@@ -98,13 +99,13 @@ fn before_value(text: &str, app: &Command) -> (Option<String>, String) {
 }
 
 /// Returns the switch that the word turns off.
-fn turned_off<'a>(text: &str, app: &'a Command) -> Option<&'a Arg> {
+fn turned_off<'a>(text: &str, flags: Flags<'a>) -> Option<&'a Arg> {
     let (name, value) = text.rsplit_once('=')?;
-    flag(app, name).filter(|arg| FALSE.contains(&value) && is_switch(arg))
+    flags.flag(name).filter(|arg| FALSE.contains(&value) && is_switch(arg))
 }
 
 /// Removes the words and letters that turn a switch on.
-fn remove_switch(words: &mut Vec<OsString>, switch: &Arg, app: &Command) {
+fn remove_switch(words: &mut Vec<OsString>, switch: &Arg, flags: Flags<'_>) {
     let mut is_value = false;
     words.retain_mut(|word| {
         let text = word.to_str().unwrap_or_default();
@@ -114,8 +115,8 @@ fn remove_switch(words: &mut Vec<OsString>, switch: &Arg, app: &Command) {
         if is_named(switch, text) {
             return false;
         }
-        is_value = flag(app, text).is_some_and(takes_next_word);
-        match without_letter(text, switch, app) {
+        is_value = flags.flag(text).is_some_and(takes_next_word);
+        match without_letter(text, switch, flags) {
             Some(rest) if rest == "-" => return false,
             Some(rest) => *word = rest.into(),
             None => {}
@@ -125,10 +126,10 @@ fn remove_switch(words: &mut Vec<OsString>, switch: &Arg, app: &Command) {
 }
 
 /// Returns `-wA` without the letter of the switch; `None` if the word does not have it.
-fn without_letter(text: &str, switch: &Arg, app: &Command) -> Option<String> {
+fn without_letter(text: &str, switch: &Arg, flags: Flags<'_>) -> Option<String> {
     let letters = text.strip_prefix('-').filter(|letters| letters.len() > 1)?;
     let own = switch.get_short().filter(|own| letters.contains(*own))?;
-    let are_switches = letters.chars().all(|letter| flag(app, &format!("-{letter}")).is_some_and(is_switch));
+    let are_switches = letters.chars().all(|letter| flags.flag(&format!("-{letter}")).is_some_and(is_switch));
     are_switches.then(|| format!("-{}", letters.replace(own, "")))
 }
 
@@ -138,10 +139,10 @@ fn takes_next_word(arg: &Arg) -> bool {
 }
 
 /// Rewrites a value that is true or false in Go for clap.
-fn with_plain_value(text: &str, app: &Command) -> String {
+fn with_plain_value(text: &str, flags: Flags<'_>) -> String {
     let Some((name, value)) = text.rsplit_once('=') else { return text.to_owned() };
     let is_true = TRUE.contains(&value);
-    match flag(app, name) {
+    match flags.flag(name) {
         Some(arg) if is_true && is_switch(arg) => name.to_owned(),
         Some(arg) if (is_true || FALSE.contains(&value)) && takes_bool(arg) => format!("{name}={is_true}"),
         _ => text.to_owned(),
@@ -155,7 +156,7 @@ fn is_level(text: &str) -> bool {
 /// Returns kubectl's error for the first word that gives a switch a value that is neither true nor false. The words are
 /// already rewritten for clap. Flags of other commands are not checked.
 pub(crate) fn wrong_switch(words: &[OsString], app: &Command) -> Option<String> {
-    let command = words.iter().skip(1).find_map(|word| app.find_subcommand(word));
+    let command = command_of(words, app);
     let words = words.iter().map_while(|word| word.to_str().filter(|text| *text != "--"));
     words.filter(|word| word.starts_with('-')).find_map(|word| {
         let (flag, value) = word.split_once('=')?;
@@ -172,11 +173,28 @@ pub(crate) fn wrong_switch(words: &[OsString], app: &Command) -> Option<String> 
     })
 }
 
-/// Returns the flag of any command that has this name, with its dashes.
-fn flag<'a>(app: &'a Command, name: &str) -> Option<&'a Arg> {
-    let is_it = |arg: &&Arg| is_named(arg, name);
-    let own = app.get_arguments().find(is_it);
-    own.or_else(|| app.get_subcommands().find_map(|command| command.get_arguments().find(is_it)))
+/// The flags of a command line.
+#[derive(Clone, Copy)]
+struct Flags<'a> {
+    app: &'a Command,
+    /// The command that the words select.
+    command: Option<&'a Command>,
+}
+
+impl<'a> Flags<'a> {
+    /// Returns the flag that has this name, with its dashes: that of the selected command or, if it has none, of any.
+    fn flag(self, name: &str) -> Option<&'a Arg> {
+        let is_it = |arg: &&Arg| is_named(arg, name);
+        let selected = self.command.and_then(|command| command.get_arguments().find(is_it));
+        let global = || self.app.get_arguments().find(is_it);
+        let other = || self.app.get_subcommands().find_map(|command| command.get_arguments().find(is_it));
+        selected.or_else(global).or_else(other)
+    }
+}
+
+/// Returns the command that the words select.
+fn command_of<'a>(words: &[OsString], app: &'a Command) -> Option<&'a Command> {
+    words.iter().skip(1).find_map(|word| app.find_subcommand(word))
 }
 
 /// Whether the argument takes no value.

@@ -30,6 +30,19 @@ const STATUSES: &[&str] = &[
     "Terminating",
 ];
 
+/// Common conditions of objects.
+const CONDITIONS: &[&str] = &[
+    "Available",
+    "Complete",
+    "ContainersReady",
+    "Established",
+    "Failed",
+    "Initialized",
+    "PodScheduled",
+    "Progressing",
+    "Ready",
+];
+
 /// Completes the value of a flag or a positional argument.
 pub(super) fn argument_value(
     line: &TypedLine<'_>,
@@ -59,6 +72,8 @@ pub(super) fn argument_value(
             fields(line, head, update_filter(typed))
         }
         "object" => object(head, typed),
+        "conditions" => wait_condition(line, head, typed),
+        "action" => fixed(&["status"], head, typed),
         "status" => Completion::of_list(fixed_source(STATUSES), head, typed),
         "name" => {
             Completion::of_list(ValueSource::Names { types: types(line), taken: Vec::new() }, head, typed)
@@ -113,6 +128,16 @@ fn output(line: &TypedLine<'_>, head: &str, typed: &str) -> Completion {
             Completion::of(ValueSource::Files, head, template)
         }
         _ => Completion::nothing(),
+    }
+}
+
+/// Completes a condition of `wait`.
+fn wait_condition(line: &TypedLine<'_>, head: &str, typed: &str) -> Completion {
+    match typed.split_once('=') {
+        Some(("condition", name)) => fixed(CONDITIONS, &format!("{head}condition="), name),
+        Some(("jsonpath", path)) => fields(line, &format!("{head}jsonpath="), json_path(path, Root::Object)),
+        Some(_) => Completion::nothing(),
+        None => fixed(&["condition=", "create", "delete", "jsonpath="], head, typed),
     }
 }
 

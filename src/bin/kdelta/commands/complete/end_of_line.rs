@@ -19,6 +19,7 @@ pub(super) fn end_of_line(line: &TypedLine<'_>, app: &Command, topics: &[&str]) 
             let topics = topics.iter().map(|topic| Candidate::with_help(*topic, "Topic"));
             Completion::of(ValueSource::Fixed(commands(app).into_iter().chain(topics).collect()), "", typed)
         }
+        LastWord::Word(typed) if line.action.is_some() => resource(line, typed),
         LastWord::Word(typed) => match command.get_positionals().next() {
             Some(arg) if arg.get_id() == "resources" => resource(line, typed),
             Some(arg) if arg.get_id() == "fields" => field(line, typed),
@@ -227,6 +228,17 @@ mod tests {
         assert!(values("watch pods -o json --fields name,o").contains(&"object".to_owned()));
         assert_eq!(values("get pods --field-selector a=b,"), ["metadata.name", "metadata.namespace"]);
         assert_eq!(completion("get po -o jsonpath-file=x").source, ValueSource::Files);
+        assert_eq!(values("wait pod/x --for="), ["condition=", "create", "delete", "jsonpath="]);
+        assert!(values("wait pod/x --for condition=R").contains(&"Ready".to_owned()));
+    }
+
+    #[test]
+    fn resources_follow_an_action() {
+        assert_eq!(values("rollout "), ["status"]);
+        assert_eq!(completion("rollout status de").source, ValueSource::Types);
+        let names = ValueSource::Names { types: list(&["deploy"]), taken: Vec::new() };
+        assert_eq!(completion("rollout status deploy/w").source, names);
+        assert_eq!(completion("rollout status deploy w").source, names);
     }
 
     /// A flag whose value is not completed needs a reason here.
@@ -242,6 +254,7 @@ mod tests {
                     "objects",
                     "port",
                     "resource-version",
+                    "revision",
                     "speed",
                     "top",
                     "verbose",
@@ -257,6 +270,7 @@ mod tests {
                     "request-timeout",
                     "restarted-within",
                     "resync",
+                    "timeout",
                 ],
             ),
             (

@@ -12,7 +12,9 @@ pub(super) struct TypedLine<'a> {
     pub(super) command: Option<&'a Command>,
     /// The flags before the last word, in order; a switch has no value.
     pub(super) flags: Vec<(&'a Arg, Option<String>)>,
-    /// The words before the last that are neither the command nor flags.
+    /// The first word of a command whose first word is an action, such as `status` of `rollout`.
+    pub(super) action: Option<String>,
+    /// The words before the last that are neither the command, its action nor flags.
     pub(super) words: Vec<String>,
     pub(super) last: LastWord<'a>,
 }
@@ -33,8 +35,13 @@ impl<'a> TypedLine<'a> {
     /// empty.
     pub(super) fn read(app: &'a Command, words: &[String]) -> Self {
         let (last, before) = words.split_last().map_or(("", &[][..]), |(last, before)| (last, before));
-        let mut line =
-            Self { command: None, flags: Vec::new(), words: Vec::new(), last: LastWord::Word(String::new()) };
+        let mut line = Self {
+            command: None,
+            flags: Vec::new(),
+            action: None,
+            words: Vec::new(),
+            last: LastWord::Word(String::new()),
+        };
         // The flag that takes the next word, and whether `--` was seen.
         let (mut waiting, mut literal): (Option<&'a Arg>, bool) = (None, false);
         for word in before {
@@ -51,12 +58,21 @@ impl<'a> TypedLine<'a> {
                 waiting = line.flag(app, word);
             }
         }
+        if line.takes_action() && !line.words.is_empty() {
+            line.action = Some(line.words.remove(0));
+        }
         line.last = match waiting {
             Some(arg) => LastWord::Value { arg, head: String::new(), typed: last.to_owned() },
             None if literal || !last.starts_with('-') => LastWord::Word(last.to_owned()),
             None => line.last_word(app, last),
         };
         line
+    }
+
+    /// Whether the first word of the command is an action.
+    pub(super) fn takes_action(&self) -> bool {
+        let first = self.command.and_then(|command| command.get_positionals().next());
+        first.is_some_and(|arg| arg.get_id() == "action")
     }
 
     pub(super) fn is_command(&self, name: &str) -> bool {

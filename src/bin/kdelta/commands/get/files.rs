@@ -11,10 +11,10 @@ use kdelta::listwatch::Error;
 use kdelta::object::{LabelSelector, Object};
 use kdelta::wire::Representation;
 
-use super::error_tree::ErrorTree;
 use super::output_errors::{ContextNotShown, print_failure};
 use super::sink::ListingPrinter;
 use crate::commands::empty_result;
+use crate::commands::error_tree::ErrorTree;
 use crate::commands::files::{document_error, label_selector, read};
 use crate::commands::format::Extent;
 use crate::commands::needs;

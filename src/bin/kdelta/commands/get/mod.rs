@@ -3,7 +3,6 @@
 //! Without `--by`, a reflector lists once and writes directly to the printer, so no object is kept. With `--by`, an
 //! informer runs until it has synced, and its index is queried.
 
-mod error_tree;
 mod files;
 mod output_errors;
 mod raw;

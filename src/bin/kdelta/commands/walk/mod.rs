@@ -37,7 +37,7 @@ pub(super) struct Walk<'a> {
     absent: HashSet<Part>,
     /// The number of returned parts that were forbidden, failed or missing.
     failed_count: usize,
-    failures: Vec<(Part, anyhow::Error)>,
+    failures: Vec<Failure>,
     /// Parts that are forbidden in all namespaces.
     fallbacks: Vec<Part>,
     /// Forbidden parts that the user did not name.
@@ -46,6 +46,20 @@ pub(super) struct Walk<'a> {
     refusal: Option<(Part, Error)>,
     /// Whether a whole context failed or matching namespaces could not be listed.
     partial: bool,
+}
+
+/// The failure of a part, or of one of its objects.
+struct Failure {
+    part: Part,
+    error: anyhow::Error,
+    /// Whether it is reported even if another one reads alike.
+    is_of_object: bool,
+}
+
+impl Failure {
+    fn of_part(part: Part, error: anyhow::Error) -> Self {
+        Self { part, error, is_of_object: false }
+    }
 }
 
 /// The subject of a part, in any version.
@@ -72,15 +86,15 @@ impl Subject {
 
 /// Returns the errors without those that read alike in several namespaces. Repetitions in one namespace stay, as in
 /// kubectl.
-fn without_repetitions(failures: Vec<(Part, anyhow::Error)>) -> Vec<anyhow::Error> {
+fn without_repetitions(failures: Vec<Failure>) -> Vec<anyhow::Error> {
     let mut kept: Vec<(Part, String, anyhow::Error)> = Vec::new();
-    for (part, error) in failures {
+    for Failure { part, error, is_of_object } in failures {
         // A hint in front of the error does not tell errors apart.
         let text = error.downcast_ref::<Error>().map_or_else(|| error.to_string(), Error::to_string);
         let is_repeated = |(other, known, _): &(Part, String, anyhow::Error)| {
             *known == text && other.namespace != part.namespace
         };
-        if !kept.iter().any(is_repeated) {
+        if is_of_object || !kept.iter().any(is_repeated) {
             kept.push((part, text, error));
         }
     }
@@ -166,7 +180,7 @@ impl<'a> Walk<'a> {
             let mut alike = self.seen.iter().filter(|part| part.is_same_object(&missing));
             let is_missing = alike.all(|part| self.absent.contains(part));
             if let Some(error) = missing.not_found_in(selection).filter(|_| is_missing) {
-                self.failures.push((missing, error.into()));
+                self.failures.push(Failure::of_part(missing, error.into()));
             }
         }
     }
@@ -192,7 +206,7 @@ impl<'a> Walk<'a> {
         let (FailureAction::SplitByNamespace { or_leave_out }, Some(refusal)) =
             (action, error.downcast_ref::<Error>().cloned())
         else {
-            self.failures.push((part, error));
+            self.failures.push(Failure::of_part(part, error));
             return Ok(());
         };
         if self.targets.split_by_namespace(&part) {
@@ -204,7 +218,7 @@ impl<'a> Walk<'a> {
             self.refusal.get_or_insert((part.clone(), refusal));
             self.forbidden.push(part);
         } else {
-            self.failures.push((part, error));
+            self.failures.push(Failure::of_part(part, error));
         }
         Ok(())
     }
@@ -221,6 +235,23 @@ impl<'a> Walk<'a> {
         self.covered.extend(parts.filter(is_covered));
         self.update_pending();
         Ok(())
+    }
+
+    /// Adds the failure of an object of a returned part.
+    pub(super) fn add_object_failure(&mut self, part: Part, error: anyhow::Error) {
+        self.failures.push(Failure { part, error, is_of_object: true });
+    }
+
+    /// Returns the part of the only failure, if that is a missing name.
+    pub(super) fn only_missing(&self) -> Option<&Part> {
+        match self.failures.as_slice() {
+            [Failure { part, error, .. }]
+                if part.name.is_some() && matches!(error.downcast_ref(), Some(Error::NotFound(_))) =>
+            {
+                Some(part)
+            }
+            _ => None,
+        }
     }
 
     /// Adds parts that are no part of the walk but were forbidden, to be reported with those that are.
@@ -242,7 +273,7 @@ impl<'a> Walk<'a> {
         match self.refusal.take() {
             // If everything is forbidden, the first refusal is enough.
             Some((part, error)) if nothing && self.failures.is_empty() => {
-                self.failures.push((part, error.into()));
+                self.failures.push(Failure::of_part(part, error.into()));
             }
             _ => {
                 let lines = [forbidden::fallback(&self.fallbacks), forbidden::left_out(&self.forbidden)];
@@ -259,7 +290,7 @@ impl<'a> Walk<'a> {
         }
         if !self.several_contexts {
             // A missing name fails the whole command, as in kubectl.
-            let is_missing = |(part, error): &(Part, anyhow::Error)| {
+            let is_missing = |Failure { part, error, .. }: &Failure| {
                 part.name.is_some() && matches!(error.downcast_ref(), Some(Error::NotFound(_)))
             };
             let is_partial = !nothing && !self.failures.iter().any(is_missing);
@@ -270,7 +301,7 @@ impl<'a> Walk<'a> {
             self.reporter.report_error("", &failed);
             return Ok(ExitCode::Partial);
         }
-        for (part, error) in self.failures {
+        for Failure { part, error, .. } in self.failures {
             let report = Report::of(&error, "");
             self.reporter.messages().error(&report.prefixed(&part.prefix), report.hint.as_deref());
         }
@@ -299,7 +330,7 @@ impl<'a> Walk<'a> {
                 Ok(()) => {}
                 Err(TargetFailure::Namespaces { .. }) => {
                     if let Some((part, error)) = self.refusal.take() {
-                        self.failures.push((part, forbidden::not_listable(error)));
+                        self.failures.push(Failure::of_part(part, forbidden::not_listable(error)));
                     }
                 }
                 Err(failure) => {

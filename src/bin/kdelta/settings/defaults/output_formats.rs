@@ -11,7 +11,7 @@ pub(crate) fn output_formats(command: &str) -> &'static str {
     match command {
         "api-resources" => RESOURCE_FORMATS,
         "explain" => ExplainFormat::NAMES,
-        "events" => EVENT_FORMATS,
+        "events" | "wait" => EVENT_FORMATS,
         "index" => INDEX_FORMATS,
         "tree" => TREE_FORMATS,
         "version" => "json,yaml",

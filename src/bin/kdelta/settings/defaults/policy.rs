@@ -89,7 +89,7 @@ const POLICIES: &[(Policy, &[&str])] = &[
         ],
     ),
     (Policy::Tables(PORT), &["port"]),
-    (Policy::Tables(MEANINGS), &["recursive", "sort-by", "top"]),
+    (Policy::Tables(MEANINGS), &["recursive", "sort-by", "timeout", "top"]),
     (
         Policy::Nowhere(CREDENTIALS),
         &[
@@ -111,6 +111,7 @@ const POLICIES: &[(Policy, &[&str])] = &[
     (
         Policy::Nowhere(SELECTION),
         &[
+            "all",
             "all-kinds",
             "api-group",
             "by",
@@ -134,9 +135,20 @@ const POLICIES: &[(Policy, &[&str])] = &[
     ),
     (
         Policy::Nowhere(SUBJECT),
-        &["api-version", "avg", "filename", "kustomize", "max", "min", "raw", "subresource", "sum"],
+        &[
+            "api-version",
+            "avg",
+            "filename",
+            "kustomize",
+            "max",
+            "min",
+            "raw",
+            "revision",
+            "subresource",
+            "sum",
+        ],
     ),
-    (Policy::Nowhere(MODE), &["explain", "watch", "watch-only"]),
+    (Policy::Nowhere(MODE), &["explain", "local", "watch", "watch-only"]),
     (Policy::Nowhere(ONE_WATCH), &["count", "resource-version", "until-synced"]),
     (Policy::Nowhere(SECRETS), &["show-secrets"]),
     (Policy::Nowhere(TEMPLATE), &["template"]),

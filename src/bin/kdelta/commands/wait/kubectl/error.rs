@@ -1,0 +1,20 @@
+//! The errors of a wait, in kubectl's words.
+
+/// The reason why a condition is not met.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum WaitError {
+    /// With `TYPE/NAME`.
+    #[error("timed out waiting for the condition on {0}")]
+    TimedOut(String),
+    /// An object of `--for=create` did not appear.
+    #[error("timed out waiting for the condition")]
+    NotCreated,
+    /// With `TYPE/NAME`.
+    #[error("condition not met for {0}")]
+    NotMet(String),
+    /// The object of a file has no name.
+    #[error("resource name must be provided")]
+    Unnamed,
+    #[error("no matching resources found")]
+    NoObjects,
+}
