@@ -177,6 +177,29 @@ fn selected_objects_and_owners_come_and_go() {
 
 #[test]
 #[cfg_attr(not(has_go), ignore = "needs Go")]
+fn an_expression_selects_the_objects_of_a_tree() {
+    let OnServer { env, testbed, api, namespace } = TestEnv::on_server();
+    let objects = Objects { api: &api, namespace: &namespace };
+    let root = objects.create("", "configmaps", "root", None, json!({"data": {"pick": "me"}}));
+    objects.map("below", Some(&root));
+    objects.map("other", None);
+    let words =
+        ["tree", "cm", "--where", "has(object.data) && object.data.pick == 'me'", "-n", &namespace, "-o"];
+    let once = env.kdelta_on(testbed, &[&words[..], &["name"]].concat()).finish().quiet_success();
+    assert_eq!(once, "configmap/root\nconfigmap/below\n");
+    let running = env.kdelta_on(testbed, &[&words[..], &["json", "-w"]].concat()).start();
+    wait_for(&running, &["root Current", "-below Current"]);
+    let patch = |name: &str, pick: &str| {
+        api.patch(&format!("{}/{name}", objects.path("", "configmaps")), &json!({"data": {"pick": pick}}));
+    };
+    patch("other", "me");
+    wait_for(&running, &["other Current", "root Current", "-below Current"]);
+    patch("root", "no");
+    wait_for(&running, &["other Current"]);
+}
+
+#[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn forbidden_types_of_a_watched_tree_are_one_line_and_exit_code_4() {
     let OnServer { env, testbed, api, namespace } = TestEnv::on_server();
     let objects = Objects { api: &api, namespace: &namespace };
