@@ -22,6 +22,7 @@ mod test_server;
 #[path = "../../tests/support/testbed.rs"]
 #[allow(dead_code, reason = "the tests ask it for more")]
 mod testbed;
+mod tree;
 mod wire;
 
 use std::path::PathBuf;
@@ -95,6 +96,10 @@ fn main() -> anyhow::Result<()> {
             println!("{phase}");
             verdicts.extend(targets::of_live(phase));
         }
+    }
+    // The last one, because it creates pods.
+    if arguments.wants("tree") {
+        verdicts.extend(tree::compare(&server, &peers.tree_by_lists, arguments.rounds)?);
     }
     for verdict in &verdicts {
         println!("{verdict}");

@@ -14,6 +14,8 @@ pub(crate) struct Peers {
     /// The testbed built without a server: the memory of client-go alone.
     pub(crate) client_go: PathBuf,
     pub(crate) kube_rs: PathBuf,
+    /// A client that finds the objects of a tree as kubectl-tree does, with client-go.
+    pub(crate) tree_by_lists: PathBuf,
     /// Their versions, on one line.
     pub(crate) versions: String,
 }
@@ -27,6 +29,7 @@ pub(crate) fn find(kubectl: Option<&Path>) -> anyhow::Result<Peers> {
     let kubectl = kubectl.unwrap_or_else(|| testbed::kubectl()).to_owned();
     let client_go = go_build("tests/testbed", "testbed-client", &["-tags", "clientonly"])?;
     let kube_rs = build_kube_rs()?;
+    let tree_by_lists = go_build("benches/tree-by-lists", "tree-by-lists", &[])?;
     let said_kubectl =
         output(&kubectl, &["version", "--client"]).context("kubectl does not say its version")?;
     let versions = format!(
@@ -38,7 +41,7 @@ pub(crate) fn find(kubectl: Option<&Path>) -> anyhow::Result<Peers> {
         module("tests/testbed", "k8s.io/client-go")?,
         locked("kube")?,
     );
-    Ok(Peers { kubectl, client_go, kube_rs, versions })
+    Ok(Peers { kubectl, client_go, kube_rs, tree_by_lists, versions })
 }
 
 /// Returns the output of a program, if it succeeds.

@@ -42,11 +42,7 @@ impl BenchServer {
         let audit = Audit::set_up(folder.path())?;
         let testbed = Testbed::own_with(&state, &audit.flags());
         let curl = folder.path().join("curl");
-        let settings = format!(
-            "header = \"Authorization: Bearer {}\"\ncacert = \"{}\"\nuser-agent = \"{CURL_AGENT}\"\nsilent\nshow-error\nfail\ncompressed\n",
-            testbed.token("admin"),
-            testbed.ca_file()
-        );
+        let settings = curl_settings(&testbed);
         let mut file = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&curl)?;
         file.write_all(settings.as_bytes())?;
         let mut server = Self { testbed, curl, json_bytes: 0, audit, folder };
@@ -79,6 +75,12 @@ impl BenchServer {
     /// Returns the folder for the files of runs.
     pub(crate) fn folder(&self) -> &Path {
         self.folder.path()
+    }
+
+    /// Writes curl's settings again, which apply up to the next `next` of a configuration file. The file is as secret as
+    /// the first one.
+    pub(crate) fn write_curl_settings(&self, out: &mut impl std::io::Write) -> std::io::Result<()> {
+        out.write_all(curl_settings(&self.testbed).as_bytes())
     }
 
     /// Returns curl requesting this representation of the URLs that follow. It accepts gzip, as all contenders do.
@@ -140,6 +142,14 @@ impl BenchServer {
         ensure!(child.wait()?.success() && bytes > 0, "kdelta can't list the pods");
         Ok(bytes)
     }
+}
+
+fn curl_settings(testbed: &Testbed) -> String {
+    format!(
+        "header = \"Authorization: Bearer {}\"\ncacert = \"{}\"\nuser-agent = \"{CURL_AGENT}\"\nsilent\nshow-error\nfail\ncompressed\n",
+        testbed.token("admin"),
+        testbed.ca_file()
+    )
 }
 
 fn next_page(server: &str, page: &Value) -> Option<String> {
