@@ -1,5 +1,6 @@
 // Command tree-by-lists prints the objects below one object as kubectl-tree finds them: it lists all objects of every
-// type with a dynamic client, in pages of 250, all types at the same time, and follows their owner references.
+// type with namespaces with a dynamic client, in pages of 250, all types at the same time, and follows their owner
+// references.
 package main
 
 import (
@@ -50,13 +51,10 @@ func collections(client discovery.DiscoveryInterface) ([]collection, error) {
 	return found, nil
 }
 
-// list returns all objects of a type, in the namespace if it has any.
+// list returns all objects of a type in the namespace.
 func list(client dynamic.Interface, of collection, namespace string) ([]unstructured.Unstructured, error) {
 	var objects []unstructured.Unstructured
-	var in dynamic.ResourceInterface = client.Resource(of.resource)
-	if of.namespaced {
-		in = client.Resource(of.resource).Namespace(namespace)
-	}
+	in := client.Resource(of.resource).Namespace(namespace)
 	for next := ""; ; {
 		page, err := in.List(context.Background(), metav1.ListOptions{Limit: pageSize, Continue: next})
 		if err != nil {
@@ -69,7 +67,7 @@ func list(client dynamic.Interface, of collection, namespace string) ([]unstruct
 	}
 }
 
-// listAll lists all types at the same time.
+// listAll lists all types with namespaces at the same time.
 func listAll(client dynamic.Interface, all []collection, namespace string) ([]unstructured.Unstructured, error) {
 	var (
 		lock    sync.Mutex
@@ -78,6 +76,9 @@ func listAll(client dynamic.Interface, all []collection, namespace string) ([]un
 		failed  error
 	)
 	for _, of := range all {
+		if !of.namespaced {
+			continue
+		}
 		waiting.Go(func() {
 			found, err := list(client, of, namespace)
 			lock.Lock()

@@ -21,6 +21,7 @@ mod one_shot;
 mod permissions;
 mod queries;
 mod recovery;
+mod related_tree;
 mod replay;
 mod representations;
 mod restored_server;

@@ -106,6 +106,46 @@ fn a_cluster_scoped_owner_has_objects_of_all_namespaces_below() {
     assert_eq!(still.tree(&format!("{node} -o name")).lines().next(), Some(node));
 }
 
+/// Returns the first column of each line, with `…` in place of generated parts of names.
+fn drawing(table: &str) -> Vec<String> {
+    let heading = table.lines().next().expect("a heading");
+    let width = heading.find("STATUS").expect("the next column");
+    let shortened = |line: &str| {
+        let line: String = line.chars().take(width).collect();
+        let words = line.trim_end().split(' ').map(|word| match word.split_once("/api-") {
+            Some((kind, _)) => format!("{kind}/api-…"),
+            None if word.starts_with("node/worker-") => "node/worker-…".to_owned(),
+            None => word.to_owned(),
+        });
+        words.collect::<Vec<_>>().join(" ")
+    };
+    table.lines().skip(1).map(shortened).collect()
+}
+
+#[test]
+fn related_objects_have_dashed_branches_and_their_relation() {
+    let still = Still::start();
+    let expected = [
+        "deployment.apps/api",
+        "├╌ scaled by horizontalpodautoscaler.autoscaling/api",
+        "└─ replicaset.apps/api-…",
+        "   ├─ pod/api-…",
+        "   │  └╌ runs on node/worker-…",
+        "   ├─ pod/api-…",
+        "   │  └╌ runs on node/worker-…",
+        "   ├─ pod/api-…",
+        "   │  └╌ runs on node/worker-…",
+        "   └─ pod/api-…",
+        "      └╌ runs on node/worker-…",
+    ];
+    assert_eq!(drawing(&still.tree("deploy/api --related")), expected);
+    let ingress = ["ingress.networking.k8s.io/shop", "├╌ routes to service/api", "└╌ routes to service/web"];
+    assert_eq!(drawing(&still.tree("ingress/shop --related")), ingress);
+    let document = still.json("deploy/api --related");
+    let scaler = &document["items"][0]["related"][0];
+    assert_eq!((&scaler["edge"], &scaler["reverse"]), (&"scales".into(), &true.into()), "{document}");
+}
+
 #[test]
 fn graphs_have_a_node_for_each_object() {
     let still = Still::start();

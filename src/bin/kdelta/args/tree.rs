@@ -15,6 +15,7 @@ Examples:
   kdelta tree pod/web-5d4b-x7z2p         its owners, up to the deployment
   kdelta tree deploy -l app=web -A
   kdelta tree deploy/web -w              the same, kept up to date
+  kdelta tree deploy/web --related       with its services, nodes, config maps, events and others
   kdelta tree node/worker-1 --depth 1
   kdelta tree deploy/web -o mermaid      for a diagram; dot is for Graphviz
   kdelta tree deploy/web -o json | jq '.. | select(.status? == \"Failed\") | .name'
@@ -31,6 +32,11 @@ pub(crate) struct TreeArgs {
     /// Types to include that trees leave out because they change often; comma-separated, may be repeated
     #[arg(long, value_name = "TYPE", value_enum, value_delimiter = ',', help_heading = "Output")]
     pub(crate) include: Vec<BusyType>,
+
+    /// Add objects that are related in other ways than ownership: services, ingresses, nodes, volumes, config maps, secrets,
+    /// autoscalers and events
+    #[arg(long, help_heading = "Output")]
+    pub(crate) related: bool,
 
     /// Output format: json, yaml, kyaml, name, dot or mermaid [default: a tree with status and age]
     #[arg(short, long, value_name = "FORMAT", help_heading = "Output")]

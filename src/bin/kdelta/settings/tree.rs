@@ -25,6 +25,8 @@ pub(crate) struct Tree {
     pub(crate) fail_if_empty: bool,
     /// Whether statistics are printed.
     pub(crate) stats: bool,
+    /// Whether related objects are added.
+    pub(crate) related: bool,
     /// Whether the tree is kept up to date.
     pub(crate) watch: bool,
     /// The time after which a watch ends.
@@ -82,6 +84,7 @@ impl Tree {
             headers: !args.no_headers,
             fail_if_empty,
             stats,
+            related: args.related,
             watch: args.watch,
             duration: args.duration.as_deref().map(duration::parse_seconds).transpose()?,
             busy_types: args.include.iter().map(word).collect(),
@@ -154,6 +157,7 @@ mod tests {
         assert_eq!(read("tree deploy/web --duration 1m"), Err(UsageError::NeedsWatch("duration")));
         assert_eq!(read("tree deploy/web -w --fail-if-empty"), Err(UsageError::WatchIsNeverEmpty));
         assert_eq!(read("tree deploy/web -w --stats"), Err(UsageError::StatsOfAWatch));
+        assert!(read("tree deploy/web --related -w").expect("a tree").related);
     }
 
     #[test]

@@ -29,5 +29,6 @@ pub(crate) use notice::{Notices, word as notice_word};
 pub(crate) use rows::{GAP, RowMeaning, RowTimes, TimeForm, WIDEST_COLUMN, fitted_widths, severity};
 pub(crate) use secret::{MASK, is_secret_at, masked_states};
 pub(crate) use tree::{
-    ObjectId, OwnerIndex, OwnerReference, Presence, Tree, TreeObject, TreeRow, dot, mermaid, prefixes,
+    EventNote, KindName, Link, ListNeed, ListScope, Needs, ObjectId, OwnerIndex, OwnerReference, Presence,
+    Relations, Repetition, Target, Tree, TreeObject, TreeRow, dot, mermaid, prefixes,
 };

@@ -9,7 +9,7 @@ use kdelta::object::Object;
 use kdelta::wire::Representation;
 
 use super::requests::Requests;
-use super::status_rules::{set_status, shows_status};
+use super::status_rules::{is_whole, set_state, shows_status};
 use crate::commands::stats::Stats;
 use crate::commands::walk::Walk;
 use crate::session::{Part, PlannedPart};
@@ -49,7 +49,8 @@ impl Collection<'_> {
         for object in &listed.objects {
             let Some(mut added) = TreeObject::of(&listed.part.resource, object) else { continue };
             if shows_status(&listed.part.resource, listed.representation) {
-                set_status(&mut added, &object.json(), self.now);
+                let reads_relations = self.index.has_names() && is_whole(listed.representation);
+                set_state(&mut added, &object.json(), reads_relations, self.now);
             } else if self.index.get(&added.uid).is_some() {
                 continue;
             }

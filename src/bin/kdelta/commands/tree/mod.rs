@@ -7,6 +7,7 @@ mod collection;
 mod live;
 mod narrowing;
 mod owners;
+mod related;
 mod requests;
 mod status_rules;
 mod statuses;
@@ -46,9 +47,9 @@ pub(crate) async fn run(
     mut out: impl Write,
 ) -> anyhow::Result<ExitCode> {
     let mut collection = Collection {
-        requests: Requests { session, reporter },
+        requests: Requests { session, reporter, reads_relations: tree.related },
         candidates: tree.candidates(Namespaces::All),
-        index: OwnerIndex::default(),
+        index: OwnerIndex::new(tree.related),
         requested: Vec::new(),
         stats: Stats::new(tree.stats),
         forbidden: Vec::new(),
@@ -104,8 +105,13 @@ impl<'a> Collection<'a> {
             walk = self.list_owned(whole, None).await?;
         }
         self.add_owners().await?;
-        let shown = Tree::of(&self.index, &self.requested, tree.depth);
-        self.add_statuses(&shown).await;
+        let shown = if tree.related {
+            self.related_tree(tree.depth).await?
+        } else {
+            let shown = Tree::of(&self.index, &self.requested, tree.depth);
+            self.add_statuses(&shown).await;
+            shown
+        };
         walk.add_forbidden(std::mem::take(&mut self.forbidden));
         Ok((worse(code, self.end(walk)), shown))
     }

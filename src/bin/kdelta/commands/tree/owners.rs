@@ -10,7 +10,7 @@ use kdelta::object::{ApiResource, path_segment_problems};
 
 use super::collection::Collection;
 use super::requests::{CONCURRENT_GETS, Requests};
-use super::status_rules::{representation, set_status};
+use super::status_rules::{is_whole, representation, set_state};
 use crate::session::Part;
 use crate::settings::Selection;
 use crate::view::{OwnerReference, Presence, TreeObject};
@@ -20,8 +20,8 @@ const MAX_LEVELS: usize = 64;
 /// The number of owners that are requested for a tree. An object of a hostile controller may name tens of thousands.
 const MAX_OWNERS: usize = 1000;
 
-/// The result of looking for an owner.
-pub(super) struct FoundOwner {
+/// The result of looking for an object to which others refer.
+pub(super) struct FoundObject {
     pub(super) object: TreeObject,
     pub(super) refusal: Option<(Part, Error)>,
 }
@@ -44,17 +44,22 @@ impl Collection<'_> {
             if unknown.is_empty() {
                 return Ok(());
             }
-            for found in self.requests.owners(&self.candidates, &unknown).await? {
-                let FoundOwner { object, refusal } = found;
-                self.index.insert(object);
-                match refusal {
-                    Some((part, Error::Forbidden(_))) => self.forbidden.push(part),
-                    Some((_, error)) => self.requests.reporter.report_error("", &error.into()),
-                    None => {}
-                }
-            }
+            let found = self.requests.owners(&self.candidates, &unknown).await?;
+            self.add_found(found);
         }
         Ok(())
+    }
+
+    /// Adds objects to which others refer, and reports those that can't be read.
+    pub(super) fn add_found(&mut self, found: Vec<FoundObject>) {
+        for FoundObject { object, refusal } in found {
+            self.index.insert(object);
+            match refusal {
+                Some((part, Error::Forbidden(_))) => self.forbidden.push(part),
+                Some((_, error)) => self.requests.reporter.report_error("", &error.into()),
+                None => {}
+            }
+        }
     }
 }
 
@@ -67,7 +72,7 @@ impl Requests<'_> {
         &self,
         candidates: &Selection,
         owners: &[(OwnerReference, String)],
-    ) -> anyhow::Result<Vec<FoundOwner>> {
+    ) -> anyhow::Result<Vec<FoundObject>> {
         let catalog = self.session.cluster().discovery().catalog().await?;
         let looked_for =
             owners.iter().map(|(owner, namespace)| self.owner(candidates, &catalog, owner, namespace));
@@ -80,13 +85,14 @@ impl Requests<'_> {
         catalog: &Catalog,
         owner: &OwnerReference,
         namespace: &str,
-    ) -> FoundOwner {
+    ) -> FoundObject {
         let known = resource_of(catalog, owner);
         let is_served = known.is_some();
-        let resource = Arc::new(known.unwrap_or_else(|| unserved(owner)));
+        let resource =
+            Arc::new(known.unwrap_or_else(|| unserved(owner.group(), version(owner), &owner.kind)));
         let placeholder =
             |presence| TreeObject::placeholder(owner, Arc::clone(&resource), namespace, presence);
-        let missing = FoundOwner { object: placeholder(Presence::Missing), refusal: None };
+        let missing = FoundObject { object: placeholder(Presence::Missing), refusal: None };
         // An object without a namespace has no owner in one, and no object has a name that a path can't hold.
         let has_place = !resource.namespaced || !namespace.is_empty();
         if !is_served || !has_place || !path_segment_problems(&owner.name).is_empty() {
@@ -102,14 +108,15 @@ impl Requests<'_> {
             // An object of the same name with another UID is not the owner.
             Ok(object) => match TreeObject::of(&resource, &object) {
                 Some(mut found) if found.uid == owner.uid => {
-                    set_status(&mut found, &object.json(), Timestamp::now());
-                    FoundOwner { object: found, refusal: None }
+                    let reads_relations = self.reads_relations && is_whole(representation(&resource));
+                    set_state(&mut found, &object.json(), reads_relations, Timestamp::now());
+                    FoundObject { object: found, refusal: None }
                 }
                 _ => missing,
             },
             Err(Error::NotFound(_)) => missing,
             Err(error) => {
-                FoundOwner { object: placeholder(Presence::Unreadable), refusal: Some((part, error)) }
+                FoundObject { object: placeholder(Presence::Unreadable), refusal: Some((part, error)) }
             }
         }
     }
@@ -121,17 +128,20 @@ fn resource_of(catalog: &Catalog, owner: &OwnerReference) -> Option<ApiResource>
         let all = catalog.resources().iter().map(|found| &found.resource);
         all.filter(|resource| resource.group == owner.group() && resource.kind == owner.kind)
     };
-    let version = owner.api_version.rsplit('/').next().unwrap_or_default();
-    of_kind().find(|resource| resource.version == version).or_else(|| of_kind().next()).cloned()
+    of_kind().find(|resource| resource.version == version(owner)).or_else(|| of_kind().next()).cloned()
+}
+
+fn version(owner: &OwnerReference) -> &str {
+    owner.api_version.rsplit('/').next().unwrap_or_default()
 }
 
 /// Returns a resource for a kind that the server does not serve.
-fn unserved(owner: &OwnerReference) -> ApiResource {
+pub(super) fn unserved(group: &str, version: &str, kind: &str) -> ApiResource {
     ApiResource {
-        group: owner.group().to_owned(),
-        version: owner.api_version.rsplit('/').next().unwrap_or_default().to_owned(),
-        resource: owner.kind.to_lowercase(),
-        kind: owner.kind.clone(),
+        group: group.to_owned(),
+        version: version.to_owned(),
+        resource: kind.to_lowercase(),
+        kind: kind.to_owned(),
         namespaced: true,
     }
 }

@@ -26,6 +26,8 @@ const MAX_GETS: usize = 20;
 pub(super) struct Requests<'a> {
     pub(super) session: &'a Session,
     pub(super) reporter: &'a Reporter,
+    /// Whether relations other than ownership are read.
+    pub(super) reads_relations: bool,
 }
 
 /// Objects of a type and namespace to be requested as a whole.

@@ -5,7 +5,7 @@ use kdelta::object::ApiResource;
 use kdelta::query::{ComputedStatus, ObjectStatus};
 use kdelta::wire::{IncludeObject, Representation};
 
-use crate::view::TreeObject;
+use crate::view::{Relations, TreeObject};
 
 /// Types whose status follows from the metadata alone, by group and plural: they have no other, and bodies that are
 /// large, secret or many.
@@ -40,13 +40,19 @@ pub(super) fn representation(resource: &ApiResource) -> Representation {
 
 /// Whether objects in this representation show their status.
 pub(super) fn shows_status(resource: &ApiResource, requested: Representation) -> bool {
-    let is_whole =
-        matches!(requested, Representation::Objects | Representation::Table(IncludeObject::Object));
-    is_whole || representation(resource) == Representation::Metadata
+    is_whole(requested) || representation(resource) == Representation::Metadata
 }
 
-/// Sets the status of an object from its JSON.
-pub(super) fn set_status(object: &mut TreeObject, json: &[u8], now: Timestamp) {
+/// Whether objects in this representation have all their fields.
+pub(super) fn is_whole(requested: Representation) -> bool {
+    matches!(requested, Representation::Objects | Representation::Table(IncludeObject::Object))
+}
+
+/// Sets the status of an object from its JSON, and its relations if `reads_relations`, for which the JSON is whole.
+pub(super) fn set_state(object: &mut TreeObject, json: &[u8], reads_relations: bool, now: Timestamp) {
+    if reads_relations {
+        object.relations = Some(Box::new(Relations::read(&object.resource, json)));
+    }
     let (status, message) = match ComputedStatus::of(json, now) {
         Ok(computed) => (computed.status, computed.message.into_owned()),
         Err(error) => (ObjectStatus::Unknown, error.to_string()),

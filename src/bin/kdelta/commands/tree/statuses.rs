@@ -10,16 +10,18 @@ use kdelta::query::ObjectStatus;
 
 use super::collection::Collection;
 use super::requests::ObjectGroup;
-use super::status_rules::set_status;
+use super::status_rules::set_state;
 use crate::session::{Part, Session};
 use crate::view::{ObjectId, OwnerIndex, Tree};
 
 impl Collection<'_> {
-    /// Requests the objects of the tree whose status is unknown.
-    pub(super) async fn add_statuses(&mut self, tree: &Tree) {
+    /// Requests the objects of the tree whose status is unknown. Returns whether there are any.
+    pub(super) async fn add_statuses(&mut self, tree: &Tree) -> bool {
+        let reads_relations = self.index.has_names();
         let groups = groups(self.requests.session, &self.index, tree.uids(), |uid| {
             self.index.get(uid).is_some_and(|object| object.status.is_none())
         });
+        let is_any = !groups.is_empty();
         let requests = groups.iter().map(|group| self.requests.states(&self.candidates, group));
         let found: Vec<_> = join_all(requests).await;
         for (ObjectGroup { part, names, .. }, states) in groups.into_iter().zip(found) {
@@ -27,7 +29,7 @@ impl Collection<'_> {
                 let Some(object) = self.index.get_mut(&uid) else { continue };
                 let (status, message) = match states.get(&uid) {
                     Some(Ok(state)) => {
-                        set_status(object, &state.json(), self.now);
+                        set_state(object, &state.json(), reads_relations, self.now);
                         continue;
                     }
                     Some(Err(Error::NotFound(_))) | None => {
@@ -41,6 +43,7 @@ impl Collection<'_> {
                 self.forbidden.push(part);
             }
         }
+        is_any
     }
 }
 

@@ -7,7 +7,8 @@ use std::time::Duration;
 use jiff::Timestamp;
 use tokio::time::Instant;
 
-use super::{TreeForm, document, write_tree};
+use super::document::document;
+use super::{TreeForm, write_tree};
 use crate::output::region::{LiveRegion, fitted};
 use crate::output::typed::TypedFormat;
 use crate::output::{json, terminal_size};

@@ -1,18 +1,21 @@
 //! Trees of objects: a table with branches, documents, names and graphs.
 
+mod document;
 mod live;
 
-use std::borrow::Cow;
 use std::io::{self, Write};
 
 use jiff::Timestamp;
-use kdelta::object::{JsonValue, human_duration};
+use kdelta::object::human_duration;
 
 pub(crate) use self::live::LiveTree;
 
+use self::document::document;
 use super::columns::{Column, columns};
 use super::typed::{TypedDocuments, TypedFormat};
-use crate::view::{OwnerIndex, Presence, Tree, TreeObject, TreeRow, dot, escape_line, mermaid, prefixes};
+use crate::view::{
+    EventNote, Link, OwnerIndex, Repetition, Tree, TreeObject, TreeRow, dot, escape_line, mermaid, prefixes,
+};
 
 /// The format of trees.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,14 +87,37 @@ pub(crate) fn write_tree(
 }
 
 fn cells(row: &TreeRow, prefix: &str, object: &TreeObject, now: Timestamp) -> [String; 5] {
-    let age = object.created.map(|created| human_duration(now.duration_since(created).as_secs()));
-    [
-        object.namespace.clone(),
-        format!("{prefix}{}", object.title()),
-        object.status.map_or("", |status| status.as_str()).to_owned(),
-        age.unwrap_or_else(|| "<unknown>".to_owned()),
-        notes(row, object),
-    ]
+    let age = |time: Option<Timestamp>| {
+        let age = time.map(|time| human_duration(now.duration_since(time).as_secs()));
+        age.unwrap_or_else(|| "<unknown>".to_owned())
+    };
+    match (row.link, object.event()) {
+        (Some(link), Some(note)) => [
+            object.namespace.clone(),
+            format!("{prefix}{} {}", link.words(), note.title()),
+            note.event_type.clone(),
+            age(note.last_seen),
+            event_message(note, link),
+        ],
+        (link, _) => {
+            let words = link.map_or_else(String::new, |link| format!("{} ", link.words()));
+            [
+                object.namespace.clone(),
+                format!("{prefix}{words}{}", object.title()),
+                object.status.map_or("", |status| status.as_str()).to_owned(),
+                age(object.created),
+                notes(row, object),
+            ]
+        }
+    }
+}
+
+fn event_message(note: &EventNote, link: Link) -> String {
+    match link.further_events {
+        0 => note.message.clone(),
+        1 => format!("{}; 1 more event", note.message),
+        further => format!("{}; {further} more events", note.message),
+    }
 }
 
 /// Returns the explanation of an abnormal status, the other owners and the number of objects that are left out.
@@ -101,65 +127,11 @@ fn notes(row: &TreeRow, object: &TreeObject) -> String {
     let owners = joined(&row.other_owners).map(|owners| format!("also owned by {owners}"));
     let missing = joined(&row.missing_owners).map(|owners| format!("its owner {owners} does not exist"));
     let hidden = (row.hidden > 0).then(|| format!("{} more below", row.hidden));
-    let notes = [message.cloned(), owners, missing, hidden];
-    notes.into_iter().flatten().collect::<Vec<_>>().join("; ")
-}
-
-type Member<'a> = (Cow<'a, str>, JsonValue<'a>);
-
-fn text<'a>(name: &'a str, value: impl Into<Cow<'a, str>>) -> Member<'a> {
-    (Cow::Borrowed(name), JsonValue::Text(value.into()))
-}
-
-/// Returns the document of a tree. Its rows are nested by their parents.
-fn document<'a>(tree: &'a Tree, index: &'a OwnerIndex) -> JsonValue<'a> {
-    let mut children: Vec<Vec<JsonValue<'a>>> = tree.rows.iter().map(|_| Vec::new()).collect();
-    let mut items = Vec::new();
-    // Each row follows its parent.
-    for (at, row) in tree.rows.iter().enumerate().rev() {
-        let mut below = std::mem::take(&mut children[at]);
-        below.reverse();
-        let Some(object) = index.get(&row.uid) else { continue };
-        let node = node(row, object, below);
-        match row.parent {
-            Some(parent) => children[parent].push(node),
-            None => items.push(node),
-        }
-    }
-    items.reverse();
-    JsonValue::Object(vec![(Cow::Borrowed("items"), JsonValue::Array(items))])
-}
-
-fn node<'a>(row: &'a TreeRow, object: &'a TreeObject, children: Vec<JsonValue<'a>>) -> JsonValue<'a> {
-    let resource = &object.resource;
-    let api_version = match &*resource.group {
-        "" => Cow::Borrowed(&*resource.version),
-        group => Cow::Owned(format!("{group}/{}", resource.version)),
+    let place = match row.link.and_then(|link| link.repeats) {
+        Some(Repetition::Above) => Some("see above".to_owned()),
+        Some(Repetition::Below) => Some("see below".to_owned()),
+        Some(Repetition::OfLeaf) | None => None,
     };
-    let mut members = vec![text("apiVersion", api_version), text("kind", &*resource.kind)];
-    if !object.namespace.is_empty() {
-        members.push(text("namespace", &*object.namespace));
-    }
-    members.extend([text("name", &*object.name), text("uid", &*object.uid)]);
-    if let Some(created) = object.created {
-        members.push(text("creationTimestamp", created.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()));
-    }
-    if let Some(status) = object.status {
-        members.extend([text("status", status.as_str()), text("message", &*object.message)]);
-    }
-    let flags = [("requested", row.is_requested), ("missing", object.presence == Presence::Missing)];
-    for (name, _) in flags.into_iter().filter(|(_, is_set)| *is_set) {
-        members.push((Cow::Borrowed(name), JsonValue::Bool(true)));
-    }
-    let owners = [("otherOwners", &row.other_owners), ("missingOwners", &row.missing_owners)];
-    for (name, owners) in owners.into_iter().filter(|(_, owners)| !owners.is_empty()) {
-        let owners = owners.iter().map(|owner| JsonValue::Text(Cow::Borrowed(&**owner)));
-        members.push((Cow::Borrowed(name), JsonValue::Array(owners.collect())));
-    }
-    if row.hidden > 0 {
-        let hidden = i64::try_from(row.hidden).unwrap_or(i64::MAX);
-        members.push((Cow::Borrowed("hidden"), JsonValue::Int(hidden)));
-    }
-    members.push((Cow::Borrowed("children"), JsonValue::Array(children)));
-    JsonValue::Object(members)
+    let notes = [message.cloned(), owners, missing, hidden, place];
+    notes.into_iter().flatten().collect::<Vec<_>>().join("; ")
 }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use super::object::{ObjectId, OwnerReference, Presence, titled};
 use super::owner_index::OwnerIndex;
+use super::related::Link;
 
 /// The deepest level of a tree. Objects below it are only counted.
 const MAX_LEVELS: usize = 64;
@@ -16,6 +17,8 @@ const MAX_LEVELS: usize = 64;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Tree {
     pub(crate) rows: Vec<TreeRow>,
+    /// The number of rows of related objects that are left out.
+    pub(crate) left_out: usize,
 }
 
 /// An object in a tree.
@@ -36,6 +39,15 @@ pub(crate) struct TreeRow {
     pub(crate) other_owners: Vec<String>,
     /// The titles of those that do not exist.
     pub(crate) missing_owners: Vec<String>,
+    /// The relation to the row above; `None` for ownership.
+    pub(crate) link: Option<Link>,
+}
+
+impl TreeRow {
+    /// Whether another row has the object with all that is below it.
+    pub(crate) fn is_repetition(&self) -> bool {
+        self.link.is_some_and(|link| link.repeats.is_some())
+    }
 }
 
 /// An object on its way into the rows.
@@ -95,9 +107,9 @@ impl Tree {
         placer.rows(&roots)
     }
 
-    /// Returns the UIDs of all rows.
+    /// Returns the UIDs of all objects.
     pub(crate) fn uids(&self) -> impl Iterator<Item = &ObjectId> {
-        self.rows.iter().map(|row| &row.uid)
+        self.rows.iter().filter(|row| !row.is_repetition()).map(|row| &row.uid)
     }
 
     /// Whether its objects belong to several namespaces.
@@ -222,9 +234,10 @@ impl Placer<'_> {
                 is_last,
                 is_requested: self.is_requested.contains(uid),
                 hidden: hidden.get(uid).copied().unwrap_or_default(),
+                link: None,
             });
         }
-        Tree { rows }
+        Tree { rows, left_out: 0 }
     }
 
     /// Siblings are in the order of their types and names.

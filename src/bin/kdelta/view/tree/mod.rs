@@ -5,6 +5,7 @@ mod graph;
 mod object;
 mod owner_index;
 mod prefix;
+mod related;
 #[cfg(test)]
 mod tests;
 
@@ -13,3 +14,6 @@ pub(crate) use graph::{dot, mermaid};
 pub(crate) use object::{ObjectId, OwnerReference, Presence, TreeObject};
 pub(crate) use owner_index::OwnerIndex;
 pub(crate) use prefix::prefixes;
+pub(crate) use related::{
+    EventNote, KindName, Link, ListNeed, ListScope, Needs, Relations, Repetition, Target,
+};

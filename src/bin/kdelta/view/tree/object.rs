@@ -6,6 +6,8 @@ use jiff::Timestamp;
 use kdelta::object::{ApiResource, JsonValue, Object};
 use kdelta::query::ObjectStatus;
 
+use super::related::{EventNote, Relations, Target};
+
 /// The UID of an object. The same object may be served under two groups; it has one UID.
 pub(crate) type ObjectId = Arc<str>;
 
@@ -53,6 +55,8 @@ pub(crate) struct TreeObject {
     pub(crate) status: Option<ObjectStatus>,
     /// The explanation of the status.
     pub(crate) message: String,
+    /// The relations other than ownership, once they are known.
+    pub(crate) relations: Option<Box<Relations>>,
 }
 
 impl TreeObject {
@@ -74,6 +78,7 @@ impl TreeObject {
             presence: Presence::Found,
             status: None,
             message: String::new(),
+            relations: None,
         })
     }
 
@@ -103,12 +108,51 @@ impl TreeObject {
                 Presence::Unreadable => "this owner can't be read",
             }
             .to_owned(),
+            relations: None,
+        }
+    }
+
+    /// Returns the placeholder of an object to which others refer and that could not be read.
+    pub(crate) fn unread(target: &Target, resource: Arc<ApiResource>, presence: Presence) -> Self {
+        let Target { group, kind, namespace, name } = target;
+        let reference = OwnerReference {
+            uid: format!("{kind}.{group}/{namespace}/{name}").into(),
+            api_version: String::new(),
+            kind: kind.clone(),
+            name: name.clone(),
+            is_controller: false,
+        };
+        let message = if presence == Presence::Missing { "it does not exist" } else { "it can't be read" };
+        Self {
+            message: message.to_owned(),
+            namespace: namespace.clone(),
+            ..Self::placeholder(&reference, resource, namespace, presence)
+        }
+    }
+
+    /// Whether it could not be read and only its name is known. Other objects have no slash in their UIDs.
+    pub(crate) fn is_named_only(&self) -> bool {
+        self.presence != Presence::Found && self.uid.contains('/')
+    }
+
+    /// Returns the name by which others refer to it.
+    pub(crate) fn target(&self) -> Target {
+        Target {
+            group: self.resource.group.clone(),
+            kind: self.resource.kind.clone(),
+            namespace: self.namespace.clone(),
+            name: self.name.clone(),
         }
     }
 
     /// Whether it has reached its desired state.
     pub(crate) fn is_current(&self) -> bool {
         self.status == Some(ObjectStatus::Current)
+    }
+
+    /// Returns the content if the object is an event.
+    pub(crate) fn event(&self) -> Option<&EventNote> {
+        self.relations.as_ref()?.event.as_ref()
     }
 
     /// Returns the title in the form that commands take: `deployment.apps/web`.

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use kdelta::object::ApiResource;
 
-use super::object::{ObjectId, OwnerReference, TreeObject};
+use super::object::{ObjectId, OwnerReference, Presence, TreeObject};
+use super::related::Target;
 
 /// All known objects, each once.
 #[derive(Debug, Default)]
@@ -13,17 +14,40 @@ pub(crate) struct OwnerIndex {
     objects: HashMap<ObjectId, TreeObject>,
     /// The objects that name an owner, whether or not that is known.
     dependents: HashMap<ObjectId, BTreeSet<ObjectId>>,
+    /// The objects by name, for other relations than ownership.
+    names: Option<HashMap<Target, ObjectId>>,
 }
 
 impl OwnerIndex {
+    /// Returns an empty index. `has_names` is whether its objects can be found by their names.
+    pub(crate) fn new(has_names: bool) -> Self {
+        Self { names: has_names.then(HashMap::new), ..Self::default() }
+    }
+
+    /// Whether objects can be found by their names, so that their relations are of use.
+    pub(crate) fn has_names(&self) -> bool {
+        self.names.is_some()
+    }
+
     /// Adds an object. An object that is known already, from another group or an earlier state, is replaced, except that
-    /// it keeps the type under which it was found first.
+    /// it keeps the type under which it was found first, and its relations if the new state has none.
     pub(crate) fn insert(&mut self, mut object: TreeObject) {
         if let Some(known) = self.remove(&object.uid) {
             object.resource = known.resource;
+            object.relations = object.relations.or(known.relations);
         }
         for owner in &object.owners {
             self.dependents.entry(Arc::clone(&owner.uid)).or_default().insert(Arc::clone(&object.uid));
+        }
+        let objects = &self.objects;
+        if let Some(names) = &mut self.names {
+            // A placeholder does not replace an object.
+            let is_found =
+                |uid: &ObjectId| objects.get(uid).is_some_and(|known| known.presence == Presence::Found);
+            let target = object.target();
+            if object.presence == Presence::Found || !names.get(&target).is_some_and(is_found) {
+                names.insert(target, Arc::clone(&object.uid));
+            }
         }
         self.objects.insert(Arc::clone(&object.uid), object);
     }
@@ -39,12 +63,28 @@ impl OwnerIndex {
                 }
             }
         }
+        if let Some(names) = &mut self.names {
+            let target = object.target();
+            if names.get(&target).is_some_and(|known| **known == *uid) {
+                names.remove(&target);
+            }
+        }
         Some(object)
     }
 
     /// Returns an object.
     pub(crate) fn get(&self, uid: &str) -> Option<&TreeObject> {
         self.objects.get(uid)
+    }
+
+    /// Returns all objects.
+    pub(super) fn objects(&self) -> impl Iterator<Item = &TreeObject> {
+        self.objects.values()
+    }
+
+    /// Returns the object that a name means.
+    pub(crate) fn named(&self, target: &Target) -> Option<&ObjectId> {
+        self.names.as_ref()?.get(target)
     }
 
     /// Returns an object, to set its status.

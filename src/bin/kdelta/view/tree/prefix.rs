@@ -2,7 +2,8 @@
 
 use super::build::Tree;
 
-/// Returns the text in front of each row: `├─ ` and `└─ ` before a child, `│  ` below a parent with further children.
+/// Returns the text in front of each row: `├─ ` and `└─ ` before a child, `├╌ ` and `└╌ ` before a related object, `│  ` below
+/// a parent with further rows.
 pub(crate) fn prefixes(tree: &Tree) -> Vec<String> {
     // The text in front of the children of each row.
     let mut below: Vec<String> = Vec::with_capacity(tree.rows.len());
@@ -13,7 +14,12 @@ pub(crate) fn prefixes(tree: &Tree) -> Vec<String> {
             below.push(String::new());
             continue;
         };
-        let (branch, further) = if row.is_last { ("└─ ", "   ") } else { ("├─ ", "│  ") };
+        let (branch, further) = match (row.is_last, row.link) {
+            (true, None) => ("└─ ", "   "),
+            (true, Some(_)) => ("└╌ ", "   "),
+            (false, None) => ("├─ ", "│  "),
+            (false, Some(_)) => ("├╌ ", "│  "),
+        };
         prefixes.push(format!("{}{branch}", below[parent]));
         below.push(format!("{}{further}", below[parent]));
     }

@@ -42,6 +42,7 @@ fn object(title: &str, owners: &[&str]) -> TreeObject {
         presence: Presence::Found,
         status: None,
         message: String::new(),
+        relations: None,
     }
 }
 

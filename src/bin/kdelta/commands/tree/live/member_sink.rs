@@ -49,8 +49,8 @@ impl PartSink for MemberSink<'_> {
         Ok(())
     }
 
-    fn finish_part(&mut self, _part: usize, _received: Timestamp) -> io::Result<()> {
-        self.members.borrow_mut().is_partial = true;
+    fn finish_part(&mut self, part: usize, _received: Timestamp) -> io::Result<()> {
+        self.members.borrow_mut().mark_refused((self.watches, part));
         Ok(())
     }
 

@@ -10,7 +10,7 @@ use kdelta::wire::Representation;
 use tokio::sync::Notify;
 
 use crate::commands::tree::narrowing::Narrowing;
-use crate::commands::tree::status_rules::{set_status, shows_status};
+use crate::commands::tree::status_rules::{is_whole, set_state, shows_status};
 use crate::view::{ObjectId, OwnerIndex, TreeObject};
 
 /// The watches that a part belongs to.
@@ -20,6 +20,8 @@ pub(super) enum Watches {
     Roots,
     /// Those of the objects that may be owned, which start again when other requests are necessary.
     Owned { generation: usize },
+    /// One of those of related objects.
+    Related { number: usize },
 }
 
 /// A part of one of the watches.
@@ -30,6 +32,8 @@ struct WatchedPart {
     resource: Arc<ApiResource>,
     /// Whether its objects have all that their status follows from.
     is_complete: bool,
+    /// Whether they have all their fields.
+    is_whole: bool,
     objects: HashMap<Key, ObjectId>,
 }
 
@@ -56,6 +60,8 @@ pub(super) struct Members {
     pub(super) stale: HashSet<ObjectId>,
     /// The watches whose initial state is complete.
     synced: HashSet<Watches>,
+    /// The types that can't be watched, by plural and group.
+    refused: HashSet<String>,
     /// Whether anything has failed.
     pub(super) is_partial: bool,
     /// Whether anything has changed since the tree was last built.
@@ -65,10 +71,15 @@ pub(super) struct Members {
 }
 
 impl Members {
+    /// Returns no objects. `reads_relations` is whether relations other than ownership are read.
+    pub(super) fn new(reads_relations: bool) -> Self {
+        Self { index: OwnerIndex::new(reads_relations), ..Self::default() }
+    }
+
     /// Adds a part before its first object. `representation` is what its objects are requested as.
     pub(super) fn add_part(&mut self, id: PartId, resource: Arc<ApiResource>, requested: Representation) {
-        let is_complete = shows_status(&resource, requested);
-        self.parts.insert(id, WatchedPart { resource, is_complete, objects: HashMap::new() });
+        let (is_complete, is_whole) = (shows_status(&resource, requested), is_whole(requested));
+        self.parts.insert(id, WatchedPart { resource, is_complete, is_whole, objects: HashMap::new() });
     }
 
     /// Records the namespace of a part with selected objects.
@@ -98,6 +109,28 @@ impl Members {
         }
     }
 
+    /// Removes the parts of these watches, which have ended.
+    pub(super) fn remove_watches(&mut self, watches: Watches) {
+        let parts: Vec<PartId> = self.parts.keys().filter(|id| id.0 == watches).copied().collect();
+        for id in parts {
+            self.remove_part(id);
+        }
+        self.synced.remove(&watches);
+    }
+
+    /// Records that a part can't be watched.
+    pub(super) fn mark_refused(&mut self, id: PartId) {
+        self.is_partial = true;
+        if let Some(part) = self.parts.get(&id).filter(|_| !matches!(id.0, Watches::Related { .. })) {
+            self.refused.insert(part.resource.group_resource());
+        }
+    }
+
+    /// Whether objects of a type can't be watched, which is reported.
+    pub(super) fn is_refused(&self, group_resource: &str) -> bool {
+        self.refused.contains(group_resource)
+    }
+
     /// Applies a notification of a part.
     pub(super) fn apply(&mut self, id: PartId, notification: &Notification, now: Timestamp) {
         match notification {
@@ -120,6 +153,7 @@ impl Members {
         let Some(part) = self.parts.get_mut(&id) else { return };
         let Some(mut state) = TreeObject::of(&part.resource, object) else { return };
         let (uid, key, is_complete) = (Arc::clone(&state.uid), object.key().clone(), part.is_complete);
+        let reads_relations = self.index.has_names() && part.is_whole;
         let before = part.objects.insert(key.clone(), Arc::clone(&uid));
         if before.as_ref() != Some(&uid) {
             if let Some(before) = before {
@@ -133,7 +167,7 @@ impl Members {
             self.roots.insert((id.1, key), Arc::clone(&uid));
         }
         if is_complete {
-            set_status(&mut state, &object.json(), now);
+            set_state(&mut state, &object.json(), reads_relations, now);
             self.stale.remove(&uid);
         } else if self.holders.get(&uid).is_some_and(|holders| holders.complete > 0) {
             // The other part has a state with all that is shown.

@@ -7,6 +7,7 @@
 mod member_sink;
 mod members;
 mod plan;
+mod related;
 mod updates;
 
 use std::cell::RefCell;
@@ -63,12 +64,12 @@ pub(crate) async fn watch(
     let notify = Arc::clone(&gone);
     let _reader = ReaderWatch::start(move || notify.notify_one())?;
 
-    let members = Rc::new(RefCell::new(Members::default()));
+    let members = Rc::new(RefCell::new(Members::new(tree.related)));
     members.borrow_mut().is_partial = is_partial;
     let form = super::form(tree, stdout, super::is_wide(&tree.selection.namespaces), Timestamp::UNIX_EPOCH);
     let region = stdout.is_terminal.then(|| reporter.messages().live_region());
     let output = LiveTree::new(form, region, out);
-    let requests = Requests { session, reporter };
+    let requests = Requests { session, reporter, reads_relations: tree.related };
     let mut updates = TreeUpdates::new(requests, tree, Rc::clone(&members), output);
     let watches = TreeWatches { session, tree, reporter, members: Rc::clone(&members) };
     let ended = tokio::select! {

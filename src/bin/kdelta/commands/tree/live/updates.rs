@@ -18,13 +18,14 @@ use tokio::time::{Instant, sleep_until};
 
 use super::members::{Members, Watches};
 use super::plan::{MAX_WATCHES, OwnedPlan};
-use crate::commands::tree::owners::FoundOwner;
+use super::related::RelatedUpdates;
+use crate::commands::tree::owners::FoundObject;
 use crate::commands::tree::requests::{ObjectGroup, Requests, States};
-use crate::commands::tree::status_rules::set_status;
+use crate::commands::tree::status_rules::set_state;
 use crate::commands::tree::statuses::groups;
 use crate::output::LiveTree;
 use crate::settings;
-use crate::view::{ObjectId, OwnerReference, Presence, Tree};
+use crate::view::{ObjectId, OwnerReference, Presence, Target, Tree};
 
 /// The time that a changed tree waits for the statuses of its objects.
 const STATUS_WAIT: Duration = Duration::from_millis(20);
@@ -40,7 +41,9 @@ const MAX_OWNERS: usize = 1000;
 /// The result of a request.
 enum Response {
     States(ObjectGroup, States),
-    Owners(anyhow::Result<Vec<FoundOwner>>),
+    Owners(anyhow::Result<Vec<FoundObject>>),
+    /// Objects to which others refer.
+    Targets(Vec<Target>, anyhow::Result<Vec<FoundObject>>),
 }
 
 type Running<'a> = FuturesUnordered<Pin<Box<dyn Future<Output = Response> + 'a>>>;
@@ -56,6 +59,8 @@ pub(super) struct TreeUpdates<'a, W> {
     requested: HashSet<ObjectId>,
     /// The owners that have been requested.
     owners: HashSet<ObjectId>,
+    /// The watches and requests of related objects, if they are part of the tree.
+    related: Option<RelatedUpdates<'a>>,
     /// The objects of the tree that no watch covers.
     unwatched: Vec<ObjectId>,
     refresh_at: Option<Instant>,
@@ -74,6 +79,7 @@ impl<'a, W: Write> TreeUpdates<'a, W> {
         members: Rc<RefCell<Members>>,
         output: LiveTree<W>,
     ) -> Self {
+        let related = settings.related.then(|| RelatedUpdates::new(requests, Rc::clone(&members)));
         Self {
             requests,
             settings,
@@ -82,6 +88,7 @@ impl<'a, W: Write> TreeUpdates<'a, W> {
             running: FuturesUnordered::new(),
             requested: HashSet::new(),
             owners: HashSet::new(),
+            related,
             unwatched: Vec::new(),
             refresh_at: None,
             recheck_at: None,
@@ -121,7 +128,7 @@ impl<'a, W: Write> TreeUpdates<'a, W> {
             }
             if self.members.borrow_mut().take_changed() {
                 self.changed_at.get_or_insert(now);
-                self.update(plan);
+                self.update(plan, is_synced);
                 if !plan.covers(self.settings, &self.members.borrow()) {
                     return Ok(());
                 }
@@ -130,6 +137,7 @@ impl<'a, W: Write> TreeUpdates<'a, W> {
             let next = self.next_at(is_synced);
             tokio::select! {
                 Some(response) = self.running.next() => self.respond(response),
+                () = run_related(&mut self.related) => {}
                 () = changed.notified() => {}
                 () = async { match next { Some(next) => sleep_until(next).await, None => pending().await } } => {
                     self.on_time(Instant::now());
@@ -139,7 +147,7 @@ impl<'a, W: Write> TreeUpdates<'a, W> {
     }
 
     /// Builds the tree, and requests owners and statuses that are unknown.
-    fn update(&mut self, plan: &OwnedPlan) {
+    fn update(&mut self, plan: &OwnedPlan, is_synced: bool) {
         let mut members = self.members.borrow_mut();
         let roots = members.roots();
         let unknown = members.index.unknown_owners(&roots);
@@ -152,7 +160,25 @@ impl<'a, W: Write> TreeUpdates<'a, W> {
             self.running
                 .push(Box::pin(async move { Response::Owners(requests.owners(&candidates, &owners).await) }));
         }
-        let tree = Tree::of(&members.index, &roots, self.settings.depth);
+        let mut tree = Tree::of(&members.index, &roots, self.settings.depth);
+        if let Some(related) = &mut self.related {
+            let (with_related, needs) = tree.with_related(&members.index);
+            tree = with_related;
+            if is_synced {
+                related.require(&needs, &members, &plan.candidates);
+            }
+            let targets = related.take_due(&tree, &members.index);
+            if !targets.is_empty() {
+                let (requests, candidates) = (self.requests, plan.candidates.clone());
+                self.running.push(Box::pin(async move {
+                    let found = requests.find_targets(&candidates, &targets).await;
+                    Response::Targets(targets, found)
+                }));
+            }
+            if related.has_unread() {
+                self.refresh_at.get_or_insert_with(|| Instant::now() + OWNER_REFRESH);
+            }
+        }
         let Members { index, stale, .. } = &mut *members;
         let is_due = |uid: &ObjectId| {
             !self.requested.contains(uid)
@@ -170,8 +196,13 @@ impl<'a, W: Write> TreeUpdates<'a, W> {
                 Response::States(group, states)
             }));
         }
+        // The UID of an unread object that is only related is not its own.
         let is_found = |uid: &&ObjectId| {
-            members.index.get(uid).is_some_and(|object| object.presence != Presence::Missing)
+            members.index.get(uid).is_some_and(|object| match object.presence {
+                Presence::Found => true,
+                Presence::Unreadable => !object.is_named_only(),
+                Presence::Missing => false,
+            })
         };
         let unwatched = tree.uids().filter(|uid| !members.is_watched(uid)).filter(is_found);
         self.unwatched = unwatched.cloned().collect();
@@ -185,7 +216,7 @@ impl<'a, W: Write> TreeUpdates<'a, W> {
     /// Applies the result of a request.
     fn respond(&mut self, response: Response) {
         let mut members = self.members.borrow_mut();
-        let now = Timestamp::now();
+        let (now, reads_relations) = (Timestamp::now(), members.index.has_names());
         match response {
             Response::States(group, states) => {
                 for (uid, _) in &group.names {
@@ -193,7 +224,7 @@ impl<'a, W: Write> TreeUpdates<'a, W> {
                     let is_watched = members.is_watched(uid);
                     let Some(object) = members.index.get_mut(uid) else { continue };
                     match states.get(uid) {
-                        Some(Ok(state)) => set_status(object, &state.json(), now),
+                        Some(Ok(state)) => set_state(object, &state.json(), reads_relations, now),
                         // Its deletion is about to be received.
                         Some(Err(Error::NotFound(_))) | None if is_watched => {}
                         Some(Err(Error::NotFound(_))) | None => {
@@ -209,14 +240,25 @@ impl<'a, W: Write> TreeUpdates<'a, W> {
                 }
             }
             Response::Owners(Ok(owners)) => {
-                for FoundOwner { object, refusal } in owners {
+                for FoundObject { object, refusal } in owners {
                     members.is_partial |= refusal.is_some();
                     if members.index.get(&object.uid).is_none() {
                         members.index.insert(object);
                     }
                 }
             }
-            Response::Owners(Err(error)) => {
+            Response::Targets(targets, Ok(found)) => {
+                if let Some(related) = &mut self.related {
+                    related.mark_done(&targets);
+                }
+                for FoundObject { object, refusal } in found {
+                    members.is_partial |= refusal.is_some();
+                    if !members.is_watched(&object.uid) {
+                        members.index.insert(object);
+                    }
+                }
+            }
+            Response::Owners(Err(error)) | Response::Targets(_, Err(error)) => {
                 members.is_partial = true;
                 self.requests.reporter.report_error("", &error);
             }
@@ -230,6 +272,9 @@ impl<'a, W: Write> TreeUpdates<'a, W> {
         if self.refresh_at.is_some_and(|at| at <= now) {
             self.refresh_at = None;
             members.stale.extend(self.unwatched.drain(..));
+            if let Some(related) = &mut self.related {
+                related.request_unread();
+            }
             members.mark_changed();
         }
         if self.recheck_at.is_some_and(|at| at <= now) {
@@ -258,7 +303,10 @@ impl<'a, W: Write> TreeUpdates<'a, W> {
         let changed = self.changed_at?;
         let is_complete = self.running.is_empty();
         if self.is_first {
-            return Some(if is_synced && is_complete { changed } else { self.started + FIRST_WAIT });
+            let members = self.members.borrow();
+            let has_related = self.related.as_ref().is_none_or(|related| related.is_synced(&members));
+            let is_ready = is_synced && is_complete && has_related;
+            return Some(if is_ready { changed } else { self.started + FIRST_WAIT });
         }
         let complete = if is_complete { changed } else { changed + STATUS_WAIT };
         Some(self.output.ready_at().map_or(complete, |ready| ready.max(complete)))
@@ -267,6 +315,14 @@ impl<'a, W: Write> TreeUpdates<'a, W> {
     fn next_at(&self, is_synced: bool) -> Option<Instant> {
         let repair = self.output.repair_at().filter(|_| !self.is_first);
         [self.show_at(is_synced), repair, self.refresh_at, self.recheck_at].into_iter().flatten().min()
+    }
+}
+
+/// Receives events of the watches of related objects, if there are any.
+async fn run_related(related: &mut Option<RelatedUpdates<'_>>) {
+    match related {
+        Some(related) => related.run().await,
+        None => pending().await,
     }
 }
 
