@@ -9,7 +9,7 @@ use std::path::Path;
 use crate::support::TestEnv;
 
 /// The file of each text, and the arguments that print it.
-const TEXTS: [(&str, &[&str]); 31] = [
+const TEXTS: [(&str, &[&str]); 35] = [
     ("kdelta", &["-h"]),
     ("kdelta.long", &["--help"]),
     ("watch", &["watch", "-h"]),
@@ -20,6 +20,10 @@ const TEXTS: [(&str, &[&str]); 31] = [
     ("index.long", &["index", "--help"]),
     ("tree", &["tree", "-h"]),
     ("tree.long", &["tree", "--help"]),
+    ("wait", &["wait", "-h"]),
+    ("wait.long", &["wait", "--help"]),
+    ("rollout", &["rollout", "-h"]),
+    ("rollout.long", &["rollout", "--help"]),
     ("api-resources", &["api-resources", "-h"]),
     ("api-resources.long", &["api-resources", "--help"]),
     ("api-versions", &["api-versions", "-h"]),

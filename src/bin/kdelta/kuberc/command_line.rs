@@ -8,6 +8,9 @@ use kdelta::object::go_quote;
 /// The word that requests a completion.
 const COMPLETE: &str = "__complete";
 
+/// The action of `rollout`.
+pub(super) const STATUS: &str = "status";
+
 /// The spellings of true and false in Go's flag library.
 const TRUE: [&str; 6] = ["1", "t", "T", "true", "TRUE", "True"];
 const FALSE: [&str; 6] = ["0", "f", "F", "false", "FALSE", "False"];
@@ -32,6 +35,16 @@ pub(super) enum Selected<'a> {
     Kubectls,
     /// No known command.
     Unknown,
+}
+
+/// Whether the first word of a command is an action.
+pub(super) fn has_action(command: &Command) -> bool {
+    command.get_positionals().next().is_some_and(|arg| arg.get_id() == "action")
+}
+
+/// Returns the first word that is no flag.
+fn action(words: &[String]) -> Option<&str> {
+    words.iter().map(String::as_str).find(|word| !word.starts_with('-'))
 }
 
 impl<'a> CommandLine<'a> {
@@ -67,6 +80,10 @@ impl<'a> CommandLine<'a> {
     pub(super) fn command_of(&self, words: &[String]) -> Selected<'a> {
         let Some(at) = first_argument(self.app, words) else { return Selected::Program };
         match self.app.find_subcommand(&words[at]) {
+            // Entries for the other actions are kubectl's.
+            Some(command) if has_action(command) && action(&words[at + 1..]) != Some(STATUS) => {
+                Selected::Kubectls
+            }
             Some(command) => Selected::Own(command, at),
             None if words[at] == "help" || (self.is_kubectls)(&words[at]) => Selected::Kubectls,
             None => Selected::Unknown,

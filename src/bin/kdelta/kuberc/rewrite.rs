@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use kdelta::object::go_quote;
 
-use super::command_line::{CommandLine, FlagError, Selected};
+use super::command_line::{CommandLine, FlagError, STATUS, Selected, has_action};
 use super::document::{Alias, OptionDefault, Preferences};
 use super::notice::Notice;
 
@@ -104,6 +104,7 @@ fn apply_alias(
     };
     let program = line.texts()[0].clone();
     let mut replacement = vec![command.get_name().to_owned()];
+    replacement.extend(has_action(command).then(|| STATUS.to_owned()));
     for OptionDefault { name, value } in options {
         let (flag, value, program) = (name.clone(), value.clone(), program.clone());
         let word = line.default_word(command, name, &value, line.texts()).map_err(|error| match error {

@@ -81,6 +81,30 @@ fn defaults_and_aliases_are_applied() {
 }
 
 #[test]
+fn entries_name_the_action_of_rollout() {
+    let file = "\
+apiVersion: kubectl.config.k8s.io/v1beta1
+kind: Preference
+defaults:
+- command: rollout restart
+  options: [{name: dry-run, default: server}]
+- command: rollout status
+  options: [{name: timeout, default: 5m}]
+aliases:
+- {name: rolled, command: rollout status, options: [{name: watch, default: 'false'}]}
+- {name: undo, command: rollout undo}
+";
+    for (line, expected) in [
+        ("rollout status deploy/x", "rollout --timeout=5m status deploy/x"),
+        ("rollout restart deploy/x", "rollout restart deploy/x"),
+        ("rolled deploy/x", "rollout status --watch=false deploy/x"),
+        ("undo deploy/x", "undo deploy/x"),
+    ] {
+        assert_eq!(applied(file, line).0.as_deref(), Ok(expected), "{line}");
+    }
+}
+
+#[test]
 fn entries_of_the_command_must_fit_it() {
     for (line, error) in [
         ("explain pods", "invalid flag nope for command explain"),

@@ -46,7 +46,12 @@ pub(crate) struct WaitArgs {
 
     /// Read the folders in a folder of -f too; =false: do not
     #[arg(short = 'R', long, action = ArgAction::Set, value_name = "BOOL", num_args = 0..=1, require_equals = true)]
-    #[arg(default_value = "true", default_missing_value = "true", hide_default_value = true)]
+    #[arg(
+        default_value = "true",
+        default_missing_value = "true",
+        hide_default_value = true,
+        hide_possible_values = true
+    )]
     #[arg(help_heading = "Resources")]
     pub(crate) recursive: bool,
 

@@ -39,7 +39,12 @@ pub(crate) struct RolloutArgs {
 
     /// Continue until the rollout is complete; =false: print the status and end
     #[arg(short, long, action = ArgAction::Set, value_name = "BOOL", num_args = 0..=1, require_equals = true)]
-    #[arg(default_value = "true", default_missing_value = "true", hide_default_value = true)]
+    #[arg(
+        default_value = "true",
+        default_missing_value = "true",
+        hide_default_value = true,
+        hide_possible_values = true
+    )]
     #[arg(help_heading = "End")]
     pub(crate) watch: bool,
 
