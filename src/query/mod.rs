@@ -18,7 +18,7 @@ mod tab_writer;
 mod wait;
 
 #[cfg(feature = "cel")]
-pub use cel::{CelError, CelFilter, CelInput, CelSyntaxError, RequiredValue};
+pub use cel::{CelError, CelFilter, CelInput, CelSyntaxError, CelValidity, CelValues, RequiredValue};
 pub use custom_columns::{ColumnPrintError, ColumnPrinter, CustomColumns, CustomColumnsError};
 pub use field_filter::{FieldFilter, FieldFilterError};
 pub use go_template::{GoTemplate, ListExecution, TemplateError};

@@ -1,6 +1,6 @@
 //! `index` with aggregates, tables and `-w`, compared with groups that are computed from the server's JSON.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
@@ -198,4 +198,83 @@ fn live_groups_follow_creations_updates_and_deletions() {
     let end = teams(&api.get(&folder));
     assert_eq!(end, BTreeMap::from([("blue".to_owned(), (2, 9))]));
     follow(&end);
+}
+
+#[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
+fn results_of_expressions_are_values_of_an_index() {
+    const MEMORIES: &str = "cel:object.spec.containers.map(c, c.resources.requests.?memory.orValue('none'))";
+    let on = TestEnv::on_server();
+    create_pods(&on);
+    let OnServer { env, testbed, api, namespace } = on;
+    let list = api.get(&format!("/api/v1/namespaces/{namespace}/pods"));
+    let pods = list["items"].as_array().expect("items");
+    let run = |words: &[&str]| env.kdelta_on(testbed, &[words, &["-n", &namespace]].concat()).finish();
+
+    let table = run(&["index", "pods", "--by", MEMORIES, "--by", "node", "-o", "json"]).quiet_success();
+    let table: Value = serde_json::from_str(&table).expect("JSON");
+    let mut expected = BTreeMap::new();
+    for pod in pods {
+        let memory = |each: &Value| each["resources"]["requests"]["memory"].as_str().map(str::to_owned);
+        let containers = pod["spec"]["containers"].as_array().expect("containers").iter();
+        let memories: BTreeSet<String> =
+            containers.map(|each| memory(each).unwrap_or_else(|| "none".to_owned())).collect();
+        for value in memories {
+            let node = pod["spec"]["nodeName"].as_str().expect("a node").to_owned();
+            *expected.entry((value, node)).or_insert(0_u64) += 1;
+        }
+    }
+    let text = |group: &Value, index: &str| group["values"][index].as_str().expect("a value").to_owned();
+    let cells = table["cells"].as_array().expect("cells").iter();
+    let found = cells.map(|group| {
+        ((text(group, MEMORIES), text(group, "node")), group["count"].as_u64().expect("a count"))
+    });
+    assert_eq!(found.collect::<BTreeMap<_, _>>(), expected);
+
+    let remainders = run(&["index", "pods", "--by", "cel:int(object.metadata.name.split('-')[1]) % 3"]);
+    let rows: Vec<Vec<&str>> =
+        remainders.stdout.lines().skip(1).map(|line| line.split_whitespace().collect()).collect();
+    assert_eq!(rows, [["0", "8"], ["1", "8"], ["2", "8"]], "{}", remainders.stdout);
+
+    let expected = run(&["get", "pods", "-l", "tier=web", "-o", "name"]).quiet_success();
+    for words in [&["get"][..], &["watch", "--until-synced"]] {
+        let by = "cel:object.metadata.labels.tier == 'web'=true";
+        let done = run(&[words, &["pods", "--by", by, "-o", "name"]].concat());
+        assert_eq!(done.stdout, expected, "{words:?}");
+        let report = "--by cel: 4 objects have no field metadata.labels.tier";
+        assert!(done.stderr.contains(report), "{words:?}: {}", done.stderr);
+    }
+    let absent = run(&["get", "pods", "--by", "!cel:object.metadata.labels.?tier", "-o", "name"]);
+    assert_eq!(absent.quiet_success().lines().count(), 4);
+}
+
+#[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
+fn live_groups_of_an_expression_follow_changes() {
+    let OnServer { env, testbed, api, namespace } = TestEnv::on_server();
+    let folder = config_maps(&namespace);
+    api.create(&folder, &json!({"metadata": {"name": "a-1"}, "data": {"n": "1"}}));
+    api.create(&folder, &json!({"metadata": {"name": "b-1"}}));
+    let by = "cel:object.data.n + object.metadata.name.split('-')[0]";
+    let running =
+        env.kdelta_on(testbed, &["index", "cm", "-n", &namespace, "--by", by, "-o", "json", "-w"]).start();
+    let mut shown = BTreeSet::new();
+    let mut follow = |until: &[&str]| {
+        running.stdout.json_until("the groups", |line| {
+            assert_eq!(line["index"], by, "{line}");
+            let value = line["value"].as_str().expect("a value").to_owned();
+            match line["count"].as_u64().expect("a count") {
+                0 => shown.remove(&value),
+                _ => shown.insert(value),
+            };
+            shown.iter().eq(until)
+        });
+    };
+    follow(&["1a"]);
+    api.patch(&format!("{folder}/b-1"), &json!({"data": {"n": "2"}}));
+    follow(&["1a", "2b"]);
+    api.patch(&format!("{folder}/a-1"), &json!({"data": {"n": "3"}}));
+    follow(&["2b", "3a"]);
+    api.delete(&format!("{folder}/b-1"));
+    follow(&["3a"]);
 }

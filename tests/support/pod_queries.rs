@@ -17,7 +17,7 @@ def third: ((.status.podIP // "0.0.255.0") | split(".")[2] | tonumber);
 "#;
 
 /// The number of all queries.
-pub(crate) const COUNT: usize = 72;
+pub(crate) const COUNT: usize = 75;
 
 /// A flag with its value, and the same condition in jq. `%` stands for a drawn value.
 type Template = (&'static [&'static str], &'static str);
@@ -110,13 +110,6 @@ const EXPRESSIONS: &[(Template, &[&str])] = &[
         ),
         NUMBERS,
     ),
-    (
-        (
-            &["--where", "object.spec.containers.map(c, c.name).join('+') == '%+proxy'"],
-            r#"([.spec.containers[].name] | join("+")) == "%+proxy""#,
-        ),
-        APPS,
-    ),
     ((&["--name", "%-*"], r#".metadata.name | startswith("%-")"#), APPS),
     ((&["--name", "/-%-[0-9]*5-/"], r#".metadata.name | test("-%-[0-9]*5-")"#), TEAMS),
     (
@@ -128,12 +121,47 @@ const EXPRESSIONS: &[(Template, &[&str])] = &[
     ),
 ];
 
-/// Returns [`COUNT`] queries: each condition alone, then drawn combinations of them.
+/// Conditions on the results of expressions.
+const RESULTS: &[(Template, &[&str])] = &[
+    (
+        (
+            &["--where", "object.spec.containers.map(c, c.name).join('+') == '%+proxy'"],
+            r#"([.spec.containers[].name] | join("+")) == "%+proxy""#,
+        ),
+        APPS,
+    ),
+    (
+        (&["--by", "cel:object.metadata.name.split('-')[0]=%"], r#"(.metadata.name | split("-")[0]) == "%""#),
+        APPS,
+    ),
+    (
+        (
+            &[
+                "--by",
+                "cel:object.spec.containers.map(c, c.image.split('/')[size(c.image.split('/')) - 2])=%,x",
+            ],
+            r#"any(.spec.containers[]; (.image | split("/")[-2]) == "%")"#,
+        ),
+        TEAMS,
+    ),
+    (
+        (
+            &[
+                "--by",
+                "cel:object.spec.terminationGracePeriodSeconds >= % && object.status.phase != 'Failed'=true",
+            ],
+            r#".spec.terminationGracePeriodSeconds >= % and .status.phase != "Failed""#,
+        ),
+        NUMBERS,
+    ),
+];
+
+/// Returns [`COUNT`] queries: each condition alone, with drawn combinations of the others before those on results.
 pub(crate) fn queries(seed: u64) -> Vec<PodQuery> {
     let mut random = fastrand::Rng::with_seed(seed);
     let mut all: Vec<PodQuery> =
         SELECTORS.iter().chain(EXPRESSIONS).map(|condition| draw(&[condition], &mut random)).collect();
-    while all.len() < COUNT {
+    while all.len() + RESULTS.len() < COUNT {
         let mut pick = |from: &'static [(Template, &[&str])]| &from[random.usize(..from.len())];
         let drawn = [pick(SELECTORS), pick(EXPRESSIONS), pick(EXPRESSIONS)];
         let count = 2 + all.len() % 2;
@@ -145,6 +173,7 @@ pub(crate) fn queries(seed: u64) -> Vec<PodQuery> {
             all.push(draw(&drawn[..count], &mut random));
         }
     }
+    all.extend(RESULTS.iter().map(|condition| draw(&[condition], &mut random)));
     all
 }
 

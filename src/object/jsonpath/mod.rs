@@ -111,6 +111,15 @@ impl JsonPath {
         ItemStream::of(&self.nodes, self.allow_missing_keys)
     }
 
+    /// Returns the field below which everything lies that the template reads; `None` if it reads more, or may.
+    #[must_use]
+    pub fn root_field(&self) -> Option<&str> {
+        let [Node::List(path)] = self.nodes.as_slice() else { return None };
+        let [Node::Field(first), rest @ ..] = path.as_slice() else { return None };
+        let is_step = |node: &Node| matches!(node, Node::Field(_) | Node::Array(_) | Node::Wildcard);
+        rest.iter().all(is_step).then_some(first)
+    }
+
     fn evaluate<'v>(
         &'v self,
         value: &'v JsonValue<'v>,

@@ -61,6 +61,9 @@ pub enum CelError {
     /// The result is no boolean.
     #[error("the result is no boolean")]
     NotBoolean,
+    /// The result, or an element of it, is of a type whose values have no text.
+    #[error("the result is of type {0}, which has no text")]
+    NoText(&'static str),
     /// The evaluation takes too many steps, or a value becomes too large.
     #[error("the expression takes too many steps")]
     TooManySteps,

@@ -1,12 +1,12 @@
 //! Compiled expressions.
 
 use std::fmt;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::error::{CelError, CelSyntaxError};
-use super::eval::{Evaluation, Variables};
-use super::plan::{Path, PathStep, Program};
-use super::required::{RequiredValue, required_values};
+use super::eval::{Evaluation, Validity, Variables};
+use super::plan::{PathStep, Program};
+use super::required::{RequiredValue, required_values, required_values_suffice};
 use super::{check, syntax};
 
 /// A compiled CEL expression whose result is a boolean.
@@ -32,19 +32,45 @@ pub struct CelFilter {
     program: Program,
     text: String,
     required: Vec<RequiredValue>,
+    required_values_suffice: bool,
+}
+
+/// The time for which a result holds while the object stays the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CelValidity {
+    /// The result does not depend on the time.
+    Always,
+    /// The result may be another from this moment on.
+    Until(SystemTime),
+    /// The result may be another at any moment: the expression passes the time to a function, for example.
+    Unknown,
+}
+
+impl CelValidity {
+    fn of(validity: Validity) -> Self {
+        match validity {
+            Validity { is_unknown: true, .. } => Self::Unknown,
+            Validity { until: None, .. } => Self::Always,
+            Validity { until: Some(nanos), .. } => {
+                // A moment that does not fit is more than 500 years away.
+                let nanos = u64::try_from(nanos.max(0)).unwrap_or(u64::MAX);
+                Self::Until(UNIX_EPOCH + Duration::from_nanos(nanos))
+            }
+        }
+    }
 }
 
 /// The values of an expression's variables.
 #[derive(Debug, Clone, Copy)]
 pub struct CelInput<'a> {
-    variables: Variables<'a>,
+    pub(super) variables: Variables<'a>,
 }
 
 impl<'a> CelInput<'a> {
     /// Returns the input for an object, as JSON, at a time. There is no old state: `old` is null.
     #[must_use]
     pub fn new(object: &'a [u8], now: SystemTime) -> Self {
-        let nanos = |duration: std::time::Duration| i128::try_from(duration.as_nanos()).unwrap_or(i128::MAX);
+        let nanos = |duration: Duration| i128::try_from(duration.as_nanos()).unwrap_or(i128::MAX);
         let now = match now.duration_since(UNIX_EPOCH) {
             Ok(since) => nanos(since),
             Err(before) => -nanos(before.duration()),
@@ -66,10 +92,15 @@ impl CelFilter {
     /// # Errors
     /// The first problem, with its position.
     pub fn parse(text: &str, has_old: bool) -> Result<Self, CelSyntaxError> {
-        let parsed =
-            syntax::parse(text).and_then(|expr| Ok((check::check(&expr, has_old)?, required_values(&expr))));
-        let (program, required) = parsed.map_err(|problem| problem.in_text(text))?;
-        Ok(Self { program, text: text.to_owned(), required })
+        let of = check::Use::Filter { has_old };
+        let checked = syntax::parse(text).and_then(|expr| Ok((check::check(&expr, of)?, expr)));
+        let (program, expr) = checked.map_err(|problem| problem.in_text(text))?;
+        Ok(Self {
+            program,
+            text: text.to_owned(),
+            required: required_values(&expr),
+            required_values_suffice: required_values_suffice(&expr),
+        })
     }
 
     /// Returns whether the expression is true.
@@ -77,7 +108,27 @@ impl CelFilter {
     /// # Errors
     /// The expression has no result, or one that is no boolean.
     pub fn evaluate(&self, input: &CelInput<'_>) -> Result<bool, CelError> {
-        Evaluation::new(&self.program, input.variables).run().0
+        Evaluation::new(&self.program, input.variables).boolean().0
+    }
+
+    /// Returns whether the expression is true, and how long this is so while the object stays the same.
+    ///
+    /// Comparisons of the time, or of a sum or difference with it, change at a moment that is known: that of
+    /// `now - timestamp(object.status.startTime) > duration("1h")` is an hour after the start. Comparisons that were not
+    /// evaluated, such as those after `false &&`, do not count.
+    ///
+    /// ```
+    /// # use std::time::{Duration, SystemTime};
+    /// # use kdelta::query::{CelFilter, CelInput, CelValidity};
+    /// let filter = CelFilter::parse("now >= timestamp(object.end)", false)?;
+    /// let input = CelInput::new(br#"{"end":"1970-01-01T01:00:00Z"}"#, SystemTime::UNIX_EPOCH);
+    /// let end = SystemTime::UNIX_EPOCH + Duration::from_secs(3600);
+    /// assert_eq!(filter.evaluate_with_validity(&input), (Ok(false), CelValidity::Until(end)));
+    /// # Ok::<(), kdelta::query::CelSyntaxError>(())
+    /// ```
+    pub fn evaluate_with_validity(&self, input: &CelInput<'_>) -> (Result<bool, CelError>, CelValidity) {
+        let (result, validity, _) = Evaluation::new(&self.program, input.variables).boolean();
+        (result, CelValidity::of(validity))
     }
 
     /// Returns values without which an object can't match: those that `==` or `in` compares a field of the object with,
@@ -85,6 +136,12 @@ impl CelFilter {
     #[must_use]
     pub fn required_values(&self) -> &[RequiredValue] {
         &self.required
+    }
+
+    /// Whether the expression is true for each object that has the [required values](Self::required_values).
+    #[must_use]
+    pub fn required_values_suffice(&self) -> bool {
+        self.required_values_suffice
     }
 
     /// Whether the result depends on the time.
@@ -103,31 +160,7 @@ impl CelFilter {
     /// first element or key that is not constant. A value may be below another one; an empty path is the whole object.
     #[must_use]
     pub fn paths(&self) -> Vec<Vec<&str>> {
-        let paths = self.program.paths.iter().filter(|path| path.reads > 0);
-        let mut names: Vec<Vec<&str>> = paths.filter_map(|path| self.names(path)).collect();
-        names.sort_unstable();
-        names.dedup();
-        names
-    }
-
-    /// Returns the names of the fields up to the first element; `None` for a path below `old`.
-    fn names<'p>(&'p self, path: &'p Path) -> Option<Vec<&'p str>> {
-        let mut steps = vec![&path.step];
-        let mut parent = path.parent;
-        while let Some(place) = parent {
-            steps.push(&self.program.paths[place].step);
-            parent = self.program.paths[place].parent;
-        }
-        let mut names = Vec::new();
-        for step in steps.into_iter().rev() {
-            match step {
-                PathStep::Object => {}
-                PathStep::Old => return None,
-                PathStep::Field(name) => names.push(&**name),
-                PathStep::Element(_) => break,
-            }
-        }
-        Some(names)
+        self.program.object_paths()
     }
 }
 

@@ -18,7 +18,9 @@ mod tests;
 mod time_text;
 mod types;
 mod value;
+mod values;
 
 pub use error::{CelError, CelSyntaxError};
-pub use filter::{CelFilter, CelInput};
+pub use filter::{CelFilter, CelInput, CelValidity};
 pub use required::RequiredValue;
+pub use values::CelValues;

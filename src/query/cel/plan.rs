@@ -12,6 +12,38 @@ pub(super) struct Program {
     pub(super) uses_now: bool,
 }
 
+impl Program {
+    /// Returns the values of the object that the expression reads: the names of the fields on the way to each, up to the
+    /// first element or key that is not constant. A value may be below another one; an empty path is the whole object.
+    pub(super) fn object_paths(&self) -> Vec<Vec<&str>> {
+        let paths = self.paths.iter().filter(|path| path.reads > 0);
+        let mut names: Vec<Vec<&str>> = paths.filter_map(|path| self.names(path)).collect();
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
+
+    /// Returns the names of the fields up to the first element; `None` for a path below `old`.
+    fn names<'p>(&'p self, path: &'p Path) -> Option<Vec<&'p str>> {
+        let mut steps = vec![&path.step];
+        let mut parent = path.parent;
+        while let Some(place) = parent {
+            steps.push(&self.paths[place].step);
+            parent = self.paths[place].parent;
+        }
+        let mut names = Vec::new();
+        for step in steps.into_iter().rev() {
+            match step {
+                PathStep::Object => {}
+                PathStep::Old => return None,
+                PathStep::Field(name) => names.push(&**name),
+                PathStep::Element(_) => break,
+            }
+        }
+        Some(names)
+    }
+}
+
 /// A value below `object` or `old` that the expression names by constants.
 #[derive(Debug)]
 pub(super) struct Path {

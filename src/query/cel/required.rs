@@ -24,6 +24,18 @@ pub(super) fn required_values(expr: &Expr) -> Vec<RequiredValue> {
     }
 }
 
+/// Whether an object for which [`required_values`] hold matches: the expression is a conjunction of such terms.
+pub(super) fn required_values_suffice(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::And(terms) => terms.iter().all(required_values_suffice),
+        ExprKind::Binary(Binary::Equal, one, other) => {
+            equal(one, other).or_else(|| equal(other, one)).is_some()
+        }
+        ExprKind::Binary(Binary::In, field, list) => one_of(field, list).is_some(),
+        _ => false,
+    }
+}
+
 fn equal(field: &Expr, value: &Expr) -> Option<RequiredValue> {
     Some(RequiredValue { path: path(field)?, values: vec![text(value)?.to_owned()] })
 }
@@ -89,6 +101,23 @@ mod tests {
             ("object.list.exists(object, object.a == 'x')", &[]),
         ] {
             assert_eq!(required(expression), expected, "{expression}");
+        }
+    }
+
+    #[test]
+    fn conjunctions_of_comparisons_need_nothing_else() {
+        for (expression, expected) in [
+            ("object.spec.nodeName == 'a'", true),
+            ("object.a == 'x' && (object.b in ['y', 'z'] && 'c' == object.c)", true),
+            ("object.a == 'x' && object.n > 1", false),
+            ("object.a == 'x' || object.a == 'x'", false),
+            ("object.a == 'x' && true", false),
+            ("object.a == 1", false),
+            ("object.a in []", false),
+            ("!(object.a == 'x')", false),
+        ] {
+            let filter = CelFilter::parse(expression, false).expect(expression);
+            assert_eq!(filter.required_values_suffice(), expected, "{expression}");
         }
     }
 }

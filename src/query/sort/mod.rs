@@ -78,6 +78,12 @@ impl SortBy {
         Ok(Self { items, expression, path })
     }
 
+    /// Whether the expression reads nothing but the metadata of an object.
+    #[must_use]
+    pub fn reads_only_metadata(&self) -> bool {
+        self.path.root_field() == Some("metadata")
+    }
+
     /// Returns the key of an object: the first value at the path.
     ///
     /// # Errors

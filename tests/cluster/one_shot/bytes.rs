@@ -29,6 +29,8 @@ pub(super) fn questions_take_few_bytes(env: &TestEnv, testbed: &Testbed) {
         "get pods -A --by label:app=web",
         "get pods -A --by field:status.phase=Pending",
         "get pods -A --by field:status.phase=Pending -o name",
+        "get pods -A --where object.status.phase=='Pending'",
+        "get pods -A --where object.status.phase=='Pending'&&object.metadata.labels.app=='web' -o name",
     ] {
         assert!(part(question) * 20 <= all, "{question}");
     }
@@ -43,7 +45,9 @@ pub(super) fn questions_take_few_bytes(env: &TestEnv, testbed: &Testbed) {
         assert!(part(question) * 10 <= all * 3, "{question}");
     }
     // A row has no namespace, and no labels.
-    for question in ["get pods -A", "get pods -A --show-labels"] {
+    for question in
+        ["get pods -A", "get pods -A --show-labels", "get pods -A --sort-by .metadata.creationTimestamp"]
+    {
         assert!(part(question) * 3 <= all, "{question}");
     }
 }

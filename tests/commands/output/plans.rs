@@ -106,6 +106,25 @@ fn questions_on_metadata_fetch_no_body() {
         (&["get", "pods", "--by", "annotation:a=b"], "rows with the metadata of each object"),
         (&["get", "pods", "--by", "annotation:a=b", "-o", "name"], "the metadata of each object"),
         (&["get", "pods", "--by", "image=x"], "rows with whole objects"),
+        (&["get", "pods", "--where", "object.status.phase == 'Running'"], "the rows of the server's table"),
+        (
+            &["get", "pods", "--where", "object.status.phase == 'Running'", "-o", "name"],
+            "the names, in the rows of the server's table",
+        ),
+        (
+            &["watch", "pods", "--where", "object.spec.nodeName == 'a'", "-o", "name"],
+            "the metadata of each object",
+        ),
+        (
+            &["index", "pods", "--by", "label:app", "--where", "object.spec.nodeName == 'a'"],
+            "the metadata of each object",
+        ),
+        (
+            &["get", "pods", "--where", "object.spec.nodeName == 'a' && object.spec.x == 'b'"],
+            "rows with whole objects",
+        ),
+        (&["index", "pods", "--by", "cel:object.metadata.name.size()"], "the metadata of each object"),
+        (&["index", "pods", "--by", "cel:object.spec.?nodeName"], "whole objects"),
     ] {
         let plan = env.kdelta(&[words, &["--demo", "--explain=json"]].concat()).finish().quiet_success();
         let plan: Value = serde_json::from_str(&plan).expect("a plan");

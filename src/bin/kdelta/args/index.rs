@@ -18,6 +18,7 @@ Examples:
   kdelta index pods --by label:app!=web
   kdelta index pods -A --by node --by field:status.phase
   kdelta index pods -A --by node --sum 'spec.containers[*].resources.requests.memory'
+  kdelta index pods -A --by 'cel:object.metadata.name.split(\"-\")[0]'
   kdelta index pods -A --by node --top 5 the five nodes with the most pods
   kdelta index pods -A --by node -w      the same, kept up to date
   kdelta index pods -A --by image -o json | jq '.values[].value'
@@ -27,8 +28,8 @@ pub(crate) struct IndexArgs {
     #[command(flatten)]
     pub(crate) select: SelectArgs,
 
-    /// The index: namespace, name, label:KEY, annotation:KEY, owner, node, image or field:PATH; with =VALUE[,VALUE] or
-    /// !=VALUE only such values. May be repeated, for a table
+    /// The index: namespace, name, label:KEY, annotation:KEY, owner, node, image, field:PATH or cel:EXPRESSION; with
+    /// =VALUE[,VALUE] or !=VALUE only such values. May be repeated, for a table
     #[arg(long, value_name = "INDEX[=VALUE]", required = true, help_heading = "Selection")]
     pub(crate) by: Vec<String>,
 

@@ -7,9 +7,9 @@ use super::spelling::go_number;
 /// The flags that select objects by an index.
 #[derive(Debug, Args)]
 pub(crate) struct ByArgs {
-    /// Only objects that the index has under VALUE: namespace, name, label:KEY, annotation:KEY, owner, node, image or
-    /// field:PATH; a,b matches either; !=VALUE, INDEX alone and !INDEX match other values, any and none; repeated flags
-    /// must all match
+    /// Only objects that the index has under VALUE: namespace, name, label:KEY, annotation:KEY, owner, node, image,
+    /// field:PATH or cel:EXPRESSION; a,b matches either; !=VALUE, INDEX alone and !INDEX match other values, any and none;
+    /// repeated flags must all match
     #[arg(long, value_name = "INDEX=VALUE", help_heading = "Selection")]
     pub(crate) by: Vec<String>,
 }

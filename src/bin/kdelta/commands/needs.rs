@@ -1,5 +1,6 @@
 //! The least representation that a command needs from the server.
 
+use kdelta::query::{SortBy, SortedItems};
 use kdelta::wire::{IncludeObject, Representation};
 
 use crate::session::{needs_body, path_needs_body};
@@ -38,9 +39,19 @@ pub(super) fn of_lines<'a>(
     }
 }
 
-/// Returns the representation needed to print objects in the order of a field, which may be any.
-pub(super) fn sorted(print: &Print) -> Representation {
-    if print.name_age { keys_and(true) } else { printed(print.format, true) }
+/// Returns the representation needed to print objects in the order of an expression and to find them by these indices.
+pub(super) fn sorted<'a>(
+    print: &Print,
+    sort_by: &str,
+    indices: impl IntoIterator<Item = &'a IndexName>,
+) -> Representation {
+    let body = sort_needs_body(sort_by) || indices.into_iter().any(needs_body);
+    if print.name_age { keys_and(body) } else { printed(print.format, body) }
+}
+
+/// Whether a sort expression reads more than metadata. One that can't be parsed is reported elsewhere.
+fn sort_needs_body(sort_by: &str) -> bool {
+    !SortBy::parse(sort_by, SortedItems::Rows).is_ok_and(|by| by.reads_only_metadata())
 }
 
 /// Returns the representation with everything that a filter reads. Rows alone have a cell that is most likely the name, and
@@ -99,7 +110,10 @@ pub(super) fn reasons(
     let metadata =
         by.iter().filter(|by| !needs_body(&by.index)).map(|by| format!("--by {by} reads the metadata"));
     let filtered = reasons_of_filter(filter);
-    let sorted = sort_by.map(|path| format!("--sort-by {path} reads any field"));
+    let sorted = sort_by.map(|path| {
+        let part = if sort_needs_body(path) { "any field" } else { "the metadata" };
+        format!("--sort-by {path} reads {part}")
+    });
     let labels =
         (print.show_labels || !print.label_columns.is_empty()).then(|| "labels are printed".to_owned());
     let format = match print.format {
@@ -154,13 +168,13 @@ pub(super) fn reasons_of_lines(
 }
 
 /// Returns why that much of each object is requested for the groups of an index.
-pub(super) fn reasons_of_index(index: &Index) -> Vec<String> {
+pub(super) fn reasons_of_index(index: &Index, filter: &ObjectFilter) -> Vec<String> {
     let part = |reads_body: bool| if reads_body { "the body" } else { "the metadata" };
     let indices = index.by.iter().map(|by| format!("--by {by} reads {}", part(needs_body(&by.index))));
     let aggregates = index.aggregates.iter().map(|column| {
         format!("--{} {} reads {}", column.aggregate.name(), column.path, part(path_needs_body(&column.path)))
     });
-    indices.chain(aggregates).chain(reasons_of_filter(&index.selection.filter)).collect()
+    indices.chain(aggregates).chain(reasons_of_filter(filter)).collect()
 }
 
 #[cfg(test)]
@@ -188,13 +202,38 @@ mod tests {
         let name_age = Print { format: table, name_age: true, show_labels: true, ..Print::default() };
         assert_eq!(representation(&name_age, []), Representation::Metadata);
         assert_eq!(representation(&name_age, &node), Representation::Objects);
-        assert_eq!(sorted(&name_age), Representation::Objects);
+        assert_eq!(sorted(&name_age, ".spec.nodeName", []), Representation::Objects);
         for print in [
             Print { format: table, show_labels: true, ..Print::default() },
             Print { format: table, label_columns: vec!["app".into()], ..Print::default() },
         ] {
             assert_eq!(representation(&print, []), Representation::Table(IncludeObject::Metadata));
         }
+    }
+
+    #[test]
+    fn order_by_metadata_needs_no_body() {
+        let rows = |include| Representation::Table(include);
+        let (node, label) = ([IndexName::Node], [IndexName::Label("app".into())]);
+        for (sort_by, indices, expected) in [
+            (".metadata.name", &[][..], rows(IncludeObject::Metadata)),
+            ("metadata.creationTimestamp", &label, rows(IncludeObject::Metadata)),
+            ("{.metadata.ownerReferences[0].name}", &[], rows(IncludeObject::Metadata)),
+            ("{.metadata.labels['a.b/c']}", &[], rows(IncludeObject::Metadata)),
+            (".metadata.name", &node, rows(IncludeObject::Object)),
+            (".status.startTime", &[], rows(IncludeObject::Object)),
+            (".kind", &[], rows(IncludeObject::Object)),
+            ("{..name}", &[], rows(IncludeObject::Object)),
+            ("{.metadata.ownerReferences[?(@.controller==true)].name}", &[], rows(IncludeObject::Object)),
+            ("{.metadata.name}{.spec.x}", &[], rows(IncludeObject::Object)),
+            (".metadata[", &[], rows(IncludeObject::Object)),
+        ] {
+            assert_eq!(sorted(&Print::default(), sort_by, indices), expected, "{sort_by}");
+        }
+        let names = Print { format: Format::Name, ..Print::default() };
+        assert_eq!(sorted(&names, ".metadata.name", []), Representation::Metadata);
+        let json = Print { format: Format::Json, ..Print::default() };
+        assert_eq!(sorted(&json, ".metadata.name", []), Representation::Objects);
     }
 
     #[test]

@@ -22,7 +22,7 @@ mod usage;
 mod wait;
 mod word_list;
 
-pub(crate) use by::{By, Condition, IndexName};
+pub(crate) use by::{By, CelIndex, Condition, IndexName};
 pub(crate) use connection::{Connection, Contexts};
 pub(crate) use defaults::{
     CONFIG_EXAMPLE, CONFIG_RULES, ResolveError, Resolved, TypedWords, keys, output_formats, refusals,
@@ -32,6 +32,8 @@ pub(crate) use environment::{ConfigFile, Environment, VARIABLES};
 #[cfg(test)]
 pub(crate) use filter::tests::filter_of;
 pub(crate) use filter::{Expression, FilterCondition, FilterNeeds, Names, ObjectFilter, ObjectPart};
+#[cfg(test)]
+pub(crate) use index::tests::read as index_of;
 pub(crate) use index::{Index, IndexFormat};
 pub(crate) use kubectl::{
     ApiResources, EventOutput, Events, Files, GetWatch, RawPath, ResourceColumn, Version, VersionFormat,

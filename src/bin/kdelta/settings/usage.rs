@@ -125,7 +125,7 @@ pub(crate) enum UsageError {
     #[error("revision must be a positive integer: {0}")]
     NegativeRevision(i64),
     #[error(
-        "there is no index {index:?}: the indices are namespace, name, label:KEY, annotation:KEY, owner, node, image, field:PATH"
+        "there is no index {index:?}: the indices are namespace, name, label:KEY, annotation:KEY, owner, node, image, field:PATH, cel:EXPRESSION"
     )]
     UnknownIndex {
         index: String,
@@ -148,8 +148,12 @@ pub(crate) enum UsageError {
     RequestTimeout,
     #[error("invalid --duration: {0}")]
     Duration(#[from] DurationError),
-    #[error("invalid --where: {0}\n  {excerpt}\n  {mark:>column$}", excerpt = .0.excerpt, mark = "^", column = .0.column)]
-    Where(CelSyntaxError),
+    #[error("--by {0}: `!` selects objects without a value, and `=` those with one")]
+    ValueOfAbsent(String),
+    #[error("--by {0}: the value after `=` is a plain text without quotes; `==` compares in the expression")]
+    QuotedValue(String),
+    #[error("invalid --{flag}: {error}\n  {excerpt}\n  {mark:>column$}", excerpt = .error.excerpt, mark = "^", column = .error.column)]
+    Expression { flag: &'static str, error: CelSyntaxError },
     #[error("invalid --{flag}: {error}")]
     Age { flag: &'static str, error: DurationError },
     #[error("--status needs a status, such as Pending")]

@@ -6,6 +6,9 @@ mod overload;
 mod paths;
 #[cfg(test)]
 mod tests;
+mod texts;
+
+pub(super) use texts::text_overloads;
 
 use super::error::Problem;
 use super::plan::{Plan, PlannedEntry, Program, may_be_bool};
@@ -32,16 +35,30 @@ const TYPE_NAMES: [&str; 15] = [
     "net.CIDR",
 ];
 
-/// Checks an expression. `old` is a variable only if `has_old`.
+/// The use of an expression.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Use {
+    /// The result is a boolean. The variables are `object`, `now` and, if `has_old`, `old`.
+    Filter { has_old: bool },
+    /// The result is a text or several. The variable is `object`.
+    Values,
+}
+
+/// Checks an expression.
 ///
 /// # Errors
 /// The first problem.
-pub(super) fn check(expr: &Expr, has_old: bool) -> Result<Program, Problem> {
+pub(super) fn check(expr: &Expr, of: Use) -> Result<Program, Problem> {
     let mut checker =
-        Checker { has_old, locals: Vec::new(), paths: Paths::default(), uses_now: false, formats: 0 };
+        Checker { of, locals: Vec::new(), paths: Paths::default(), uses_now: false, formats: 0 };
     let root = checker.expr(expr)?;
-    if !may_be_bool(&root.found) {
-        return Err(Problem::new(expr.at, format!("the expression is of type {}, not bool", root.found)));
+    let problem = match of {
+        Use::Filter { .. } if !may_be_bool(&root.found) => Some("not bool"),
+        Use::Values if !texts::may_be_texts(&root.found) => Some("which has no text"),
+        Use::Filter { .. } | Use::Values => None,
+    };
+    if let Some(problem) = problem {
+        return Err(Problem::new(expr.at, format!("the expression is of type {}, {problem}", root.found)));
     }
     Ok(Program { root: root.plan, paths: checker.paths.finish(), uses_now: checker.uses_now })
 }
@@ -64,7 +81,7 @@ impl CheckedExpr {
 
 /// The state of a check.
 struct Checker<'e> {
-    has_old: bool,
+    of: Use,
     /// The variables of the enclosing macros, the innermost last.
     locals: Vec<(&'e str, Type)>,
     paths: Paths,
@@ -74,6 +91,16 @@ struct Checker<'e> {
 }
 
 impl<'e> Checker<'e> {
+    /// Whether a name is a variable outside of macros.
+    fn is_variable(&self, name: &str) -> bool {
+        match name {
+            "object" => true,
+            "now" => self.of != Use::Values,
+            "old" => self.of == Use::Filter { has_old: true },
+            _ => false,
+        }
+    }
+
     fn expr(&mut self, expr: &'e Expr) -> Result<CheckedExpr, Problem> {
         match &expr.kind {
             ExprKind::Literal(literal) => Ok(self::literal(literal)),
@@ -122,24 +149,25 @@ impl<'e> Checker<'e> {
         if let Some(at) = self.locals.iter().rposition(|(local, _)| *local == name) {
             return Some(CheckedExpr::new(Plan::Local(at), self.locals[at].1.clone()));
         }
-        match name {
-            "object" => Some(CheckedExpr::new(self.paths.object(), Type::Dyn)),
-            "old" if self.has_old => Some(CheckedExpr::new(self.paths.old(), Type::Dyn)),
+        if !self.is_variable(name) {
+            return type_name(name);
+        }
+        Some(match name {
             "now" => {
                 self.uses_now = true;
-                Some(CheckedExpr::new(Plan::Now, Type::Timestamp))
+                CheckedExpr::new(Plan::Now, Type::Timestamp)
             }
-            _ => type_name(name),
-        }
+            "old" => CheckedExpr::new(self.paths.old(), Type::Dyn),
+            _ => CheckedExpr::new(self.paths.object(), Type::Dyn),
+        })
     }
 
     /// Returns `a.b.c` as written, if the expression is that and `a` is no variable.
     fn qualified(&self, expr: &Expr) -> Option<String> {
         match &expr.kind {
             ExprKind::Ident(name) => {
-                let is_variable = self.locals.iter().any(|(local, _)| local == name)
-                    || matches!(&**name, "object" | "now")
-                    || (name == "old" && self.has_old);
+                let is_variable =
+                    self.locals.iter().any(|(local, _)| local == name) || self.is_variable(name);
                 (!is_variable).then(|| name.clone())
             }
             ExprKind::Select { operand, field, is_optional: false } => {

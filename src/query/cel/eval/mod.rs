@@ -1,9 +1,14 @@
 //! The evaluator of checked expressions.
 
 mod access;
+mod comparison;
 mod fold;
 mod junction;
 mod optional;
+mod texts;
+mod validity;
+
+pub(super) use validity::Validity;
 
 use std::cmp::Ordering;
 
@@ -35,22 +40,24 @@ pub(super) struct Evaluation<'a> {
     /// The values at the paths that were looked up.
     memo: Vec<Option<Lookup<'a>>>,
     budget: Budget,
+    validity: Validity,
 }
 
 impl<'a> Evaluation<'a> {
     pub(super) fn new(program: &'a Program, variables: Variables<'a>) -> Self {
         let memo = vec![None; program.paths.len()];
-        Self { program, variables, locals: Vec::new(), memo, budget: Budget::default() }
+        let (budget, validity) = (Budget::default(), Validity::default());
+        Self { program, variables, locals: Vec::new(), memo, budget, validity }
     }
 
-    /// Returns whether the expression is true, and the budget that is left.
-    pub(super) fn run(mut self) -> (Result<bool, CelError>, Budget) {
+    /// Returns whether the expression is true, the time for which it is, and the budget that is left.
+    pub(super) fn boolean(mut self) -> (Result<bool, CelError>, Validity, Budget) {
         let result = match self.value(&self.program.root) {
             Ok(Value::Bool(result)) => Ok(result),
             Ok(_) => Err(CelError::NotBoolean),
             Err(error) => Err(error),
         };
-        (result, self.budget)
+        (result, self.validity, self.budget)
     }
 
     fn value(&mut self, plan: &'a Plan) -> Outcome<'a> {
@@ -58,7 +65,10 @@ impl<'a> Evaluation<'a> {
         match plan {
             Plan::Literal(literal) => Ok(Value::of_literal(literal)),
             Plan::TypeName(name) => Ok(Value::Type(name)),
-            Plan::Now => Ok(Value::Timestamp(self.variables.now)),
+            Plan::Now => {
+                self.validity.read_now();
+                Ok(Value::Timestamp(self.variables.now))
+            }
             Plan::Local(at) => self.locals.get(*at).cloned().ok_or(CelError::Unreadable),
             Plan::Path(place) => self.at_path(*place),
             Plan::HasPath(place) => Ok(Value::Bool(self.find_path(*place)?.is_some())),
@@ -126,8 +136,11 @@ impl<'a> Evaluation<'a> {
     }
 
     fn binary(&mut self, operator: Binary, operands: &'a [Plan; 2]) -> Outcome<'a> {
-        let left = self.value(&operands[0])?;
-        let right = self.value(&operands[1])?;
+        let [left, right] = if self.program.uses_now && operator.is_comparison() {
+            self.compared(operands)?
+        } else {
+            [self.value(&operands[0])?, self.value(&operands[1])?]
+        };
         let budget = &mut self.budget;
         let ordered = |budget: &mut Budget, holds: fn(Ordering) -> bool| {
             let ordering = compare(&left, &right, budget).map_err(|error| match error {

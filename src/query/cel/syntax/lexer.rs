@@ -52,6 +52,27 @@ pub(super) fn tokens(text: &str) -> Result<Vec<(Token<'_>, usize)>, Problem> {
     }
 }
 
+/// Returns the byte of the first `=` outside of brackets that is no part of a token. No expression has one.
+pub(in crate::query::cel) fn lone_equals_sign(text: &str) -> Option<usize> {
+    let (mut at, mut depth) = (0, 0_usize);
+    loop {
+        at = skip_space(text, at);
+        let rest = &text[at..];
+        match token(rest) {
+            _ if rest.is_empty() => return None,
+            Ok((token, length)) => {
+                match token {
+                    Token::Symbol("(" | "[" | "{") => depth += 1,
+                    Token::Symbol(")" | "]" | "}") => depth = depth.saturating_sub(1),
+                    _ => {}
+                }
+                at += length;
+            }
+            Err(_) => return (depth == 0 && rest.starts_with('=')).then_some(at),
+        }
+    }
+}
+
 /// Skips whitespace and comments.
 fn skip_space(text: &str, mut at: usize) -> usize {
     loop {

@@ -6,6 +6,7 @@ mod parser;
 #[cfg(test)]
 mod tests;
 
+pub(super) use lexer::lone_equals_sign;
 pub(super) use parser::parse;
 
 /// A part of an expression.
@@ -91,6 +92,12 @@ pub(super) enum Binary {
 }
 
 impl Binary {
+    /// Whether the operator compares two values.
+    pub(super) fn is_comparison(self) -> bool {
+        use Binary::{Equal, Greater, GreaterEqual, Less, LessEqual, NotEqual};
+        matches!(self, Equal | NotEqual | Less | LessEqual | Greater | GreaterEqual)
+    }
+
     /// Returns the operator as it is written.
     pub(super) fn symbol(self) -> &'static str {
         match self {

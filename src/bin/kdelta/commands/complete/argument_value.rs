@@ -1,6 +1,7 @@
 //! The completion of a flag's value. No I/O.
 
 use clap::{Arg, Command, ValueHint};
+use kdelta::query::CelValues;
 
 use super::completion::{Candidate, Completion, ValueSource};
 use super::field_path::{
@@ -208,7 +209,12 @@ fn selector(of: &[String], head: &str, typed: &str) -> Completion {
 fn by(line: &TypedLine<'_>, head: &str, typed: &str) -> Completion {
     // Only `index` takes an index without a value.
     let equals = if line.command.is_some_and(|command| command.get_name() == "index") { "" } else { "=" };
-    if let Some((index, value)) = typed.split_once('=') {
+    let divided = match typed.strip_prefix("cel:").map(CelValues::split) {
+        Some((_, None)) => return Completion::nothing(),
+        Some((expression, Some(value))) => Some((&typed[.."cel:".len() + expression.len()], value)),
+        None => typed.split_once('='),
+    };
+    if let Some((index, value)) = divided {
         let name = IndexName::parse(index.trim_end_matches('!'));
         let Ok(name) = name else { return Completion::nothing() };
         return Completion::of_list(

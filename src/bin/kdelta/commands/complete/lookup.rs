@@ -183,7 +183,7 @@ impl Lookup<'_> {
     }
 
     async fn values(&self, index: &IndexName, types: &[String]) -> Vec<Candidate> {
-        let Ok(function) = index_function(index) else { return Vec::new() };
+        let Ok(function) = index_function(index, &Arc::default()) else { return Vec::new() };
         let representation =
             if needs_body(index) { Representation::Objects } else { Representation::Metadata };
         let mut resources = self.resources(types).await;

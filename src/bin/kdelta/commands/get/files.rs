@@ -48,9 +48,8 @@ pub(super) async fn run<W: Write>(
         get,
         reporter,
         labels,
-        filter: Filter::by(&get.by)
+        filter: Filter::by(&get.by, session.expression_errors())
             .context(Usage)?
-            .with_expression_errors(Arc::clone(session.expression_errors()))
             .and_conditions(&get.selection.filter),
         stats: Stats::new(get.stats),
         found: Vec::new(),
@@ -166,9 +165,10 @@ impl Retrieval<'_> {
     /// Returns the representation that is needed to print and select the objects.
     fn representation(&self) -> Representation {
         let Get { print, by, sort_by, .. } = self.get;
+        let indices = by.iter().map(|by| &by.index);
         let needed = match sort_by {
-            Some(_) => needs::sorted(print),
-            None => needs::representation(print, by.iter().map(|by| &by.index)),
+            Some(sort_by) => needs::sorted(print, sort_by, indices),
+            None => needs::representation(print, indices),
         };
         let labels = if self.labels.is_some() { ObjectPart::Metadata } else { ObjectPart::Nothing };
         needs::with_filter(needed, FilterNeeds::part(labels).and(self.get.selection.filter.needs()))

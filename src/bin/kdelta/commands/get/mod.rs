@@ -144,16 +144,15 @@ async fn report_empty(session: &Session, get: &Get, reporter: &Reporter, parts: 
 /// filter; a named object is never filtered.
 fn source(session: &Session, get: &Get, part: &Part, conditions: &ServerConditions) -> PartSource {
     let indices = conditions.local.iter().map(|by| &by.index);
-    let representation = if get.sort_by.is_some() {
-        needs::sorted(&get.print)
-    } else {
-        needs::representation(&get.print, indices)
+    let representation = match &get.sort_by {
+        Some(sort_by) => needs::sorted(&get.print, sort_by, indices),
+        None => needs::representation(&get.print, indices),
     };
     let representation = match part.patterns {
         Some(_) => needs::with_filter(representation, FilterNeeds::part(ObjectPart::Name)),
         None => representation,
     };
-    let representation = needs::with_filter(representation, get.selection.filter.needs());
+    let representation = needs::with_filter(representation, conditions.filter.needs());
     let representation = subresource::representation(get, representation);
     let selection = conditions.selection(&get.selection);
     let source = session.source(part, &selection, &get.print, representation, Filter::default());
@@ -189,7 +188,7 @@ async fn explain(
         let reasons = needs::reasons(
             &get.print,
             &conditions.local,
-            &get.selection.filter,
+            &conditions.filter,
             get.sort_by.as_deref(),
             source.representation(),
         );
@@ -270,7 +269,7 @@ async fn query_index<W: Write>(
     printer: &ListingPrinter<W>,
     stats: &mut Stats,
 ) -> anyhow::Result<()> {
-    let indexers = indexers(by).context(Usage)?;
+    let indexers = indexers(by, session.expression_errors()).context(Usage)?;
     let indexer = match synced_indexer(session, source, indexers, &get.selection, part, reporter).await {
         Err(error) if get.ignore_not_found && part.name.is_some() && is_missing(&error) => return Ok(()),
         indexer => indexer?,

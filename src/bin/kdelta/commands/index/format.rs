@@ -58,6 +58,7 @@ fn meaning(index: &IndexName) -> Option<String> {
         | IndexName::Annotation(_)
         | IndexName::Owner
         | IndexName::Node
-        | IndexName::Image => None,
+        | IndexName::Image
+        | IndexName::Cel(_) => None,
     }
 }

@@ -22,7 +22,7 @@ pub(in crate::commands) fn live_groups(
     reporter: &Reporter,
     stdout: OutputStream,
 ) -> anyhow::Result<WatchOutput> {
-    let reader = Arc::new(MemberReader::new(index).context(Usage)?);
+    let reader = Arc::new(MemberReader::new(index, session.expression_errors()).context(Usage)?);
     let positions = reader.positions().to_vec();
     let read: ReadMember = {
         let reporter = reporter.clone();

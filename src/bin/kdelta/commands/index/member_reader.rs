@@ -7,7 +7,7 @@ use kdelta::object::{ApiResource, FieldPath, Object, PathError};
 use kdelta::query::{Member, Number};
 use kdelta::store::IndexFunc;
 
-use crate::session::index_function;
+use crate::session::{ExpressionErrors, index_function};
 use crate::settings::{By, Index, IndexName};
 use crate::view::{MASK, is_secret_at};
 
@@ -52,12 +52,13 @@ impl WarningCount {
 }
 
 impl MemberReader {
-    /// Creates a reader for the indices and aggregates of a request.
+    /// Creates a reader for the indices and aggregates of a request. It records the objects for which an expression has no
+    /// result.
     ///
     /// # Errors
     /// A path can't be parsed.
-    pub(crate) fn new(index: &Index) -> Result<Self, PathError> {
-        let indices = index.by.iter().map(|by| Ok((index_function(&by.index)?, by.clone())));
+    pub(crate) fn new(index: &Index, errors: &Arc<ExpressionErrors>) -> Result<Self, PathError> {
+        let indices = index.by.iter().map(|by| Ok((index_function(&by.index, errors)?, by.clone())));
         let indices = indices.collect::<Result<_, _>>()?;
         let (mut paths, mut positions) = (Vec::<FieldPath>::new(), Vec::new());
         for column in &index.aggregates {
@@ -186,11 +187,48 @@ pub(crate) fn is_of_secrets(index: &IndexName, resource: &ApiResource) -> bool {
         }
         // A path that can't be parsed indexes nothing.
         IndexName::Field(path) => FieldPath::parse(path).is_ok_and(|path| is_secret_at(resource, &path)),
+        IndexName::Cel(index) => {
+            let mut paths = index.values().paths().into_iter().map(FieldPath::of_names);
+            paths.any(|path| is_secret_at(resource, &path))
+        }
         IndexName::Namespace
         | IndexName::Name
         | IndexName::Label(_)
         | IndexName::Owner
         | IndexName::Node
         | IndexName::Image => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kdelta::object::{Ingest, TypeMeta};
+
+    use super::*;
+    use crate::settings::index_of;
+
+    #[test]
+    fn each_warning_is_returned_once_however_many_fields_an_object_has() {
+        let secrets = ApiResource {
+            group: String::new(),
+            version: "v1".into(),
+            resource: "secrets".into(),
+            kind: "Secret".into(),
+            namespaced: true,
+        };
+        let index =
+            index_of("index secrets --by name --sum data.a --max data.b --min type").expect("an index");
+        let reader = MemberReader::new(&index, &Arc::default()).expect("paths");
+        let ingest = Ingest::of(Arc::new(TypeMeta { api_version: "v1".into(), kind: "Secret".into() }));
+        let json = r#"{"metadata":{"name":"s"},"type":"Opaque","data":{"a":"MQ==","b":"Mg=="}}"#;
+        let object = Object::from_json(json.as_bytes(), &ingest).expect("an object");
+        assert!(reader.read(0, &secrets, &object).is_some());
+        assert_eq!(
+            reader.first_warnings(),
+            ["some objects have a value at type that is no number", SECRET_PATHS]
+        );
+        assert!(reader.read(0, &secrets, &object).is_some());
+        assert!(reader.first_warnings().is_empty());
+        assert_eq!(reader.warnings(), ["2 objects have a value at type that is no number", SECRET_PATHS]);
     }
 }

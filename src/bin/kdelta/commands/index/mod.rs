@@ -64,7 +64,7 @@ pub(crate) async fn run(
             counted(session, index, by, reporter, &mut walk, &mut stats).await?
         }
         _ => {
-            let reader = Arc::new(MemberReader::new(index).context(Usage)?);
+            let reader = Arc::new(MemberReader::new(index, session.expression_errors()).context(Usage)?);
             let groups = grouped(session, index, &reader, reporter, &mut walk, &mut stats).await?;
             reader.warnings().iter().for_each(|warning| reporter.messages().warning(warning));
             let counts =
@@ -138,7 +138,7 @@ async fn explain(
         };
         let options = reflector_options(&index.selection, &source, None).pages_first(pages_first);
         let (selection, conditions, kept) = (&index.selection, &conditions, kept.to_owned());
-        let reasons = needs::reasons_of_index(index);
+        let reasons = needs::reasons_of_index(index, &conditions.filter);
         part_plan(PartUse { part, selection, conditions, mode, reasons, kept }, &source, &options)
     };
     query_plan::explain(session, &index.selection, form, reporter, stdout, out, plan_of).await
@@ -161,7 +161,7 @@ async fn counted(
     stats: &mut Stats,
 ) -> anyhow::Result<(Vec<GroupCount>, usize)> {
     let name = by.index.to_string();
-    let function = index_function(&by.index).context(Usage)?;
+    let function = index_function(&by.index, session.expression_errors()).context(Usage)?;
     let (mut counts, mut objects) = (Counts::new(), 0);
     while let Some(planned) = walk.next() {
         let part = &planned.part;
@@ -274,7 +274,7 @@ async fn source(session: &Session, index: &Index, part: &Part, reporter: &Report
     let conditions = ServerConditions::divide(part, &index.by, &index.selection.filter, &known);
     let selection = conditions.selection(&index.selection);
     let (print, filter) = (Print::default(), Filter::default());
-    let representation = needs::with_filter(needs::index(index), index.selection.filter.needs());
+    let representation = needs::with_filter(needs::index(index), conditions.filter.needs());
     let source = session.source(part, &selection, &print, representation, filter);
     reporter.source(part, &index.selection, source)
 }

@@ -150,7 +150,7 @@ fn server_side(of: &PartUse<'_>) -> Vec<String> {
 fn local_side(of: &PartUse<'_>) -> Vec<String> {
     let patterns = of.part.patterns.iter().map(|patterns| format!("names that match {}", patterns.text()));
     let by = of.conditions.local.iter().map(|by| format!("--by {by}"));
-    let filter = &of.selection.filter;
+    let filter = &of.conditions.filter;
     let conditions = filter.conditions().iter().map(ToString::to_string);
     let of_changes = filter.of_changes().iter().map(|expression| format!("--where {}", expression.text()));
     patterns.chain(by).chain(conditions).chain(of_changes).collect()

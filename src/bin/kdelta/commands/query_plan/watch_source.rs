@@ -51,14 +51,16 @@ pub(in crate::commands) fn watch_source(
     let representation = match &watch.form {
         // The cells of `kubectl events` are not those of the server's table.
         WatchForm::Events(_) => Representation::Objects,
-        WatchForm::Get(GetWatch { sort_by: Some(_), .. }) => needs::sorted(print),
+        WatchForm::Get(GetWatch { sort_by: Some(sort_by), .. }) => {
+            needs::sorted(print, sort_by, local.iter().map(|by| &by.index))
+        }
         WatchForm::Index(index) => needs::index(index),
         WatchForm::Deltas | WatchForm::Get(_) | WatchForm::Tree => {
             needs::of_lines(print, local.iter().map(|by| &by.index), lines)
         }
     };
-    let representation = needs::with_filter(representation, selection.filter.needs());
-    let filter = Filter::by(local).context(Usage)?;
+    let representation = needs::with_filter(representation, conditions.filter.needs());
+    let filter = Filter::by(local, session.expression_errors()).context(Usage)?;
     let selection = conditions.selection(selection);
     Ok(session.source(part, &selection, print, representation, filter))
 }

@@ -164,7 +164,7 @@ async fn explain(
         let reasons = needs::reasons_of_lines(
             &watch.print,
             &conditions.local,
-            &watch.selection.filter,
+            &conditions.filter,
             &watch.lines,
             source.representation(),
         );

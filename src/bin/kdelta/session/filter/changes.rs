@@ -5,7 +5,8 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use kdelta::object::Object;
 
-use super::expression::{Expression, ExpressionErrors};
+use super::expression::Expression;
+use crate::session::indices::ExpressionErrors;
 use crate::settings::ObjectFilter;
 
 /// A filter on changes. Unlike a [`Filter`](super::Filter), it holds no state: each change is selected on its own.

@@ -1,22 +1,21 @@
-//! CEL expressions as predicates, and the count of the objects for which they have no result.
+//! CEL expressions as predicates.
 
-use std::collections::{BTreeMap, HashSet};
-use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use jiff::{SignedDuration, Timestamp};
-use kdelta::object::{Object, TypeMeta};
-use kdelta::query::{CelError, CelFilter, CelInput};
+use kdelta::object::Object;
+use kdelta::query::{CelFilter, CelInput, CelValidity};
 
 use super::verdict::Verdict;
+use crate::session::indices::ExpressionErrors;
 use crate::settings;
 
-/// The time after which an expression that uses `now` is evaluated again.
+/// The time after which an expression is evaluated again whose result may change at any moment.
 const INTERVAL: SignedDuration = SignedDuration::from_secs(1);
 
-/// The most reasons that are reported one by one.
-const MAX_REASONS: usize = 10;
+/// The flag that errors are reported with.
+const FLAG: &str = "--where";
 
 /// An expression as a predicate. Objects for which it has no result do not match.
 #[derive(Clone)]
@@ -38,12 +37,17 @@ impl Expression {
     /// Returns the verdict at a moment.
     pub(super) fn verdict(&self, object: &Object, now: Timestamp) -> Verdict {
         let json = object.json();
-        let matches = self.filter.evaluate(&CelInput::new(&json, SystemTime::from(now)));
+        let input = CelInput::new(&json, SystemTime::from(now));
+        let (matches, validity) = self.filter.evaluate_with_validity(&input);
         let matches = matches.unwrap_or_else(|error| {
-            self.errors.add(error, object);
+            self.errors.add(FLAG, error, object);
             false
         });
-        let until = self.depends_on_time().then(|| now.checked_add(INTERVAL).unwrap_or(Timestamp::MAX));
+        let until = match validity {
+            CelValidity::Always => None,
+            CelValidity::Until(moment) => Some(Timestamp::try_from(moment).unwrap_or(Timestamp::MAX)),
+            CelValidity::Unknown => Some(now.checked_add(INTERVAL).unwrap_or(Timestamp::MAX)),
+        };
         Verdict { matches, until }
     }
 
@@ -58,69 +62,15 @@ impl Expression {
         };
         self.filter.evaluate(&input).unwrap_or_else(|error| {
             if let (Some(_), Some(object)) = (old, new) {
-                self.errors.add(error, object);
+                self.errors.add(FLAG, error, object);
             }
             false
         })
     }
 }
 
-/// The objects for which an expression had no result, by reason.
-#[derive(Default)]
-pub(crate) struct ExpressionErrors {
-    found: Mutex<Found>,
-}
-
-#[derive(Default)]
-struct Found {
-    /// Hashes of the objects. An object that is evaluated again counts once.
-    objects: BTreeMap<String, HashSet<u64>>,
-    /// The objects of further reasons.
-    others: HashSet<u64>,
-}
-
-impl ExpressionErrors {
-    fn add(&self, error: CelError, object: &Object) {
-        let mut hasher = DefaultHasher::new();
-        object.type_meta().kind.hash(&mut hasher);
-        object.key().hash(&mut hasher);
-        object.uid().to_string().hash(&mut hasher);
-        let reason = match error {
-            CelError::NoField(name) => format!("no field {name}"),
-            CelError::NoElement(name) => format!("no element {name}"),
-            // The message may quote a value.
-            CelError::Value(_) if is_secret(object) => "no result: a value can't be converted".to_owned(),
-            other => format!("no result: {other}"),
-        };
-        let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
-        if found.objects.len() == MAX_REASONS && !found.objects.contains_key(&reason) {
-            found.others.insert(hasher.finish());
-        } else {
-            found.objects.entry(reason).or_default().insert(hasher.finish());
-        }
-    }
-
-    /// Returns a report on each reason since the last call, such as `12 objects have no field spec.foo`.
-    pub(crate) fn take(&self) -> Vec<String> {
-        let found = std::mem::take(&mut *self.found.lock().unwrap_or_else(PoisonError::into_inner));
-        let others =
-            (!found.others.is_empty()).then(|| ("no result for other reasons".to_owned(), found.others));
-        let report = |(reason, objects): (String, HashSet<u64>)| match objects.len() {
-            1 => format!("--where: 1 object has {reason}"),
-            count => format!("--where: {count} objects have {reason}"),
-        };
-        found.objects.into_iter().chain(others).map(report).collect()
-    }
-}
-
-fn is_secret(object: &Object) -> bool {
-    let TypeMeta { api_version, kind } = &**object.type_meta();
-    api_version == "v1" && kind == "Secret"
-}
-
 #[cfg(test)]
 mod tests {
-    use kdelta::object::Ingest;
     use kdelta::testing::FakeSource;
 
     use super::*;
@@ -156,26 +106,18 @@ mod tests {
     }
 
     #[test]
-    fn reasons_are_bounded() {
-        let expression = expression("int(object.spec.n) > 1");
-        for n in 0..50 {
-            let spec = serde_json::json!({"n": format!("x{n}")});
-            expression.verdict(&object(&format!("o{n}"), &spec), Timestamp::UNIX_EPOCH);
-        }
-        let report = expression.errors.take();
-        assert_eq!(report.len(), MAX_REASONS + 1);
-        assert_eq!(report[MAX_REASONS], "--where: 40 objects have no result for other reasons");
-    }
-
-    #[test]
-    fn time_is_evaluated_again() {
-        let expression = expression("now > timestamp('1970-01-01T00:00:10Z')");
-        let at = |second: i64| {
+    fn expression_is_evaluated_again_when_it_may_change() {
+        let at = |text: &str, second: i64| {
             let now = Timestamp::from_second(second).expect("in range");
-            expression.verdict(&object("a", &serde_json::json!({})), now)
+            expression(text).verdict(&object("a", &serde_json::json!({"n": 2})), now)
         };
-        assert_eq!(at(5), Verdict { matches: false, until: Timestamp::from_second(6).ok() });
-        assert_eq!(at(11), Verdict { matches: true, until: Timestamp::from_second(12).ok() });
+        let until = |second: i64| Timestamp::from_second(second).ok();
+        let comparison = "now >= timestamp('1970-01-01T00:00:10Z')";
+        assert_eq!(at(comparison, 5), Verdict { matches: false, until: until(10) });
+        assert_eq!(at(comparison, 11), Verdict::fixed(true));
+        assert_eq!(at(&format!("object.spec.n == 1 && {comparison}"), 5), Verdict::fixed(false));
+        assert_eq!(at("now.getSeconds() > 10", 5), Verdict { matches: false, until: until(6) });
+        assert_eq!(at("now.getSeconds() > 10", 11), Verdict { matches: true, until: until(12) });
     }
 
     #[test]
@@ -201,15 +143,5 @@ mod tests {
         let expression = expression("object.spec.x != old.spec.x");
         assert!(!expression.matches_change(Some(&one), Some(&two), Timestamp::UNIX_EPOCH));
         assert_eq!(expression.errors.take(), ["--where: 1 object has no field spec.x"]);
-    }
-
-    #[test]
-    fn values_of_secrets_are_not_reported() {
-        let secret = r#"{"apiVersion":"v1","kind":"Secret","metadata":{"name":"s"},"data":{"n":"c2VjcmV0"}}"#;
-        let ingest = Ingest::of(Arc::new(TypeMeta { api_version: "v1".into(), kind: "Secret".into() }));
-        let secret = Object::from_json(secret.as_bytes(), &ingest).expect("an object");
-        let expression = expression("int(object.data.n) > 1");
-        expression.verdict(&secret, Timestamp::UNIX_EPOCH);
-        assert_eq!(expression.errors.take(), ["--where: 1 object has no result: a value can't be converted"]);
     }
 }

@@ -6,7 +6,6 @@ mod predicate;
 mod verdict;
 
 pub(crate) use changes::ChangeFilter;
-pub(crate) use expression::ExpressionErrors;
 use verdict::Verdict;
 
 use std::sync::Arc;
@@ -15,6 +14,7 @@ use jiff::Timestamp;
 use kdelta::listwatch::{Error, Status};
 use kdelta::object::{FieldSelector, Object, PathError};
 
+use super::indices::ExpressionErrors;
 use super::plan::{MatchedPatterns, NamePatterns};
 use crate::settings::{By, ObjectFilter};
 use predicate::Predicate;
@@ -39,13 +39,14 @@ impl Default for Filter {
 }
 
 impl Filter {
-    /// Creates a filter that requires all `--by` conditions.
+    /// Creates a filter that requires all `--by` conditions, and records the objects for which an expression of a condition
+    /// has no result.
     ///
     /// # Errors
     /// The path of a `field:` index can't be parsed.
-    pub(crate) fn by(conditions: &[By]) -> Result<Self, PathError> {
-        let predicates = conditions.iter().map(Predicate::by).collect::<Result<_, _>>()?;
-        Ok(Self { predicates, ..Self::default() })
+    pub(crate) fn by(conditions: &[By], errors: &Arc<ExpressionErrors>) -> Result<Self, PathError> {
+        let predicates = conditions.iter().map(|by| Predicate::by(by, errors)).collect::<Result<_, _>>()?;
+        Ok(Self { predicates, expression_errors: Arc::clone(errors), ..Self::default() })
     }
 
     /// Sets the record of objects for which an expression has no result. It applies to conditions that are added later.
@@ -165,7 +166,7 @@ mod tests {
     /// Returns the filter of a `get` with these flags, at a number of seconds since 1970.
     fn filter(flags: &str, now: i64) -> Filter {
         let (conditions, by) = filter_of(flags);
-        let filter = Filter::by(&by).expect("indices").and_conditions(&conditions);
+        let filter = Filter::by(&by, &Arc::default()).expect("indices").and_conditions(&conditions);
         filter.with_clock(move || Timestamp::from_second(now).expect("in range"))
     }
 

@@ -8,9 +8,9 @@ use kdelta::object::{FieldPath, FieldSelector, LabelSelector, Object, PathError}
 use kdelta::query::{ComputedStatus, FieldFilter, ObjectStatus};
 use kdelta::store::IndexFunc;
 
-use super::expression::{Expression, ExpressionErrors};
+use super::expression::Expression;
 use super::verdict::Verdict;
-use crate::session::indices::index_function;
+use crate::session::indices::{ExpressionErrors, index_function};
 use crate::session::plan::{MatchedPatterns, NamePatterns};
 use crate::settings::{By, Condition, FilterCondition, Names, Pattern};
 
@@ -46,8 +46,8 @@ impl Predicate {
     ///
     /// # Errors
     /// The path of a `field:` index can't be parsed.
-    pub(super) fn by(by: &By) -> Result<Self, PathError> {
-        Ok(Self::Index(index_function(&by.index)?, by.condition.clone()))
+    pub(super) fn by(by: &By, errors: &Arc<ExpressionErrors>) -> Result<Self, PathError> {
+        Ok(Self::Index(index_function(&by.index, errors)?, by.condition.clone()))
     }
 
     /// Returns the predicate of a condition.

@@ -8,7 +8,7 @@ use kdelta::object::{ApiResource, FieldPath};
 use kdelta::wire::Representation;
 use serde::Deserialize;
 
-use super::known_fields::{Definition, KnownFields};
+use super::known_fields::{DefinedField, Definition, KnownFields};
 use crate::session::{Cluster, Part, Session};
 use crate::settings::{By, IndexName, ObjectFilter};
 
@@ -33,6 +33,14 @@ struct DefinitionVersion {
     name: String,
     #[serde(default)]
     selectable_fields: Vec<SelectableField>,
+    #[serde(default)]
+    schema: DefinitionSchema,
+}
+
+#[derive(Default, Deserialize)]
+struct DefinitionSchema {
+    #[serde(default, rename = "openAPIV3Schema")]
+    root: serde_json::Value,
 }
 
 #[derive(Deserialize)]
@@ -95,7 +103,7 @@ impl Cluster {
         let request = client.get_request(&name).ok()?;
         // Without permission, conditions are evaluated here.
         let fields = match client.get_named(&name).await {
-            Ok(object) => object.parse().ok().map(|body| selectable_fields(body, &resource.version)),
+            Ok(object) => object.parse().ok().map(|body| selectable_fields(&body, &resource.version)),
             Err(_) => None,
         };
         Some(Definition { request, fields })
@@ -113,13 +121,16 @@ fn definitions() -> ApiResource {
     }
 }
 
-/// Returns the selectable fields of a version as canonical paths. A field that is no plain path is left out.
-fn selectable_fields(body: DefinitionBody, version: &str) -> Arc<[String]> {
-    let versions = body.spec.versions.into_iter().filter(|of| of.name == version);
-    let fields = versions.flat_map(|of| of.selectable_fields).filter_map(|field| {
+/// Returns the selectable fields of a version. A field that is no plain path is left out.
+fn selectable_fields(body: &DefinitionBody, version: &str) -> Arc<[DefinedField]> {
+    let versions = body.spec.versions.iter().filter(|of| of.name == version);
+    let fields = versions.flat_map(|of| of.selectable_fields.iter().map(|field| (field, &of.schema.root)));
+    let fields = fields.filter_map(|(field, schema)| {
         let path = FieldPath::parse(&field.json_path).ok()?.to_string();
         let is_plain = path.chars().all(|c| c.is_ascii_alphanumeric() || "._-".contains(c));
-        (is_plain && field.json_path.strip_prefix('.') == Some(&path)).then_some(path)
+        let is_text = path.split('.').fold(schema, |at, name| &at["properties"][name])["type"] == "string";
+        let is_unchanged = field.json_path.strip_prefix('.') == Some(&path);
+        (is_plain && is_unchanged).then_some(DefinedField { path, is_text })
     });
     fields.collect()
 }
@@ -133,12 +144,20 @@ mod tests {
         let body = || {
             serde_json::from_value(serde_json::json!({"spec": {"versions": [
                 {"name": "v1", "selectableFields": [
-                    {"jsonPath": ".spec.color"}, {"jsonPath": ".spec['a.b']"}, {"jsonPath": ".spec.a,b"}]},
+                    {"jsonPath": ".spec.color"}, {"jsonPath": ".spec.size"}, {"jsonPath": ".spec.lost"},
+                    {"jsonPath": ".spec['a.b']"}, {"jsonPath": ".spec.a,b"}],
+                    "schema": {"openAPIV3Schema": {"type": "object", "properties": {"spec": {"properties": {
+                        "color": {"type": "string"}, "size": {"type": "integer"}}}}}}},
                 {"name": "v2"},
             ]}}))
             .expect("a definition")
         };
-        assert_eq!(*selectable_fields(body(), "v1"), ["spec.color"]);
-        assert!(selectable_fields(body(), "v2").is_empty() && selectable_fields(body(), "v3").is_empty());
+        let fields = |version| {
+            let found = selectable_fields(&body(), version);
+            found.iter().map(|field| (field.path.clone(), field.is_text)).collect::<Vec<_>>()
+        };
+        let expected = [("spec.color", true), ("spec.size", false), ("spec.lost", false)];
+        assert_eq!(fields("v1"), expected.map(|(path, is_text)| (path.to_owned(), is_text)));
+        assert!(fields("v2").is_empty() && fields("v3").is_empty());
     }
 }

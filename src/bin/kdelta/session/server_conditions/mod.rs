@@ -10,7 +10,7 @@ use kdelta::api::Request;
 
 use super::part::Part;
 use crate::settings::{By, ObjectFilter, Selection};
-use selectors::{field_selector, label_selector};
+use selectors::{field_selector, is_of_texts, label_selector};
 
 /// Conditions that the server evaluates, as selectors, and those that are evaluated here.
 #[derive(Debug, Clone, Default)]
@@ -21,6 +21,8 @@ pub(crate) struct ServerConditions {
     fields: Vec<(String, String)>,
     /// The conditions that are evaluated here.
     pub(crate) local: Vec<By>,
+    /// The filter without the expressions that the server evaluates as a whole.
+    pub(crate) filter: ObjectFilter,
     /// The request that was sent for the definition, for the selectable fields.
     pub(crate) definition: Option<Request>,
 }
@@ -28,8 +30,8 @@ pub(crate) struct ServerConditions {
 impl ServerConditions {
     /// Divides conditions on the objects of a part whose server selects by these fields. A named object is requested
     /// whatever it is, so that one that does not match is not reported as missing. A server that may ignore selectors
-    /// receives them, but its objects are compared here too. So are those of a filter, of which the server evaluates what it can
-    /// in addition.
+    /// receives them, but its objects are compared here too. So are those of an expression with other terms than such
+    /// comparisons, or with one of a field that may hold other values than texts.
     pub(crate) fn divide(part: &Part, by: &[By], filter: &ObjectFilter, known: &KnownFields) -> Self {
         let definition = known.definition.as_ref().map(|definition| definition.request.clone());
         let mut divided = Self { definition, ..Self::default() };
@@ -40,9 +42,14 @@ impl ServerConditions {
                 divided.local.push(by.clone());
             }
         }
-        for by in filter.required() {
-            divided.send(part, &by, format!("{by} of --where"), known);
-        }
+        divided.filter = filter.without(|expression| {
+            let mut is_decided = is_exact && expression.required_suffice();
+            for by in expression.required() {
+                let is_sent = divided.send(part, &by, format!("{by} of --where"), known);
+                is_decided &= is_sent && is_of_texts(part, &by, known);
+            }
+            is_decided
+        });
         divided
     }
 
@@ -75,7 +82,8 @@ impl ServerConditions {
         labels.chain(fields)
     }
 
-    /// Returns the selection with the selectors of the conditions in addition to those of the user.
+    /// Returns the selection with the selectors of the conditions in addition to those of the user, and without the conditions
+    /// that these replace.
     pub(crate) fn selection(&self, selection: &Selection) -> Selection {
         let joined = |own: &Option<String>, more: &[(String, String)]| {
             let all = own.iter().chain(more.iter().map(|(selector, _)| selector));
@@ -85,6 +93,7 @@ impl ServerConditions {
         Selection {
             label_selector: joined(&selection.label_selector, &self.labels),
             field_selector: joined(&selection.field_selector, &self.fields),
+            filter: self.filter.clone(),
             ..selection.clone()
         }
     }

@@ -36,15 +36,27 @@ pub(super) fn label_selector(by: &By) -> Option<String> {
     (is_plain && LabelSelector::parse(&selector).is_ok()).then_some(selector)
 }
 
+/// Whether a condition is on a label, a name or a field whose values are texts in every object. To an expression, a text
+/// differs from a number or a boolean that a selector writes in the same way.
+pub(super) fn is_of_texts(part: &Part, by: &By, known: &KnownFields) -> bool {
+    let is_text = |path| known.find(&part.resource, path).is_some_and(|field| field.is_text);
+    match &by.index {
+        IndexName::Label(_) | IndexName::Name | IndexName::Namespace => true,
+        IndexName::Node => is_text("spec.nodeName"),
+        IndexName::Field(path) => is_text(path),
+        IndexName::Annotation(_) | IndexName::Owner | IndexName::Image | IndexName::Cel(_) => false,
+    }
+}
+
 /// Returns the field selector of a condition on a name, a namespace or a field that the server selects by. A field selector
 /// has no alternatives.
 pub(super) fn field_selector(part: &Part, by: &By, known: &KnownFields) -> Option<String> {
     let found = match &by.index {
         // Every object has them.
         IndexName::Name | IndexName::Namespace if by.condition == Condition::Exists => return None,
-        IndexName::Name => KnownField { field: "metadata.name".to_owned(), absent: None },
+        IndexName::Name => KnownField::metadata("metadata.name"),
         IndexName::Namespace if part.resource.namespaced && part.namespace.is_empty() => {
-            KnownField { field: "metadata.namespace".to_owned(), absent: None }
+            KnownField::metadata("metadata.namespace")
         }
         IndexName::Node => known.find(&part.resource, "spec.nodeName")?,
         IndexName::Field(path) => known.find(&part.resource, path)?,
@@ -52,9 +64,10 @@ pub(super) fn field_selector(part: &Part, by: &By, known: &KnownFields) -> Optio
         | IndexName::Label(_)
         | IndexName::Annotation(_)
         | IndexName::Owner
-        | IndexName::Image => return None,
+        | IndexName::Image
+        | IndexName::Cel(_) => return None,
     };
-    let KnownField { field, absent } = found;
+    let KnownField { field, absent, .. } = found;
     let term = |operator: &str, value: &str| {
         let value = value.replace('\\', "\\\\").replace(',', "\\,").replace('=', "\\=");
         format!("{field}{operator}{value}")

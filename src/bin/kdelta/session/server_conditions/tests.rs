@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use kdelta::api::{Request, ServerVersion};
 
-use super::known_fields::{Definition, KnownFields};
+use super::known_fields::{DefinedField, Definition, KnownFields};
 use super::*;
 use crate::session::part::tests::{resource, template};
 use crate::settings::filter_of;
@@ -13,13 +13,18 @@ fn part(of: &str, namespace: &str) -> Part {
     Part { resource: resource(of), ..template(namespace) }
 }
 
+/// Returns a selectable field of a definition: a text, but for `spec.size`.
+fn defined_field(path: &str) -> DefinedField {
+    DefinedField { path: path.to_owned(), is_text: path != "spec.size" }
+}
+
 /// Returns the selectors of labels and of fields, and the conditions that are evaluated here. `defined` are the
 /// selectable fields of a definition.
 fn divided(part: &Part, by: &[&str], defined: Option<&[&str]>) -> [String; 3] {
     let by: Vec<By> = by.iter().map(|text| By::parse(text).expect(text)).collect();
     let definition = defined.map(|fields| Definition {
         request: Request::new("/definition"),
-        fields: Some(fields.iter().map(|field| (*field).to_owned()).collect()),
+        fields: Some(fields.iter().map(|field| defined_field(field)).collect()),
     });
     let known = KnownFields { version: Some(ServerVersion { major: 1, minor: 36 }), definition };
     let divided = ServerConditions::divide(part, &by, &ObjectFilter::default(), &known);
@@ -139,5 +144,52 @@ fn terms_of_expressions_are_sent_in_addition() {
         assert!(divided.local.is_empty());
         let named = Part { name: Some("a".into()), ..part("pods", "") };
         assert!(!ServerConditions::divide(&named, &[], &filter, &known).narrows());
+    }
+}
+
+#[test]
+fn expression_that_the_server_evaluates_is_not_evaluated_here() {
+    let pods = || part("pods", "");
+    let named = Part { name: Some("a".into()), ..pods() };
+    let widgets = || part("widgets.example.com", "");
+    for (part, expression, is_decided) in [
+        (pods(), "object.spec.nodeName=='n1'", true),
+        (pods(), "object.metadata.labels.app=='web'&&object.metadata.name=='a'", true),
+        (pods(), "object.metadata.labels['app']in['web','api']&&object.status['phase']in['Failed']", true),
+        (pods(), "object.metadata.namespace=='a'", true),
+        (pods(), "object.spec.nodeName=='n1'&&object.x>1", false),
+        (pods(), "object.spec.nodeName=='n1'||object.x>1", false),
+        (pods(), "object.spec.nodeName=='n1'&&object.spec.other=='x'", false),
+        // A selector has no alternatives, and no empty value for a field.
+        (pods(), "object.spec['nodeName']in['n1','n2']", false),
+        (pods(), "object.spec.nodeName==''", false),
+        // No server accepts this label.
+        (pods(), "object.metadata.labels.app=='a,b'", false),
+        // The boolean is no text.
+        (pods(), "object.spec.hostNetwork=='true'", false),
+        (part("jobs.batch", ""), "object.status.succeeded=='1'", false),
+        (part("services", ""), "object.spec.type=='NodePort'", true),
+        // All objects of the part have this namespace, or none has one; no selector is sent.
+        (part("pods", "shop"), "object.metadata.namespace=='a'", false),
+        (named, "object.spec.nodeName=='n1'", false),
+        (widgets(), "object.spec.color=='red'", true),
+        (widgets(), "object.spec.size=='3'", false),
+        (widgets(), "object.spec.other=='x'", false),
+        // The server of an aggregated API may ignore selectors.
+        (part("pods.metrics.k8s.io", ""), "object.metadata.labels.app=='web'", false),
+    ] {
+        let (filter, _) = filter_of(&format!("--where {expression}"));
+        let is_defined = part.resource.group == "example.com";
+        let definition = is_defined.then(|| Definition {
+            request: Request::new("/definition"),
+            fields: Some(["spec.color", "spec.size"].map(defined_field).into()),
+        });
+        let known = KnownFields { version: Some(ServerVersion { major: 1, minor: 36 }), definition };
+        let divided = ServerConditions::divide(&part, &[], &filter, &known);
+        assert_eq!(divided.filter.is_empty(), is_decided, "{expression}");
+        assert!(!is_decided || divided.narrows(), "{expression}");
+        let (more, _) = filter_of(&format!("--older-than 1h --where {expression}"));
+        let divided = ServerConditions::divide(&part, &[], &more, &known);
+        assert_eq!(divided.filter.conditions().len(), if is_decided { 1 } else { 2 }, "{expression}");
     }
 }

@@ -409,7 +409,7 @@ mod tests {
             kind: "Pod".into(),
             namespaced: true,
         };
-        let filter = Filter::by(&[]).expect("no filter");
+        let filter = Filter::by(&[], &Arc::default()).expect("no filter");
         let shared = Shared { has_responded: Arc::new(AtomicBool::new(has_responded)), ..Shared::new() };
         PartSource::new(ResourceClient::new(client, resource), None, filter, shared, None)
     }
@@ -440,7 +440,8 @@ mod tests {
         for name in ["a", "b", "c"] {
             server.add(pod(name));
         }
-        let filter = Filter::by(&[By::parse("name=c").expect("a question")]).expect("a filter");
+        let filter =
+            Filter::by(&[By::parse("name=c").expect("a question")], &Arc::default()).expect("a filter");
         let source = source(false);
         let list = server.list(&ListOptions::default()).await.expect("a list");
         let mut list = source.filtered(list, filter.clone(), None);

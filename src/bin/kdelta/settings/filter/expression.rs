@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use kdelta::query::{CelFilter, RequiredValue};
+use kdelta::query::{CelFilter, CelSyntaxError, RequiredValue};
 
 use super::needs::{FilterNeeds, ObjectPart};
 use crate::settings::by::{By, Condition, IndexName};
@@ -24,11 +24,16 @@ impl PartialEq for Expression {
 impl Eq for Expression {}
 
 impl Expression {
-    /// Compiles an expression. In a watch, it may read the state before a change.
+    /// Compiles an expression. In a watch that prints changes, it may read the state before a change.
     pub(super) fn parse(text: &str, is_watch: bool) -> Result<Self, UsageError> {
         match CelFilter::parse(text, is_watch) {
             Ok(filter) => Ok(Self { text: text.into(), filter: Arc::new(filter) }),
-            Err(error) => Err(UsageError::Where(error)),
+            Err(error) if !is_watch && CelFilter::parse(text, true).is_ok() => {
+                let problem = "old is the state before a change, and only watch and get -w print changes";
+                let error = CelSyntaxError { problem: problem.to_owned(), ..error };
+                Err(UsageError::Expression { flag: "where", error })
+            }
+            Err(error) => Err(UsageError::Expression { flag: "where", error }),
         }
     }
 
@@ -43,7 +48,7 @@ impl Expression {
     }
 
     /// Returns conditions on indices that hold for each object that the expression matches.
-    pub(super) fn required(&self) -> impl Iterator<Item = By> {
+    pub(crate) fn required(&self) -> impl Iterator<Item = By> {
         self.filter.required_values().iter().filter_map(|RequiredValue { path, values }| {
             let is_plain = |name: &str| name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
             let names: Vec<&str> = path.iter().map(String::as_str).collect();
@@ -58,6 +63,13 @@ impl Expression {
             };
             Some(By { index, condition: Condition::AnyOf(values.clone()) })
         })
+    }
+
+    /// Whether the expression matches each object for which the conditions of [`Expression::required`] hold as comparisons of
+    /// texts.
+    pub(crate) fn required_suffice(&self) -> bool {
+        self.filter.required_values_suffice()
+            && self.required().count() == self.filter.required_values().len()
     }
 
     /// Whether the expression reads the state before a change.

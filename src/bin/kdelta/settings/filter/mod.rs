@@ -170,6 +170,16 @@ impl ObjectFilter {
         &self.conditions
     }
 
+    /// Returns the filter without some of its expressions on objects.
+    pub(crate) fn without(&self, mut is_removed: impl FnMut(&Expression) -> bool) -> Self {
+        let mut filter = self.clone();
+        filter.conditions.retain(|condition| match condition {
+            FilterCondition::Where(expression) => !is_removed(expression),
+            _ => true,
+        });
+        filter
+    }
+
     /// Returns conditions on indices that hold for each object that matches.
     pub(crate) fn required(&self) -> impl Iterator<Item = By> {
         let expressions = self.conditions.iter().filter_map(|condition| match condition {

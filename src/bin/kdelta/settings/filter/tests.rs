@@ -66,7 +66,8 @@ fn expressions_on_the_state_before_select_changes() {
     let filter = read("get pods -w --where old!=null").expect("an expression");
     assert!(!filter.is_empty() && filter.first_flag() == Some("where"));
     let error = read("get pods --where old!=null").expect_err("no watch").to_string();
-    let expected = "invalid --where: line 1, column 1: unknown variable \"old\"\n  old!=null\n  ^";
+    let expected = "invalid --where: line 1, column 1: old is the state before a change, and only watch and get -w \
+                    print changes\n  old!=null\n  ^";
     assert_eq!(error, expected);
 }
 

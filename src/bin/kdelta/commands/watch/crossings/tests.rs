@@ -27,7 +27,7 @@ impl Fixture {
         let (conditions, by) = filter_of(flags);
         let now = Arc::new(AtomicI64::new(1000));
         let clock = Arc::clone(&now);
-        let filter = Filter::by(&by).expect("indices").and_conditions(&conditions);
+        let filter = Filter::by(&by, &Arc::default()).expect("indices").and_conditions(&conditions);
         let filter = filter
             .with_clock(move || Timestamp::from_second(clock.load(Ordering::Relaxed)).expect("in range"));
         Self {

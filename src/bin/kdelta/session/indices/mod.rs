@@ -1,15 +1,27 @@
 //! The indices of `--by`, as index functions of an Indexer.
 
+mod expression_errors;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use expression_errors::ExpressionErrors;
+
+use std::sync::Arc;
+
 use kdelta::object::{FieldPath, PathError};
 use kdelta::store::{IndexFunc, Indexers, index_funcs};
 
-use crate::settings::{By, IndexName};
+use crate::settings::{By, CelIndex, IndexName};
 
-/// Returns the function of an index.
+/// Returns the function of an index. An object for which the expression of an index has no result has no value, and is
+/// recorded.
 ///
 /// # Errors
 /// The path of a `field:` index can't be parsed.
-pub(crate) fn index_function(name: &IndexName) -> Result<IndexFunc, PathError> {
+pub(crate) fn index_function(
+    name: &IndexName,
+    errors: &Arc<ExpressionErrors>,
+) -> Result<IndexFunc, PathError> {
     Ok(match name {
         IndexName::Namespace => index_funcs::namespace(),
         IndexName::Name => index_funcs::name(),
@@ -19,6 +31,18 @@ pub(crate) fn index_function(name: &IndexName) -> Result<IndexFunc, PathError> {
         IndexName::Node => index_funcs::node(),
         IndexName::Image => index_funcs::image(),
         IndexName::Field(path) => index_funcs::field(FieldPath::parse(path)?),
+        IndexName::Cel(index) => expression_values(index, errors),
+    })
+}
+
+/// Returns the function of an index of the results of an expression.
+fn expression_values(index: &CelIndex, errors: &Arc<ExpressionErrors>) -> IndexFunc {
+    let (values, errors) = (Arc::clone(index.values()), Arc::clone(errors));
+    IndexFunc::new(move |object, visit| {
+        if let Err(error) = values.visit(&object.json(), visit) {
+            errors.add("--by cel", error, object);
+        }
+        Ok(())
     })
 }
 
@@ -27,6 +51,7 @@ pub(crate) fn needs_body(name: &IndexName) -> bool {
     match name {
         IndexName::Node | IndexName::Image => true,
         IndexName::Field(path) => path_needs_body(path),
+        IndexName::Cel(index) => index.needs_body(),
         IndexName::Namespace
         | IndexName::Name
         | IndexName::Label(_)
@@ -47,28 +72,6 @@ pub(crate) fn path_needs_body(path: &str) -> bool {
 ///
 /// # Errors
 /// As [`index_function`].
-pub(crate) fn indexers(by: &[By]) -> Result<Indexers, PathError> {
-    by.iter().map(|by| Ok((by.index.to_string(), index_function(&by.index)?))).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn indices_of_metadata_need_no_body() {
-        for (index, expected) in [
-            ("owner", false),
-            ("label:app", false),
-            ("namespace", false),
-            ("field:metadata.labels['a.b/c']", false),
-            ("field:{.metadata.ownerReferences[*].name}", false),
-            ("node", true),
-            ("field:status.phase", true),
-            ("field:kind", true),
-            ("field:*.name", true),
-        ] {
-            assert_eq!(needs_body(&IndexName::parse(index).expect(index)), expected, "{index}");
-        }
-    }
+pub(crate) fn indexers(by: &[By], errors: &Arc<ExpressionErrors>) -> Result<Indexers, PathError> {
+    by.iter().map(|by| Ok((by.index.to_string(), index_function(&by.index, errors)?))).collect()
 }

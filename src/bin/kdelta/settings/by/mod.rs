@@ -1,11 +1,17 @@
 //! The `--by` conditions: an index and what its values must be.
 
+mod cel;
+
+pub(crate) use cel::CelIndex;
+
 use std::fmt;
+
+use kdelta::query::CelValues;
 
 use super::UsageError;
 
 /// An index that can be named on the command line.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum IndexName {
     Namespace,
     Name,
@@ -16,14 +22,17 @@ pub(crate) enum IndexName {
     Image,
     /// An unparsed path, for the library's `FieldPath`.
     Field(String),
+    /// An expression, whose result is the values.
+    Cel(CelIndex),
 }
 
 impl IndexName {
     /// The accepted index names. A name that ends in a colon is followed by a key or path.
-    pub(crate) const NAMES: [&str; 8] =
-        ["namespace", "name", "label:", "annotation:", "owner", "node", "image", "field:"];
+    pub(crate) const NAMES: [&str; 9] =
+        ["namespace", "name", "label:", "annotation:", "owner", "node", "image", "field:", "cel:"];
 
-    pub(crate) fn parse(text: &str) -> Result<Self, UnknownIndex> {
+    /// Parses the name of an index that is no expression.
+    fn parse_plain(text: &str) -> Result<Self, UnknownIndex> {
         let (kind, argument) = match text.split_once(':') {
             Some((kind, argument)) => (kind, Some(argument)),
             None => (text, None),
@@ -40,11 +49,22 @@ impl IndexName {
             _ => return Err(UnknownIndex),
         })
     }
+
+    /// Parses the name of an index.
+    ///
+    /// # Errors
+    /// No index has this name, or its expression can't be compiled.
+    pub(crate) fn parse(text: &str) -> Result<Self, UsageError> {
+        match text.strip_prefix("cel:") {
+            Some(expression) => Ok(Self::Cel(CelIndex::parse(expression.trim())?)),
+            None => Self::parse_plain(text)
+                .map_err(|UnknownIndex| UsageError::UnknownIndex { index: text.to_owned(), similar: None }),
+        }
+    }
 }
 
 /// No index has this name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct UnknownIndex;
+struct UnknownIndex;
 
 /// Formats the name as it is typed. It is also the name of the index in the informer.
 impl fmt::Display for IndexName {
@@ -58,6 +78,7 @@ impl fmt::Display for IndexName {
             Self::Node => f.write_str("node"),
             Self::Image => f.write_str("image"),
             Self::Field(path) => write!(f, "field:{path}"),
+            Self::Cel(index) => write!(f, "cel:{}", index.text()),
         }
     }
 }
@@ -121,13 +142,16 @@ impl fmt::Display for By {
 }
 
 impl By {
-    /// Parses a condition. The first operator splits the text.
+    /// Parses a condition. The first operator splits the text, but for an expression, which has operators of its own.
     pub(crate) fn parse(text: &str) -> Result<Self, UsageError> {
+        if let Some(parsed) = of_expression(text) {
+            return parsed;
+        }
         let (name, condition) = match text.strip_prefix('!') {
             Some(name) if !name.contains('=') => (name, Condition::Absent),
             _ => split(text),
         };
-        match IndexName::parse(name) {
+        match IndexName::parse_plain(name) {
             Ok(index) => Ok(Self { index, condition }),
             Err(UnknownIndex) => {
                 Err(UsageError::UnknownIndex { index: name.to_owned(), similar: similar(name, text) })
@@ -136,10 +160,37 @@ impl By {
     }
 }
 
+/// Parses `cel:EXPRESSION`, `cel:EXPRESSION=VALUE[,VALUE…]` or `!cel:EXPRESSION`; `None` if the text names another index.
+fn of_expression(text: &str) -> Option<Result<By, UsageError>> {
+    let (is_absent, rest) = match text.strip_prefix("!cel:") {
+        Some(rest) => (true, rest),
+        None => (false, text.strip_prefix("cel:")?),
+    };
+    let (expression, value) = CelValues::split(rest);
+    let condition = match value.map(str::trim_start) {
+        None if is_absent => Condition::Absent,
+        None => Condition::Exists,
+        Some(_) if is_absent => return Some(Err(UsageError::ValueOfAbsent(text.to_owned()))),
+        Some(value) if is_quoted(value) => return Some(Err(UsageError::QuotedValue(text.to_owned()))),
+        Some(value) => Condition::AnyOf(list(value)),
+    };
+    Some(CelIndex::parse(expression.trim()).map(|index| By { index: IndexName::Cel(index), condition }))
+}
+
+/// Whether a value is a literal of CEL.
+fn is_quoted(value: &str) -> bool {
+    let is_between = |quote: char| value.len() > 1 && value.starts_with(quote) && value.ends_with(quote);
+    is_between('"') || is_between('\'')
+}
+
+/// Returns the values between commas.
+fn list(text: &str) -> Vec<String> {
+    text.split(',').map(str::to_owned).collect()
+}
+
 /// Splits a condition into the name of the index and the rest.
 fn split(text: &str) -> (&str, Condition) {
     let set = |rest: &str| -> Vec<String> { rest.split(',').map(|value| value.trim().to_owned()).collect() };
-    let list = |rest: &str| -> Vec<String> { rest.split(',').map(str::to_owned).collect() };
     let equals = text.find('=').unwrap_or(text.len());
     if let Some(inner) = text.strip_suffix(')') {
         if let Some((name, rest)) = inner.split_once(" notin (").filter(|(name, _)| name.len() < equals) {
@@ -177,111 +228,4 @@ fn similar(name: &str, text: &str) -> Option<String> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn by(text: &str) -> (String, Condition) {
-        let By { index, condition } = By::parse(text).expect(text);
-        (index.to_string(), condition)
-    }
-
-    fn owned(values: &[&str]) -> Vec<String> {
-        values.iter().map(|value| (*value).to_owned()).collect()
-    }
-
-    #[test]
-    fn first_operator_splits_and_commas_separate_values() {
-        use Condition::{Absent, AnyOf, Exists, NoneOf};
-        for (text, index, condition) in [
-            (
-                "label:app.kubernetes.io/name=a=b,c",
-                "label:app.kubernetes.io/name",
-                AnyOf(owned(&["a=b", "c"])),
-            ),
-            ("node=", "node", AnyOf(owned(&[""]))),
-            ("node==a", "node", AnyOf(owned(&["a"]))),
-            ("node!=a,b", "node", NoneOf(owned(&["a", "b"]))),
-            ("label:app in (a, b)", "label:app", AnyOf(owned(&["a", "b"]))),
-            ("label:app notin (a)", "label:app", NoneOf(owned(&["a"]))),
-            ("annotation:note=x in (y)", "annotation:note", AnyOf(owned(&["x in (y)"]))),
-            ("label:app", "label:app", Exists),
-            ("!label:app", "label:app", Absent),
-        ] {
-            assert_eq!(by(text), (index.to_owned(), condition), "{text}");
-        }
-    }
-
-    #[test]
-    fn conditions_match_as_kubectls_label_selectors() {
-        for (text, none, a, b_and_c) in [
-            ("node=a,c", false, true, true),
-            ("node!=a", true, false, true),
-            ("node notin (b,x)", true, true, false),
-            ("node", false, true, true),
-            ("!node", true, false, false),
-        ] {
-            let By { condition, .. } = By::parse(text).expect(text);
-            let matches = |values: &[&str]| {
-                condition.holds(!values.is_empty(), values.iter().any(|value| condition.names(value)))
-            };
-            assert_eq!([matches(&[]), matches(&["a"]), matches(&["b", "c"])], [none, a, b_and_c], "{text}");
-        }
-    }
-
-    #[test]
-    fn offered_index_names_are_accepted() {
-        for name in IndexName::NAMES {
-            let whole = if name.ends_with(':') { format!("{name}x") } else { name.to_owned() };
-            assert!(IndexName::parse(&whole).is_ok(), "{name}");
-            let message = UsageError::UnknownIndex { index: String::new(), similar: None }.to_string();
-            assert!(message.contains(name), "{message}: {name}");
-        }
-    }
-
-    #[test]
-    fn index_names_and_conditions_round_trip() {
-        for text in [
-            "namespace",
-            "name",
-            "label:a/b",
-            "annotation:x",
-            "owner",
-            "node",
-            "image",
-            "field:spec.containers[*].image",
-        ] {
-            assert_eq!(by(text), (text.to_owned(), Condition::Exists));
-            for condition in
-                [text.to_owned(), format!("{text}=a,b"), format!("{text}!=a"), format!("!{text}")]
-            {
-                assert_eq!(By::parse(&condition).expect(&condition).to_string(), condition);
-            }
-        }
-    }
-
-    #[test]
-    fn label_or_path_without_its_index_is_suggested() {
-        for (text, flag) in [
-            ("app=web", Some("did you mean --by label:app=web?")),
-            ("app.kubernetes.io/name=a,b", Some("did you mean --by label:app.kubernetes.io/name=a,b?")),
-            ("labels:app", Some("did you mean --by label:app?")),
-            ("status.phase", Some("did you mean --by field:status.phase?")),
-            ("spec.containers[*].image=x", Some("did you mean --by 'field:spec.containers[*].image=x'?")),
-            ("app!=web", Some("did you mean --by 'label:app!=web'?")),
-            ("!app", Some("did you mean --by '!label:app'?")),
-            ("label:", None),
-            ("=x", None),
-        ] {
-            let error = By::parse(text).expect_err(text);
-            assert_eq!(error.hint().as_deref(), flag, "{text}");
-        }
-    }
-
-    #[test]
-    fn unknown_index_error_lists_indices() {
-        for text in ["labels:app=x", "label=x", "label:=x", "namespace:x=y", "=x", "field:", "!node=x"] {
-            let error = By::parse(text).expect_err(text).to_string();
-            assert!(error.contains("namespace, name, label:KEY"), "{error}");
-        }
-    }
-}
+mod tests;
