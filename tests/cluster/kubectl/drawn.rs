@@ -72,6 +72,41 @@ const MODIFIERS: [&str; 12] = [
     "--allow-missing-template-keys=false",
 ];
 
+/// The conditions of `wait`.
+const CONDITIONS: [&str; 9] = [
+    "--for=condition=Ready",
+    "--for=condition=Available=False",
+    "--for=jsonpath='{.metadata.name}'",
+    "--for=jsonpath='{.metadata.labels.app}'=web",
+    "--for=jsonpath='{.status.conditions[*].type}'",
+    "--for=jsonpath='{.spec}'=x",
+    "--for=create",
+    "--for=delete",
+    "--for=create --for=jsonpath='{.kind}'",
+];
+const WAIT_FORMATS: [&str; 6] =
+    ["", "", "-o name", "-o json", "-o yaml", "-o go-template='{{.kind}}/{{.metadata.name}} '"];
+
+/// Draws `count` waits that check each condition once. The same seed gives the same ones.
+pub(super) fn waits(seed: u64, count: usize) -> Vec<Invocation> {
+    let mut random = Random(seed);
+    let mut known: BTreeSet<String> = BTreeSet::new();
+    while known.len() < count {
+        let parts = [
+            "wait",
+            random.pick(&OBJECTS),
+            random.pick(&["--all", "", ""]),
+            random.pick(&PLACES),
+            if random.below(3) == 0 { random.pick(&SELECTIONS) } else { "" },
+            random.pick(&CONDITIONS),
+            random.pick(&WAIT_FORMATS),
+            "--timeout=0",
+        ];
+        known.insert(parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" "));
+    }
+    known.iter().map(|line| Invocation::parse(line)).collect()
+}
+
 /// Draws `count` invocations that the table does not have. The same seed gives the same ones.
 pub(super) fn combinations(table: &[Invocation], seed: u64, count: usize) -> Vec<Invocation> {
     let mut random = Random(seed);

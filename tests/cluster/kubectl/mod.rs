@@ -45,6 +45,7 @@ fn output_and_errors_equal_kubectls() {
     let cluster = Cluster::start();
     let mut invocations = Invocation::table(TABLE);
     invocations.extend(drawn::combinations(&invocations, 19, 120));
+    invocations.extend(drawn::waits(21, 40));
     let known = Known::read(DELIBERATE, OPEN);
     let mut pairs = compare_all(&cluster, &invocations, &known);
     cluster.break_an_api_service();
@@ -64,7 +65,8 @@ fn output_and_errors_equal_kubectls() {
 #[ignore = "minutes: cargo test --test integration -- --ignored drawn_invocations"]
 fn drawn_invocations_equal_kubectls() {
     let cluster = Cluster::start();
-    let drawn = drawn::combinations(&Invocation::table(TABLE), 2026, 2500);
+    let mut drawn = drawn::combinations(&Invocation::table(TABLE), 2026, 2500);
+    drawn.extend(drawn::waits(2026, 500));
     let none = Known::read("", "");
     let pairs = compare_all(&cluster, &drawn, &none);
     let (deliberate, pairs): (Vec<_>, Vec<_>) =
