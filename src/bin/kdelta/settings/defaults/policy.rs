@@ -68,6 +68,7 @@ const POLICIES: &[(Policy, &[&str])] = &[
             "no-trunc",
             "output",
             "raw-output",
+            "related",
             "server-print",
             "show-kind",
             "show-labels",
