@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use super::{create_pod, define_widgets, metadata};
-use crate::support::{FaultProxy, TestEnv};
+use crate::support::{Api, FaultProxy, TestEnv};
 
 /// A request: its path with its parameters, and its Accept header.
 type Sent = (String, String);
@@ -34,6 +34,8 @@ fn comparable((target, accept): &Sent) -> Option<Sent> {
 /// A namespace with pods and custom resources behind a proxy.
 struct Scene {
     env: TestEnv,
+    api: Api,
+    namespace: String,
     proxy: FaultProxy,
     config: PathBuf,
     /// The word for the custom resources.
@@ -59,7 +61,7 @@ impl Scene {
         proxy.allow_protobuf();
         let config = proxy.kubeconfig(&on.env, &on.namespace);
         let widgets = format!("widgets.{group}");
-        let scene = Self { env: on.env, proxy, config, widgets };
+        let scene = Self { env: on.env, api: on.api, namespace: on.namespace, proxy, config, widgets };
         // Discovery is cached from here on.
         scene.run(&["get", &scene.widgets]);
         scene
@@ -79,13 +81,11 @@ impl Scene {
         (done.stdout, sent.into_iter().filter(|(target, _)| is_of_objects(target)).collect())
     }
 
-    /// Fails the test unless the plan of a command has the requests that it sends.
-    #[track_caller]
-    fn compare(&self, line: &str) {
-        let words = self.words(line);
-        let (plan, sent_for_plan) = self.run(&[&words[..], &["--explain=json"]].concat());
+    /// Returns the planned requests of all parts, and whether the first of them may be enough.
+    fn plan(&self, words: &[&str]) -> (Value, Vec<Sent>, bool) {
+        let (plan, sent_for_plan) = self.run(&[words, &["--explain=json"]].concat());
         let is_definition = |(target, _): &Sent| target.contains("/customresourcedefinitions/");
-        assert!(sent_for_plan.iter().all(is_definition), "{line}: {sent_for_plan:?}");
+        assert!(sent_for_plan.iter().all(is_definition), "{words:?}: {sent_for_plan:?}");
         let plan: Value = serde_json::from_str(&plan).expect("a plan");
         let mut planned = Vec::new();
         let mut may_end_early = false;
@@ -96,6 +96,14 @@ impl Scene {
                 planned.push((text("path"), text("accept")));
             }
         }
+        (plan, planned, may_end_early)
+    }
+
+    /// Fails the test unless the plan of a command has the requests that it sends.
+    #[track_caller]
+    fn compare(&self, line: &str) {
+        let words = self.words(line);
+        let (_, planned, may_end_early) = self.plan(&words);
         let (_, sent) = self.run(&words);
         let sorted = |requests: &[Sent]| {
             let mut requests: Vec<Sent> = requests.iter().filter_map(comparable).collect();
@@ -196,5 +204,81 @@ fn only_selectable_fields_reach_the_server() {
         let selector = lists[0].0.split(['?', '&']).find_map(|term| term.strip_prefix("fieldSelector="));
         assert_eq!(selector, expected, "{line}");
         assert!(!found.is_empty(), "{line}");
+    }
+}
+
+/// Returns the requests of a tree that are comparable with its plan: those of lists and watches, in which SELECTOR stands for
+/// the labels of the deployment, and those by name.
+fn of_tree(requests: &[Sent]) -> (Vec<Sent>, Vec<Sent>) {
+    let mut all: Vec<Sent> = requests.iter().filter_map(comparable).collect();
+    for (target, _) in &mut all {
+        *target = target.replace("labelSelector=app%3Dweb", "labelSelector=SELECTOR");
+    }
+    all.sort_unstable();
+    all.into_iter().partition(|(target, _)| !target.ends_with('?'))
+}
+
+#[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
+fn planned_requests_of_trees_are_sent_first_and_the_others_are_named() {
+    let scene = Scene::set("trees.kdelta.test");
+    let Scene { api, namespace, .. } = &scene;
+    let labels = json!({"app": "web"});
+    let containers = json!([{"name": "c", "image": "x"}]);
+    let template = json!({"metadata": {"labels": labels}, "spec": {"containers": containers}});
+    let spec = json!({"selector": {"matchLabels": labels}, "template": template});
+    api.create(
+        &format!("/apis/apps/v1/namespaces/{namespace}/deployments"),
+        &json!({"metadata": {"name": "web"}, "spec": spec}),
+    );
+    for (line, parts) in [
+        ("tree deploy/web", 3),
+        ("tree deploy/web --include events", 3),
+        ("tree deploy", 2),
+        ("tree cm -l app=none", 2),
+        ("tree pod/p0", 2),
+        ("tree widgets w", 2),
+        ("tree deploy/web -w --duration 3s -o name", 3),
+        ("tree pod/p0 -w --duration 3s -o name", 2),
+        ("tree deploy/web --related", 3),
+    ] {
+        let words = scene.words(line);
+        let (plan, planned, _) = scene.plan(&words);
+        assert_eq!(plan["parts"].as_array().map(Vec::len), Some(parts), "{line}: {plan:#}");
+        let (_, sent) = scene.run(&words);
+        let (lists, by_name) = of_tree(&planned);
+        let (sent_lists, sent_by_name) = of_tree(&sent);
+        let is_sent = |request: &&Sent| sent_lists.contains(request) || sent_by_name.contains(request);
+        let missing: Vec<&Sent> = lists.iter().chain(&by_name).filter(|request| !is_sent(request)).collect();
+        // One deployment is selected, whose labels narrow the lists of what it owns.
+        let is_narrowed =
+            |request: &&Sent| request.0.contains("/pods?") || request.0.contains("/replicasets?");
+        match line {
+            "tree deploy" => assert!(missing.len() == 2 && missing.iter().all(is_narrowed), "{missing:#?}"),
+            // Without a selected object nothing is below it.
+            "tree cm -l app=none" => assert_eq!(sent_lists.len(), 1, "{sent_lists:#?}"),
+            _ => assert!(missing.is_empty(), "{line}: {missing:#?} {sent_lists:#?} {sent_by_name:#?}"),
+        }
+        let is_of_types =
+            |(target, _): &Sent| line.contains(" -w ") && target.contains("/customresourcedefinitions?");
+        let more: Vec<&Sent> =
+            sent_lists.iter().filter(|request| !lists.contains(request) && !is_of_types(request)).collect();
+        let after: Vec<&str> =
+            plan["after"].as_array().expect("more").iter().filter_map(Value::as_str).collect();
+        let is_related = line.ends_with("--related");
+        assert_eq!(
+            after.iter().any(|text| text.starts_with("for --related")),
+            is_related,
+            "{line}: {after:?}"
+        );
+        let is_of_one = |text: &&str| text.starts_with("if only one Deployment");
+        assert_eq!(after.iter().any(is_of_one), line == "tree deploy", "{line}: {after:?}");
+        if is_related {
+            assert!(!more.is_empty(), "{line}");
+        } else if line == "tree deploy" {
+            assert!(more.iter().all(|(target, _)| target.contains("SELECTOR")), "{line}: {more:#?}");
+        } else {
+            assert!(more.is_empty(), "{line}: {more:#?}");
+        }
     }
 }

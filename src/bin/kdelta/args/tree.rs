@@ -3,7 +3,7 @@
 use clap::{Args, ValueEnum};
 
 use super::help_template::HELP;
-use super::{MetricsArgs, OneShotArgs, SelectArgs};
+use super::{MetricsArgs, OneShotArgs, PlanArgs, SelectArgs};
 
 /// Print objects with their owners above and all objects that they own below
 #[derive(Debug, Args)]
@@ -54,6 +54,9 @@ pub(crate) struct TreeArgs {
     /// With -w, stop after a time: seconds, or a duration such as 1h30m
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, help_heading = "Watch")]
     pub(crate) duration: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) plan: PlanArgs,
 
     #[command(flatten)]
     pub(crate) metrics: MetricsArgs,

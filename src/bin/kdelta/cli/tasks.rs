@@ -13,7 +13,7 @@ pub(super) fn follows(task: &Task) -> bool {
         Task::Watch(_)
             | Task::Events(Events { watch: true, .. })
             | Task::Index(Index { watch: true, explain: None, .. })
-            | Task::Tree(Tree { watch: true, .. })
+            | Task::Tree(Tree { watch: true, explain: None, .. })
     )
 }
 

@@ -14,6 +14,8 @@ pub(crate) struct QueryPlan {
     /// What must be known before the parts are, such as the namespaces that match a pattern.
     pub(crate) first: Vec<PlannedRequest>,
     pub(crate) parts: Vec<PartPlan>,
+    /// The requests that depend on the responses to those of the parts.
+    pub(crate) later: Vec<String>,
 }
 
 /// The plan of a collection or object.
@@ -65,6 +67,10 @@ pub(crate) fn write_plan(plan: &QueryPlan, out: &mut impl Write) -> io::Result<(
         rows("here", &or_nothing(&part.local), out)?;
         rows("keeps", std::slice::from_ref(&part.kept), out)?;
     }
+    if !plan.later.is_empty() {
+        writeln!(out, "after, depending on the responses")?;
+        rows("request", &plan.later, out)?;
+    }
     out.flush()
 }
 
@@ -93,7 +99,8 @@ fn rows(label: &str, lines: &[String], out: &mut impl Write) -> io::Result<()> {
 /// `out` failed.
 pub(crate) fn write_plan_json(plan: &QueryPlan, for_terminal: bool, out: &mut impl Write) -> io::Result<()> {
     let parts = JsonValue::Array(plan.parts.iter().map(part).collect());
-    let document = object([("before", request_values(&plan.first)), ("parts", parts)]);
+    let (before, after) = (request_values(&plan.first), texts_of(&plan.later));
+    let document = object([("after", after), ("before", before), ("parts", parts)]);
     TypedDocuments::new(TypedFormat::Json, for_terminal).document(&document, out)?;
     out.flush()
 }
@@ -149,6 +156,7 @@ mod tests {
                 local: Vec::new(),
                 kept: "nothing".into(),
             }],
+            later: vec!["owners".into()],
         }
     }
 
@@ -167,7 +175,9 @@ mod tests {
              \x20           because the table has no other cells\n\
              \x20 server    labels: app=web\n\
              \x20 here      nothing\n\
-             \x20 keeps     nothing\n"
+             \x20 keeps     nothing\n\
+             after, depending on the responses\n\
+             \x20 request   owners\n"
         );
     }
 
@@ -178,7 +188,7 @@ mod tests {
         let value: serde_json::Value = serde_json::from_slice(&out).expect("JSON");
         assert_eq!(value["parts"][0]["requests"][0]["path"], "/api/v1/pods?limit=500");
         assert_eq!(value["parts"][0]["local"], serde_json::json!([]));
-        assert_eq!(value["before"], serde_json::json!([]));
+        assert_eq!((&value["before"], &value["after"][0]), (&serde_json::json!([]), &"owners".into()));
         let text = String::from_utf8(out).expect("text");
         let at = |name: &str| text.find(&format!("\"{name}\"")).expect(name);
         assert!(

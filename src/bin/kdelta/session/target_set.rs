@@ -16,6 +16,8 @@ pub(crate) struct TargetSet {
     watcher: TargetWatcher,
     /// Whether a pattern may match no type for now.
     allow_unmatched: bool,
+    /// Whether types that are added later are of interest.
+    follows_kinds: bool,
     /// The message prefixes of clusters that were unreachable and now respond.
     recovered: Vec<String>,
 }
@@ -88,7 +90,7 @@ impl TargetSet {
         };
         let clusters = session.clusters.iter().map(known).collect::<anyhow::Result<_>>()?;
         let watcher = TargetWatcher::new(selection);
-        Ok(Self { clusters, watcher, allow_unmatched: false, recovered: Vec::new() })
+        Ok(Self { clusters, watcher, allow_unmatched: false, follows_kinds: true, recovered: Vec::new() })
     }
 
     fn new(session: &Session, selection: &Selection, allow_unmatched: bool, is_watch: bool) -> Self {
@@ -98,7 +100,7 @@ impl TargetSet {
             ClusterTargets::new(cluster)
         };
         let clusters = session.clusters.iter().map(start).collect();
-        Self { clusters, watcher, allow_unmatched, recovered: Vec::new() }
+        Self { clusters, watcher, allow_unmatched, follows_kinds: is_watch, recovered: Vec::new() }
     }
 
     /// Waits for a change of the targets. Cancel safe.
@@ -112,7 +114,7 @@ impl TargetSet {
                     if let State::Known(first) = &targets.state {
                         plan.carry_over(first);
                     }
-                    if plan.needs_kinds() && !is_second {
+                    if self.follows_kinds && plan.needs_kinds() && !is_second {
                         self.watcher.kinds(&targets.cluster, Arc::clone(&targets.recheck));
                     }
                     if matches!(targets.state, State::Failed) {

@@ -6,7 +6,7 @@ use super::filter::ObjectFilter;
 use super::selection::{Namespaces, Selection};
 use super::targets::{Target, Types};
 use super::{UsageError, duration};
-use crate::args::{BusyType, OneShotArgs, TreeArgs};
+use crate::args::{BusyType, OneShotArgs, PlanForm, TreeArgs};
 
 /// The `-o` values of `kdelta tree`.
 pub(crate) const TREE_FORMATS: &str = "dot,json,kyaml,mermaid,name,yaml";
@@ -25,6 +25,8 @@ pub(crate) struct Tree {
     pub(crate) fail_if_empty: bool,
     /// Whether statistics are printed.
     pub(crate) stats: bool,
+    /// The form of the plan that is printed in place of a tree.
+    pub(crate) explain: Option<PlanForm>,
     /// Whether related objects are added.
     pub(crate) related: bool,
     /// Whether the tree is kept up to date.
@@ -84,6 +86,7 @@ impl Tree {
             headers: !args.no_headers,
             fail_if_empty,
             stats,
+            explain: args.plan.explain,
             related: args.related,
             watch: args.watch,
             duration: args.duration.as_deref().map(duration::parse_seconds).transpose()?,

@@ -1,6 +1,6 @@
 //! `--explain`: the plan of a query. Only the discovery of types is requested.
 
-use std::io::Write;
+use std::io::{self, Write};
 
 use anyhow::Context;
 use kdelta::api::Request;
@@ -21,25 +21,35 @@ pub(in crate::commands) async fn explain(
     form: PlanForm,
     reporter: &Reporter,
     stdout: OutputStream,
-    mut out: impl Write,
+    out: impl Write,
     mut plan_of: impl AsyncFnMut(&Part) -> anyhow::Result<PartPlan>,
 ) -> anyhow::Result<ExitCode> {
     let (selection, first) = without_patterns(selection);
     let mut walk = Walk::start(session, &selection, true, reporter).await?;
-    let mut plan = QueryPlan { first, parts: Vec::new() };
+    let mut plan = QueryPlan { first, ..QueryPlan::default() };
     while let Some(planned) = walk.next() {
         plan.parts.push(plan_of(&planned.part).await?);
     }
-    match form {
-        PlanForm::Text => write_plan(&plan, &mut out)?,
-        PlanForm::Json => write_plan_json(&plan, stdout.is_terminal, &mut out)?,
-    }
+    print_plan(&plan, form, stdout, out)?;
     Ok(ExitCode::Ok)
+}
+
+/// Prints a plan in this form.
+pub(in crate::commands) fn print_plan(
+    plan: &QueryPlan,
+    form: PlanForm,
+    stdout: OutputStream,
+    mut out: impl Write,
+) -> io::Result<()> {
+    match form {
+        PlanForm::Text => write_plan(plan, &mut out),
+        PlanForm::Json => write_plan_json(plan, stdout.is_terminal, &mut out),
+    }
 }
 
 /// Returns the selection with patterns of namespaces in place of the namespaces that match, and the request that would find
 /// those.
-fn without_patterns(selection: &Selection) -> (Selection, Vec<PlannedRequest>) {
+pub(in crate::commands) fn without_patterns(selection: &Selection) -> (Selection, Vec<PlannedRequest>) {
     let Namespaces::Matching { always, patterns, labels } = &selection.namespaces else {
         return (selection.clone(), Vec::new());
     };

@@ -4,6 +4,7 @@
 //! of the tree whose status depends on more than metadata.
 
 mod collection;
+mod explain;
 mod live;
 mod narrowing;
 mod owners;
@@ -22,7 +23,7 @@ pub(crate) use self::live::watch;
 
 use self::collection::{Collection, ListRequest, Listed};
 use self::narrowing::Narrowing;
-use self::requests::Requests;
+use self::requests::{MAX_NAMESPACES, Requests, is_endpoints};
 use self::status_rules::representation;
 use super::empty_result;
 use super::needs;
@@ -35,9 +36,6 @@ use crate::session::{Part, Session};
 use crate::settings::{self, Namespaces, Selection, TreeFormat};
 use crate::view::{ObjectId, OwnerIndex, Tree};
 
-/// The number of namespaces up to which each is listed, instead of all at once.
-const MAX_NAMESPACES: usize = 3;
-
 /// Prints the trees of the selected objects.
 pub(crate) async fn run(
     session: &Session,
@@ -46,6 +44,9 @@ pub(crate) async fn run(
     stdout: settings::OutputStream,
     mut out: impl Write,
 ) -> anyhow::Result<ExitCode> {
+    if let Some(form) = tree.explain {
+        return explain::explain(session, tree, form, reporter, stdout, out).await;
+    }
     let mut collection = Collection {
         requests: Requests { session, reporter, reads_relations: tree.related },
         candidates: tree.candidates(Namespaces::All),
@@ -135,8 +136,7 @@ impl<'a> Collection<'a> {
             Some(selection) if narrowing.is_some_and(|narrowing| narrowing.applies_to(&part.resource)) => {
                 Some(ListRequest { selection, representation: representation(&part.resource) })
             }
-            // Endpoints are deprecated, for which the server prints a warning, and their slices are listed.
-            _ if part.resource.group.is_empty() && part.resource.resource == "endpoints" => None,
+            _ if is_endpoints(&part.resource) => None,
             _ => Some(ListRequest { selection: candidates, representation: Representation::Metadata }),
         };
         for listed in self.list(&mut walk, request).await? {

@@ -7,7 +7,7 @@ use crate::settings::{Target, Types};
 use crate::view::TreeObject;
 
 /// Types by group and plural.
-type ResourceTypes = &'static [(&'static str, &'static str)];
+pub(super) type ResourceTypes = &'static [(&'static str, &'static str)];
 
 const PODS: (&str, &str) = ("", "pods");
 const REPLICA_SETS: (&str, &str) = ("apps", "replicasets");
@@ -88,7 +88,7 @@ pub(super) fn is_known_owned(resource: &ApiResource) -> bool {
 }
 
 /// Returns the types whose objects have the labels that an object of this type selects.
-fn types_of(resource: &ApiResource) -> Option<ResourceTypes> {
+pub(super) fn types_of(resource: &ApiResource) -> Option<ResourceTypes> {
     match (&*resource.group, &*resource.resource) {
         ("apps", "deployments") => Some(&[PODS, REPLICA_SETS]),
         ("apps", "replicasets") | ("", "replicationcontrollers") | ("batch", "jobs") => Some(&[PODS]),

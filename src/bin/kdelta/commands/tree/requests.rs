@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use futures_util::{StreamExt, stream};
 use kdelta::listwatch::Error;
-use kdelta::object::Object;
+use kdelta::object::{ApiResource, Object};
 use kdelta::store::Indexers;
 use kdelta::wire::Representation;
 
@@ -15,11 +15,19 @@ use crate::session::{Filter, Part, PartSource, Session};
 use crate::settings::{Print, Selection};
 use crate::view::ObjectId;
 
+/// The number of namespaces up to which each is listed, instead of all at once.
+pub(super) const MAX_NAMESPACES: usize = 3;
+
 /// The number of concurrent requests for single objects.
 pub(super) const CONCURRENT_GETS: usize = 32;
 
 /// The number of objects of a type and namespace up to which each is requested by name.
 const MAX_GETS: usize = 20;
+
+/// Whether a type is deprecated, for which the server prints a warning. The slices of endpoints are part of trees.
+pub(super) fn is_endpoints(resource: &ApiResource) -> bool {
+    resource.group.is_empty() && resource.resource == "endpoints"
+}
 
 /// Requests objects of a tree.
 #[derive(Clone, Copy)]

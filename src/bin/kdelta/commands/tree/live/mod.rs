@@ -22,6 +22,7 @@ use tokio::time::{Instant, sleep_until};
 
 use self::member_sink::MemberSink;
 use self::members::{Members, Watches};
+pub(super) use self::plan::watched;
 use self::plan::{OwnedPlan, RootPlan};
 use self::updates::TreeUpdates;
 use super::requests::Requests;

@@ -7,8 +7,8 @@ use kdelta::wire::Representation;
 
 use super::members::Members;
 use crate::commands::needs;
-use crate::commands::tree::MAX_NAMESPACES;
 use crate::commands::tree::narrowing::{Narrowing, is_known_owned};
+use crate::commands::tree::requests::{MAX_NAMESPACES, is_endpoints};
 use crate::commands::tree::status_rules::representation;
 use crate::commands::watch::PartRequests;
 use crate::session::{Part, PlannedPart};
@@ -68,15 +68,9 @@ impl OwnedPlan {
 
 impl PartRequests for OwnedPlan {
     fn selected(&self, mut planned: Vec<PlannedPart>) -> Vec<PlannedPart> {
-        // Endpoints are deprecated, for which the server prints a warning, and their slices are watched.
-        let is_endpoints = |part: &Part| part.resource.group_resource() == "endpoints";
-        planned.retain(|planned| !is_endpoints(&planned.part));
-        if planned.len() > MAX_WATCHES {
-            // A stable sort: the others keep their order.
-            planned.sort_by_key(|planned| !is_known_owned(&planned.part.resource));
-        }
-        self.left_out.set(planned.len().saturating_sub(MAX_WATCHES));
-        planned.truncate(MAX_WATCHES);
+        planned.retain(|planned| !is_endpoints(&planned.part.resource));
+        let (planned, left_out) = watched(planned);
+        self.left_out.set(left_out);
         planned
     }
 
@@ -89,6 +83,17 @@ impl PartRequests for OwnedPlan {
             _ => (&self.candidates, Representation::Metadata),
         }
     }
+}
+
+/// Returns the parts that are watched, the well-known types first, and the number of those that are too many.
+pub(in crate::commands::tree) fn watched(mut planned: Vec<PlannedPart>) -> (Vec<PlannedPart>, usize) {
+    let left_out = planned.len().saturating_sub(MAX_WATCHES);
+    if left_out > 0 {
+        // A stable sort: the others keep their order.
+        planned.sort_by_key(|planned| !is_known_owned(&planned.part.resource));
+    }
+    planned.truncate(MAX_WATCHES);
+    (planned, left_out)
 }
 
 /// The watches of the selected objects.
