@@ -55,6 +55,7 @@ pub struct Builder<L> {
     resync_check_period: Option<Duration>,
     transformer: Option<Transformer>,
     last_states: Option<LastStateFilter>,
+    bookmarks: bool,
     on_handler_panic: Option<HandlerPanicHook>,
     mutation_detector: Option<MutationDetector>,
 }
@@ -79,6 +80,7 @@ impl<L: ListerWatcher> Builder<L> {
             resync_check_period: None,
             transformer: None,
             last_states: None,
+            bookmarks: false,
             on_handler_panic: None,
             mutation_detector: None,
         }
@@ -146,6 +148,13 @@ impl<L: ListerWatcher> Builder<L> {
         self
     }
 
+    /// Sets whether handlers receive [`Mark::Bookmark`](crate::queue::Mark::Bookmark): after each bookmark of the source, and
+    /// after the difference that follows a gap. Needs [`QueueKind::Ordered`]; the default is `false`.
+    pub fn bookmarks(mut self, bookmarks: bool) -> Self {
+        self.bookmarks = bookmarks;
+        self
+    }
+
     /// Sets a hook that is called when a handler panics, in addition to the log entry.
     pub fn on_handler_panic(mut self, hook: HandlerPanicHook) -> Self {
         self.on_handler_panic = Some(hook);
@@ -198,7 +207,9 @@ impl<L: ListerWatcher> Builder<L> {
             }
         });
         let processor = Arc::new(SharedProcessor::new(resync_check_period, on_handler_panic));
-        let pump = Pump::new(queue, store, processor, mutation_detector).with_last_states(self.last_states);
+        let pump = Pump::new(queue, store, processor, mutation_detector)
+            .with_last_states(self.last_states)
+            .with_bookmarks(self.bookmarks);
         SharedIndexInformer::new(pump, start_reflector, clock, resync_check_period, shared_compressor)
     }
 }

@@ -91,6 +91,7 @@ impl fmt::Display for Notification {
             }
             Self::Mark(Mark::Synced { resource_version }) => write!(f, "SYNCED {resource_version}"),
             Self::Mark(Mark::Gap { from, to, .. }) => write!(f, "GAP {from} {to}"),
+            Self::Mark(Mark::Bookmark { resource_version }) => write!(f, "BOOKMARK {resource_version}"),
         }
     }
 }

@@ -32,6 +32,8 @@ pub(super) struct Pump {
     pub(super) synced: Arc<Synced>,
     pub(super) detector: Option<MutationDetector>,
     last_states: Option<LastStateFilter>,
+    /// Whether handlers receive bookmarks.
+    reports_bookmarks: bool,
     /// A std mutex: it is never held across an `.await`.
     applied: Mutex<Applied>,
 }
@@ -52,12 +54,27 @@ impl Pump {
         detector: Option<MutationDetector>,
     ) -> Self {
         let (synced, applied) = (Arc::new(Synced::new()), Mutex::default());
-        Self { queue, store, processor, synced, detector, last_states: None, applied }
+        Self {
+            queue,
+            store,
+            processor,
+            synced,
+            detector,
+            last_states: None,
+            reports_bookmarks: false,
+            applied,
+        }
     }
 
     /// Sets the condition on the last states of deleted objects.
     pub(super) fn with_last_states(mut self, last_states: Option<LastStateFilter>) -> Self {
         self.last_states = last_states;
+        self
+    }
+
+    /// Sets whether handlers receive bookmarks.
+    pub(super) fn with_bookmarks(mut self, reports_bookmarks: bool) -> Self {
+        self.reports_bookmarks = reports_bookmarks;
         self
     }
 
@@ -99,6 +116,7 @@ impl Pump {
     /// Applies a popped item and selects the recipients of its notifications. Runs under the queue's lock.
     fn process(&self, popped: PoppedItem, outbox: &mut Outbox) {
         let PoppedItem { item, is_in_initial_list, up_to } = popped;
+        let is_bookmark = self.reports_bookmarks && matches!(item, Item::Bookmark | Item::ReplacedAll(_));
         let mut dispatch = |dispatch| {
             self.track_mutations(&dispatch);
             self.processor.distribute(dispatch, outbox);
@@ -117,6 +135,9 @@ impl Pump {
                 dispatch(Dispatch::All(Notification::Mark(mark)));
             }
             Item::Bookmark => {}
+        }
+        if let Some(resource_version) = up_to.clone().filter(|_| is_bookmark) {
+            dispatch(Dispatch::All(Notification::Mark(Mark::Bookmark { resource_version })));
         }
         if let Some(version) = up_to {
             self.store.bookmark(&version);

@@ -46,6 +46,12 @@ impl LineWriter {
         Self { options, seq: 0 }
     }
 
+    /// Creates a writer whose first line follows the line with this number.
+    #[must_use]
+    pub fn starting_after(options: LineOptions, seq: u64) -> Self {
+        Self { options, seq }
+    }
+
     /// Appends the line of a delta, with its line break. `resume` is the version up to which its collection has been
     /// written, if known.
     pub fn change(&mut self, change: &Change, resume: Option<&ResourceVersion>, out: &mut Vec<u8>) {

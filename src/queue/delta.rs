@@ -213,6 +213,11 @@ pub enum Mark {
         /// The time without updates from the source.
         lasted: Duration,
     },
+    /// Everything up to this version has been delivered. Only informers that report bookmarks send it.
+    Bookmark {
+        /// The version.
+        resource_version: ResourceVersion,
+    },
 }
 
 /// An item that a pop returns. The set of variants is complete, because a consumer that skipped an unknown one would diverge

@@ -57,7 +57,7 @@ impl Reader {
                 assert!(!self.is_synced, "synced twice");
                 self.is_synced = true;
             }
-            Notification::Mark(Mark::Gap { .. }) => {}
+            Notification::Mark(Mark::Gap { .. } | Mark::Bookmark { .. }) => {}
         }
     }
 

@@ -194,7 +194,7 @@ impl QueueState for State {
             Entry::Mark(mark) => {
                 let reported = match &*mark {
                     Mark::Synced { resource_version } => Some(resource_version.clone()),
-                    Mark::Gap { .. } => None,
+                    Mark::Gap { .. } | Mark::Bookmark { .. } => None,
                 };
                 (Item::Mark(*mark), reported)
             }

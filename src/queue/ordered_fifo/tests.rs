@@ -32,6 +32,7 @@ fn drain_as_text(queue: &OrderedFifo, known: &Known) -> Vec<String> {
                 texts.push(format!("SYNCED {resource_version}"));
             }
             Item::Mark(Mark::Gap { from, to, .. }) => texts.push(format!("GAP {from} {to}")),
+            Item::Mark(Mark::Bookmark { .. }) => panic!("only an informer makes it"),
             Item::Bookmark => {}
         })
         .expect("open")

@@ -323,3 +323,22 @@ async fn informer_setters_override_the_builder_before_start() {
     assert!(informer.set_watch_error_handler(Arc::new(|_| ())).is_err());
     running.stop().await;
 }
+
+#[tokio::test(start_paused = true)]
+async fn bookmarks_are_reported_on_request() {
+    let source = source_of(&["a"]);
+    let builder = SharedIndexInformer::builder(source.clone()).queue(QueueKind::Ordered);
+    let informer = builder.bookmarks(true).build();
+    let mut subscription = informer.subscribe(10, None).expect("not stopped");
+    let running = Running::start(informer);
+    assert_eq!(notifications(&mut subscription).await, ["+a@2! list", "SYNCED 2"]);
+    source.skip_to(7);
+    source.bookmark();
+    source.add(pod("b"));
+    assert_eq!(notifications(&mut subscription).await, ["BOOKMARK 7", "+b@8 watch"]);
+    // The difference after a gap has no versions of its own.
+    source.delete_silently("a");
+    source.reset_watches();
+    assert_eq!(notifications(&mut subscription).await, ["GAP 8 9", "-a@2? relist", "BOOKMARK 9"]);
+    running.stop().await;
+}
