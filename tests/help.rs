@@ -9,7 +9,7 @@ use std::path::Path;
 use crate::support::TestEnv;
 
 /// The file of each text, and the arguments that print it.
-const TEXTS: [(&str, &[&str]); 35] = [
+const TEXTS: [(&str, &[&str]); 37] = [
     ("kdelta", &["-h"]),
     ("kdelta.long", &["--help"]),
     ("watch", &["watch", "-h"]),
@@ -24,6 +24,8 @@ const TEXTS: [(&str, &[&str]); 35] = [
     ("wait.long", &["wait", "--help"]),
     ("rollout", &["rollout", "-h"]),
     ("rollout.long", &["rollout", "--help"]),
+    ("run", &["run", "-h"]),
+    ("run.long", &["run", "--help"]),
     ("api-resources", &["api-resources", "-h"]),
     ("api-resources.long", &["api-resources", "--help"]),
     ("api-versions", &["api-versions", "-h"]),

@@ -25,6 +25,7 @@ mod related_tree;
 mod replay;
 mod representations;
 mod restored_server;
+mod run;
 mod wait;
 mod watches;
 

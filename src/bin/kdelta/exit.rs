@@ -14,7 +14,7 @@ use kdelta::listwatch;
 pub(crate) enum ExitCode {
     /// Success, even if nothing matched.
     Ok = 0,
-    /// Runtime error: server, credentials, configuration, connection, missing NAME, or output.
+    /// Runtime error: server, credentials, configuration, connection, missing NAME, output, or a failed command of `run`.
     Error = 1,
     /// Usage error.
     Usage = 2,
@@ -39,7 +39,7 @@ const MEANINGS: [(&[ExitCode], &str); 7] = [
     (&[ExitCode::Ok], "done, also when nothing matched"),
     (
         &[ExitCode::Error],
-        "runtime error: server, credentials, configuration, connection, missing NAME, or output",
+        "runtime error: server, credentials, configuration, connection, missing NAME, output, or a failed command of `run`",
     ),
     (&[ExitCode::Usage], "usage error, in the arguments or in their defaults"),
     (&[ExitCode::Empty], "nothing matched, with `--fail-if-empty`"),

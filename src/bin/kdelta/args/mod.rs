@@ -14,6 +14,7 @@ mod kubectl_options;
 mod lines;
 mod one_shot;
 mod rows;
+mod run;
 mod select;
 mod shell;
 mod spelling;
@@ -31,6 +32,7 @@ pub(crate) use kubectl_options::KubectlOptionArgs;
 pub(crate) use lines::{ChangesArg, FlowArgs, LineArgs, MetricsArgs, OnSlowArg};
 pub(crate) use one_shot::{OneShotArgs, PlanArgs, PlanForm};
 pub(crate) use rows::{RowArgs, TsArg};
+pub(crate) use run::{OnArg, RunArgs, RunEndArgs};
 pub(crate) use select::{ByArgs, FilterArgs, ListModeArg, PrintArgs, SelectArgs, TemplateArgs};
 pub(crate) use shell::{CompletionsArgs, ManArgs, OptionsArgs, Shell};
 pub(crate) use spelling::{
@@ -94,6 +96,7 @@ pub(crate) enum Command {
     Tree(Box<TreeArgs>),
     Wait(Box<WaitArgs>),
     Rollout(Box<RolloutArgs>),
+    Run(Box<RunArgs>),
     Events(EventsArgs),
     ApiResources(ApiResourcesArgs),
     ApiVersions(ApiVersionsArgs),
@@ -128,6 +131,7 @@ impl Command {
             Self::Tree(_) => "tree",
             Self::Wait(_) => "wait",
             Self::Rollout(_) => "rollout",
+            Self::Run(_) => "run",
             Self::Events(_) => "events",
             Self::ApiResources(_) => "api-resources",
             Self::ApiVersions(_) => "api-versions",
@@ -161,6 +165,7 @@ mod tests {
                 "api-resources" | "api-versions" | "demo" | "events" | "explain" | "man" | "options"
                 | "version" => name,
                 "completions" => "completions bash",
+                "run" => "run pods -- true",
                 "tree" => "tree pods",
                 "wait" => "wait pods",
                 "rollout" => "rollout status deploy",

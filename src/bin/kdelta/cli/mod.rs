@@ -41,6 +41,10 @@ pub(crate) fn run(words: &[OsString]) -> ExitCode {
     if let Some(line) = to_complete(words) {
         return complete(line);
     }
+    if matches!(words, [_, word] if word == commands::run::GUARD) {
+        commands::run::guard(io::stdin().lock());
+        return ExitCode::Ok;
+    }
     let program = program_name(words.first());
     let mut environment = Environment::read();
     let words = &match preferences::apply(words, &mut environment) {
@@ -318,6 +322,7 @@ fn configuration_error(error: anyhow::Error, settings: &Settings) -> anyhow::Err
             | Task::Watch(_)
             | Task::Index(_)
             | Task::Tree(_)
+            | Task::Run(_)
             | Task::Wait(_)
             | Task::Rollout(_)
             | Task::Events(_)

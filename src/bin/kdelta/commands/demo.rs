@@ -25,6 +25,7 @@ pub(crate) async fn run(options: Demo, mut out: impl Write) -> anyhow::Result<Ex
         interrupt = interrupts.first() => match interrupt {
             Interrupt::Interrupt => ExitCode::Interrupted,
             Interrupt::Terminate => ExitCode::Terminated,
+        Interrupt::HangUp => ExitCode::HungUp,
         },
     };
     demo.stop().await;

@@ -21,6 +21,7 @@ mod object_watch;
 mod query_plan;
 mod reporter;
 pub(crate) mod rollout;
+pub(crate) mod run;
 mod stats;
 mod synced;
 pub(crate) mod tree;

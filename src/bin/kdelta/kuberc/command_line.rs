@@ -5,6 +5,9 @@ use std::ffi::OsString;
 use clap::{Arg, ArgAction, Command};
 use kdelta::object::go_quote;
 
+/// A command of kdelta that has nothing to do with kubectl's of that name, which creates a pod.
+const UNRELATED: &str = "run";
+
 /// The word that requests a completion.
 const COMPLETE: &str = "__complete";
 
@@ -84,9 +87,9 @@ impl<'a> CommandLine<'a> {
             Some(command) if has_action(command) && action(&words[at + 1..]) != Some(STATUS) => {
                 Selected::Kubectls
             }
-            Some(command) => Selected::Own(command, at),
-            None if words[at] == "help" || (self.is_kubectls)(&words[at]) => Selected::Kubectls,
-            None => Selected::Unknown,
+            Some(command) if words[at] != UNRELATED => Selected::Own(command, at),
+            _ if words[at] == "help" || (self.is_kubectls)(&words[at]) => Selected::Kubectls,
+            _ => Selected::Unknown,
         }
     }
 

@@ -67,6 +67,7 @@ fn defaults_and_aliases_are_applied() {
         ("--namespace=shop getn b -oyaml", "--namespace=shop get --no-headers=true nodes b -oyaml -- a"),
         ("-n shop getn", "-n shop getn"),
         ("runs x", "runs x"),
+        ("run pods", "run pods"),
         ("nope", "nope"),
         ("index pods", "index pods"),
         ("apply -f x", "apply -f x"),

@@ -39,7 +39,7 @@ pub(crate) use messages::{Count, Level, Messages};
 pub(crate) use query_plan::{PartPlan, PlannedRequest, QueryPlan, write_plan, write_plan_json};
 pub(crate) use sorted::OrderedListing;
 pub(crate) use stdout::{ReaderWatch, Stdout, named, terminal_columns, terminal_size};
-pub(crate) use stream::{RowOptions, WatchOutput};
+pub(crate) use stream::{ChangeReceiver, RowOptions, WatchOutput};
 pub(crate) use table::{RowWidth, TabRows};
 pub(crate) use template::{Engine, PrintError};
 pub(crate) use tree::{LiveTree, TreeForm, write_tree};

@@ -47,6 +47,14 @@ pub(crate) enum WatchOutput {
     Get(Box<GetWatchOutput>),
     /// The groups of an index.
     Counts(Box<LiveCounts>),
+    /// Nothing: the changes are handed on.
+    Receiver(Box<dyn ChangeReceiver>),
+}
+
+/// Receives the changes that a watch would print.
+pub(crate) trait ChangeReceiver {
+    /// Receives a change. Returns `false` if it is suppressed.
+    fn change(&mut self, change: &Change, resume: Option<&ResourceVersion>) -> bool;
 }
 
 /// Table rows of changes.
@@ -136,9 +144,17 @@ impl WatchOutput {
         Self::Get(Box::new(output))
     }
 
+    /// Creates an output that hands changes on.
+    pub(crate) fn receiver(receiver: impl ChangeReceiver + 'static) -> Self {
+        Self::Receiver(Box::new(receiver))
+    }
+
     /// Whether every change is printed before [`WatchOutput::change`] returns.
     pub(crate) fn writes_at_once(&self) -> bool {
-        !matches!(self, Self::Table(_) | Self::Columns(_) | Self::Events(_) | Self::Counts(_))
+        !matches!(
+            self,
+            Self::Table(_) | Self::Columns(_) | Self::Events(_) | Self::Counts(_) | Self::Receiver(_)
+        )
     }
 
     /// Prints a change. Returns `false` if it is suppressed because its row is unchanged. Lines of a table wait until
@@ -179,6 +195,7 @@ impl WatchOutput {
             }
             Self::Get(output) => output.change(change, out)?,
             Self::Counts(counts) => counts.change(change),
+            Self::Receiver(receiver) => return Ok(receiver.change(change, resume)),
         }
         Ok(true)
     }
@@ -205,7 +222,8 @@ impl WatchOutput {
             | Self::Jq(_)
             | Self::Events(_)
             | Self::Get(_)
-            | Self::Counts(_) => Ok(()),
+            | Self::Counts(_)
+            | Self::Receiver(_) => Ok(()),
         }
     }
 
@@ -273,7 +291,8 @@ impl WatchOutput {
             | Self::Template(_)
             | Self::Delimited(_)
             | Self::Jq(_)
-            | Self::Events(_) => Ok(()),
+            | Self::Events(_)
+            | Self::Receiver(_) => Ok(()),
         }
     }
 }

@@ -46,6 +46,8 @@ pub(crate) fn namespaces() -> ApiResource {
 pub(crate) struct Cluster {
     /// The template that the cluster's parts are copied from.
     template: Part,
+    /// The URL of the server.
+    pub(super) server: String,
     pub(super) client: Client,
     discovery: Discovery,
     request_timeout: Option<Duration>,
@@ -107,6 +109,7 @@ impl Cluster {
         };
         Ok(Self {
             template,
+            server: config.server().to_owned(),
             discovery: Discovery::new(&client, &discovery),
             client,
             request_timeout: connection.request_timeout,

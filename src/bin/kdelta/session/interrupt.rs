@@ -16,11 +16,14 @@ const CLEAN_END_LIMIT: Duration = Duration::from_secs(2);
 
 /// The signal that arrived first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::enum_variant_names, reason = "it is the name of the signal")]
 pub(crate) enum Interrupt {
     /// SIGINT, as sent by Ctrl-C.
     Interrupt,
     /// SIGTERM.
     Terminate,
+    /// SIGHUP, as sent when a terminal closes. Only [`EndSignals`] reports it.
+    HangUp,
 }
 
 impl Interrupt {
@@ -29,6 +32,7 @@ impl Interrupt {
         match self {
             Self::Interrupt => 130,
             Self::Terminate => 143,
+            Self::HangUp => 129,
         }
     }
 }
@@ -70,6 +74,67 @@ impl Interrupts {
             // The task ended without a signal, so none will arrive.
             None => std::future::pending().await,
         }
+    }
+}
+
+/// A listener for the signals that end a command which has work to finish: the first requests the end, the second the end at
+/// once. Nothing limits the time between them. It runs as a task, as [`Interrupts`] does.
+pub(crate) struct EndSignals {
+    /// The signals so far, at most two.
+    received: watch::Receiver<Vec<Interrupt>>,
+    task: JoinHandle<()>,
+}
+
+impl EndSignals {
+    /// Starts listening. If the command has not ended a moment after the second signal, `last` runs, and the process ends.
+    ///
+    /// # Errors
+    /// The system refuses the signal handlers.
+    pub(crate) fn listen(last: impl FnOnce() + Send + 'static) -> io::Result<Self> {
+        let mut signals = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+        let mut hang_up = signal(SignalKind::hangup())?;
+        let (sender, received) = watch::channel(Vec::new());
+        let task = tokio::spawn(async move {
+            let mut code = 0;
+            for _ in 0..2 {
+                let interrupt = tokio::select! {
+                    interrupt = next(&mut signals) => interrupt,
+                    _ = hang_up.recv() => Interrupt::HangUp,
+                };
+                code = interrupt.code();
+                sender.send_modify(|received| received.push(interrupt));
+            }
+            tokio::time::sleep(CLEAN_END_LIMIT).await;
+            last();
+            credential_plugins().kill();
+            std::process::exit(code);
+        });
+        Ok(Self { received, task })
+    }
+
+    /// Waits for the first signal, forever if none arrives.
+    pub(crate) async fn first(&self) -> Interrupt {
+        self.nth(0).await
+    }
+
+    /// Waits for the second signal, as [`EndSignals::first`].
+    pub(crate) async fn second(&self) -> Interrupt {
+        self.nth(1).await
+    }
+
+    async fn nth(&self, index: usize) -> Interrupt {
+        let mut received = self.received.clone();
+        let interrupt = received.wait_for(|received| received.len() > index).await;
+        match interrupt.ok().and_then(|received| received.get(index).copied()) {
+            Some(interrupt) => interrupt,
+            None => std::future::pending().await,
+        }
+    }
+}
+
+impl Drop for EndSignals {
+    fn drop(&mut self) {
+        self.task.abort();
     }
 }
 

@@ -26,7 +26,7 @@ pub(crate) use credential_plugins::credential_plugins;
 pub(crate) use file_objects::{FileObject, Resolved, UnmappedKind};
 pub(crate) use filter::{ChangeFilter, Filter};
 pub(crate) use indices::{ExpressionErrors, index_function, indexers, needs_body, path_needs_body};
-pub(crate) use interrupt::{ExitOnSignal, Interrupt, Interrupts, StatusSignal};
+pub(crate) use interrupt::{EndSignals, ExitOnSignal, Interrupt, Interrupts, StatusSignal};
 pub(crate) use names::{kubeconfig_names, similar_names};
 pub(crate) use part::Part;
 #[cfg(test)]
@@ -34,7 +34,9 @@ pub(crate) use part::tests as part_fixtures;
 pub(crate) use plan::{MatchedPatterns, NamePatterns, PlannedPart};
 pub(crate) use server_conditions::ServerConditions;
 pub(crate) use server_warnings::ServerWarnings;
-pub(crate) use source::{PartSource, ReceivedCount, RequestMode};
+#[cfg(test)]
+pub(crate) use source::ContinuedSource;
+pub(crate) use source::{KnownState, PartSource, ReceivedCount, RequestMode};
 pub(crate) use target_set::{TargetFailure, TargetSet};
 pub(crate) use target_watcher::is_unreachable;
 
@@ -154,6 +156,13 @@ impl Session {
             anyhow::bail!("no usable context:\n{}", all.collect::<Vec<_>>().join("\n"));
         }
         Ok(opened)
+    }
+
+    /// Returns the context, the server and the default namespace of each usable cluster.
+    pub(crate) fn servers(&self) -> Vec<[String; 3]> {
+        self.clusters()
+            .map(|cluster| [cluster.context(), &cluster.server, cluster.namespace()].map(str::to_owned))
+            .collect()
     }
 
     /// Returns the credentials of its clients, to be masked in messages.

@@ -13,6 +13,7 @@ mod kubectl;
 mod lines;
 mod pattern;
 mod print;
+mod run;
 mod selection;
 mod targets;
 mod tasks;
@@ -42,6 +43,7 @@ pub(crate) use kubectl::{
 pub(crate) use lines::{ChangedBy, Flow, Lines, ListenAddress};
 pub(crate) use pattern::Pattern;
 pub(crate) use print::{Format, Jq, Print, TableStyle, Template};
+pub(crate) use run::{CheckpointFile, Run};
 pub(crate) use selection::{ListMode, Namespaces, Selection};
 pub(crate) use targets::{Target, Types};
 pub(crate) use tasks::{Explain, ExplainFormat, Get, Task, Watch};

@@ -8,7 +8,8 @@ use super::kubectl::{
     ApiResources, Events, Files, RawPath, Version, WatchForm, no_arguments, read_api_resources,
 };
 use super::lines::{Flow, Lines, Rows};
-use super::print::Print;
+use super::print::{Format, Print};
+use super::run::Run;
 use super::selection::{Selection, TargetForm};
 use super::tree::Tree;
 use super::until::Until;
@@ -27,6 +28,7 @@ pub(crate) enum Task {
     Tree(Tree),
     Wait(Box<Wait>),
     Rollout(Box<Rollout>),
+    Run(Box<Run>),
     Events(Events),
     ApiResources(ApiResources),
     ApiVersions,
@@ -158,6 +160,10 @@ impl Task {
             }
             Command::Wait(args) => {
                 Wait::read(args, namespace, environment).map(|wait| Self::Wait(Box::new(wait)))
+            }
+            Command::Run(args) => {
+                let selection = selection(&args.select, TargetForm::OwnWatch)?;
+                Run::read(args, selection, namespace).map(|run| Self::Run(Box::new(run)))
             }
             Command::Rollout(args) => {
                 Rollout::read(args, namespace, environment).map(|rollout| Self::Rollout(Box::new(rollout)))
@@ -320,6 +326,19 @@ impl Watch {
         let until = Until { duration: index.duration, ..Until::default() };
         let form = WatchForm::Index(Box::new(index.clone()));
         Self { until, explain: index.explain, ..Self::of(index.selection.clone(), form) }
+    }
+
+    /// Returns the watch of `kdelta run`, whose lines are those of `kdelta watch -o json`.
+    pub(crate) fn of_run(run: &Run) -> Self {
+        Self {
+            by: run.by.clone(),
+            print: Print { format: Format::Json, record_managers: true, ..Print::default() },
+            initial: run.initial,
+            lines: Lines { changed_by: run.changed_by.clone(), ..Lines::default() },
+            until: run.until,
+            ignore_not_found: run.ignore_not_found,
+            ..Self::of(run.selection.clone(), WatchForm::Run)
+        }
     }
 
     /// Returns the watch of the objects of a selection for `kdelta tree -w`.

@@ -156,6 +156,14 @@ pub(crate) enum UsageError {
     Expression { flag: &'static str, error: CelSyntaxError },
     #[error("invalid --{flag}: {error}")]
     Age { flag: &'static str, error: DurationError },
+    #[error("invalid --{flag}: {error}")]
+    Time { flag: &'static str, error: DurationError },
+    #[error("--{0} must be more than 0")]
+    ZeroTime(&'static str),
+    #[error(
+        "--no-initial and --until-synced exclude each other without --checkpoint: there would be nothing to run"
+    )]
+    NothingToRun,
     #[error("--status needs a status, such as Pending")]
     NoStatus,
     #[error("--ready and --not-ready exclude each other")]

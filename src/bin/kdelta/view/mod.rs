@@ -27,7 +27,7 @@ pub(crate) use loss_summary::LossSummary;
 pub(crate) use noise::remove_noise;
 pub(crate) use notice::{Notices, word as notice_word};
 pub(crate) use rows::{GAP, RowMeaning, RowTimes, TimeForm, WIDEST_COLUMN, fitted_widths, severity};
-pub(crate) use secret::{MASK, is_secret_at, masked_states};
+pub(crate) use secret::{MASK, is_secret_at, masked_secret, masked_states};
 pub(crate) use tree::{
     EventNote, KindName, Link, ListNeed, ListScope, Needs, ObjectId, OwnerIndex, OwnerReference, Presence,
     Relations, Repetition, Target, Tree, TreeObject, TreeRow, dot, mermaid, prefixes,

@@ -56,6 +56,18 @@ pub(crate) fn masked_states(resource: &ApiResource, old: &str, new: &str) -> Opt
     Some([old, new].map(|state| state.to_string()))
 }
 
+/// Returns the JSON of a Secret with masked values; `None` for objects of other resources.
+pub(crate) fn masked_secret(resource: &ApiResource, json: &str) -> Option<String> {
+    if !is_secret(resource) {
+        return None;
+    }
+    let mut state = serde_json::from_str(json).unwrap_or_else(|_| Value::from(MASK));
+    for field in SECRET_FIELDS {
+        mask(at(&mut state, field), None);
+    }
+    Some(state.to_string())
+}
+
 fn at<'v>(value: &'v mut Value, path: &[&str]) -> Option<&'v mut Value> {
     path.iter().try_fold(value, |value, name| value.get_mut(*name))
 }
@@ -135,6 +147,9 @@ mod tests {
             "\"*** (before)\""
         );
         assert_eq!(masked_states(&resource("", "configmaps"), &old, &new), None);
+        assert_eq!(masked_secret(&resource("", "configmaps"), &old), None);
+        let masked = masked_secret(&resource("", "secrets"), &old).expect("a Secret");
+        assert!(masked.contains("***") && !masked.contains("s3cret"), "{masked}");
     }
 
     #[test]

@@ -248,9 +248,12 @@ mod tests {
             (
                 "a number",
                 &[
+                    "batch",
                     "chunk-size",
                     "count",
                     "depth",
+                    "jobs",
+                    "max-retries",
                     "objects",
                     "port",
                     "resource-version",
@@ -263,6 +266,7 @@ mod tests {
             (
                 "a time",
                 &[
+                    "debounce",
                     "duration",
                     "log-flush-frequency",
                     "newer-than",
@@ -270,6 +274,7 @@ mod tests {
                     "request-timeout",
                     "restarted-within",
                     "resync",
+                    "retry-delay",
                     "timeout",
                 ],
             ),

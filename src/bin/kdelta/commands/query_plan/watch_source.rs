@@ -13,7 +13,9 @@ fn conditions(watch: &Watch) -> &[By] {
     match &watch.form {
         // They select groups here, and the server selects the objects of those.
         WatchForm::Index(index) => &index.by,
-        WatchForm::Deltas | WatchForm::Get(_) | WatchForm::Events(_) | WatchForm::Tree => &watch.by,
+        WatchForm::Deltas | WatchForm::Get(_) | WatchForm::Events(_) | WatchForm::Tree | WatchForm::Run => {
+            &watch.by
+        }
     }
 }
 
@@ -46,7 +48,9 @@ pub(in crate::commands) fn watch_source(
     let Watch { selection, print, lines, .. } = watch;
     let local = match &watch.form {
         WatchForm::Index(_) => &[][..],
-        WatchForm::Deltas | WatchForm::Get(_) | WatchForm::Events(_) | WatchForm::Tree => &conditions.local,
+        WatchForm::Deltas | WatchForm::Get(_) | WatchForm::Events(_) | WatchForm::Tree | WatchForm::Run => {
+            &conditions.local
+        }
     };
     let representation = match &watch.form {
         // The cells of `kubectl events` are not those of the server's table.
@@ -55,7 +59,7 @@ pub(in crate::commands) fn watch_source(
             needs::sorted(print, sort_by, local.iter().map(|by| &by.index))
         }
         WatchForm::Index(index) => needs::index(index),
-        WatchForm::Deltas | WatchForm::Get(_) | WatchForm::Tree => {
+        WatchForm::Deltas | WatchForm::Get(_) | WatchForm::Tree | WatchForm::Run => {
             needs::of_lines(print, local.iter().map(|by| &by.index), lines)
         }
     };

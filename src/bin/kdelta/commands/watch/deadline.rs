@@ -3,7 +3,7 @@
 use tokio::time::Instant;
 
 /// Waits until the given time, or forever.
-pub(super) async fn reached(end: Option<Instant>) {
+pub(in crate::commands) async fn reached(end: Option<Instant>) {
     match end {
         Some(end) => tokio::time::sleep_until(end).await,
         None => std::future::pending().await,

@@ -13,9 +13,10 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use kdelta::informer::{
-    HandlerOptions, InformerError, OnSlow, QueueKind, Registration, SharedIndexInformer, Subscription,
+    Builder, HandlerOptions, InformerError, OnSlow, QueueKind, Registration, SharedIndexInformer,
+    Subscription,
 };
-use kdelta::listwatch::Error;
+use kdelta::listwatch::{Error, ListerWatcher};
 use kdelta::reflector::ReflectorOptions;
 use tokio::task::coop::{consume_budget, unconstrained};
 use tokio::task::{JoinError, JoinSet};
@@ -29,7 +30,7 @@ use super::ready_parts::ReadyParts;
 use super::resumed_watch;
 use super::running_part::{Progress, RunningPart};
 use super::weighted_channel::{ChannelLoad, WeightedReceiver, weighted_channel};
-use crate::session::PartSource;
+use crate::session::{KnownState, PartSource};
 use crate::settings::Flow;
 
 /// The capacity of the queue between a reflector and its store: enough to keep reading while a batch is printed.
@@ -59,10 +60,34 @@ pub(super) struct MergedStream {
     resumed_sender: EventSender,
     /// Unread deltas are merged, so only one is taken at a time.
     coalesces: bool,
+    /// Whether parts report bookmarks.
+    reports_bookmarks: bool,
     /// Whether objects of any part may begin or cease to match a filter as time passes.
     has_crossings: bool,
     /// The timer of the next of them.
     crossing_timer: CrossingTimer,
+}
+
+/// The options of a part's informer.
+struct InformerOptions {
+    /// The byte limit of its queue.
+    bytes: usize,
+    options: ReflectorOptions,
+    resync: Option<Duration>,
+    bookmarks: bool,
+}
+
+impl InformerOptions {
+    fn build<L: ListerWatcher>(self, builder: Builder<L>) -> SharedIndexInformer {
+        builder
+            .queue(QueueKind::Ordered)
+            .queue_capacity(QUEUE_CAPACITY)
+            .queue_bytes(self.bytes)
+            .reflector(self.options)
+            .resync_check_period(self.resync)
+            .bookmarks(self.bookmarks)
+            .build()
+    }
 }
 
 /// The end of a task.
@@ -85,31 +110,36 @@ impl MergedStream {
             resumed,
             resumed_sender: EventSender::new(sender),
             coalesces: flow.coalesce,
+            reports_bookmarks: false,
             has_crossings: false,
             crossing_timer: CrossingTimer::default(),
         }
     }
 
-    /// Starts a part, one of `part_count`, under a number that was never used before. Returns its informer, and the
-    /// registration that counts its merged deltas.
+    /// Makes the parts that are added from now on report bookmarks.
+    pub(super) fn report_bookmarks(&mut self) {
+        self.reports_bookmarks = true;
+    }
+
+    /// Starts a part, one of `part_count`, under a number that was never used before, from a known state if there is one.
+    /// Returns its informer, and the registration that counts its merged deltas.
     pub(super) fn add(
         &mut self,
         part: usize,
         source: PartSource,
+        known: Option<KnownState>,
         options: ReflectorOptions,
         flow: &Flow,
         part_count: usize,
     ) -> Result<(SharedIndexInformer, Registration), InformerError> {
         let bytes = (TOTAL_PART_BYTES / part_count.max(1)).clamp(*PART_BYTES.start(), *PART_BYTES.end());
         let crossings = source.time_filter().map(Crossings::new);
-        let informer = source
-            .informer()
-            .queue(QueueKind::Ordered)
-            .queue_capacity(QUEUE_CAPACITY)
-            .queue_bytes(bytes)
-            .reflector(options)
-            .resync_check_period(flow.resync)
-            .build();
+        let informer_options =
+            InformerOptions { bytes, options, resync: flow.resync, bookmarks: self.reports_bookmarks };
+        let informer = match known {
+            Some(known) => informer_options.build(source.continued_informer(known)),
+            None => informer_options.build(source.informer()),
+        };
         let block = OnSlow::Block { capacity: SUBSCRIPTION_CAPACITY, bytes };
         let on_slow = if flow.coalesce { OnSlow::Coalesce } else { block };
         let subscription = informer

@@ -3,7 +3,7 @@
 mod batch;
 mod collections;
 mod crossings;
-mod deadline;
+pub(super) mod deadline;
 mod failures;
 mod files;
 mod get_watch;
@@ -44,9 +44,8 @@ use crate::session::{
 use crate::settings::{self, Lines, PlanForm, Watch, WatchForm};
 use get_watch::Named;
 pub(super) use part_supervisor::PartSupervisor;
-pub(super) use parts::{PartRequests, Parts};
-pub(super) use printer::PartSink;
-use printer::{ChangedResults, DeltaPrinter, DeltaSelection};
+pub(super) use parts::{KnownStates, PartRequests, Parts};
+pub(super) use printer::{ChangedResults, DeltaPrinter, DeltaSelection, PartSink, later_version};
 pub(super) use watch_loop::WatchLoop;
 
 /// Prints until it is interrupted, a limit is reached, or every part has failed.
@@ -114,8 +113,8 @@ pub(crate) async fn run<W: Write>(
         several_namespaces: session.has_several_namespaces(),
     };
     let output = match &watch.form {
-        // A tree has a sink of its own.
-        WatchForm::Deltas | WatchForm::Tree => extent.stream(watch, stdout)?,
+        // Trees and runs have sinks of their own.
+        WatchForm::Deltas | WatchForm::Tree | WatchForm::Run => extent.stream(watch, stdout)?,
         WatchForm::Get(form) => WatchOutput::get(extent.get_watch(watch, form, stdout)),
         WatchForm::Events(events) => WatchOutput::events(EventStream::new(format::of_events(events, stdout))),
         WatchForm::Index(index) => live_groups(session, index, reporter, stdout)?,
@@ -189,7 +188,7 @@ fn print_failure(error: anyhow::Error) -> anyhow::Error {
 const ALWAYS_CHANGING: [&str; 2] = ["metadata.resourceVersion", "metadata.managedFields"];
 
 /// Returns the fields whose changes are printed; all fields unless options select some.
-fn scope(lines: &Lines) -> Result<Scope, PathError> {
+pub(super) fn scope(lines: &Lines) -> Result<Scope, PathError> {
     let paths = |texts: &[String]| -> Result<Vec<FieldPath>, PathError> {
         texts.iter().map(|text| FieldPath::parse(text)).collect()
     };
@@ -232,7 +231,7 @@ pub(super) async fn first_plan(
 
 /// Waits until one cluster is usable, and loads the selectable fields of its types. Returns `false` if none is usable, after
 /// reporting why.
-async fn first_parts(
+pub(super) async fn first_parts(
     session: &Session,
     watch: &Watch,
     targets: &mut TargetSet,

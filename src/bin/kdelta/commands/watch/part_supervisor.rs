@@ -233,7 +233,7 @@ impl<'a, P: PartSink> PartSupervisor<'a, P> {
     /// Whether kubectl would watch the part without listing it.
     fn only_watches(&self, part: &Part) -> bool {
         match &self.watch.form {
-            WatchForm::Deltas | WatchForm::Index(_) | WatchForm::Tree => false,
+            WatchForm::Deltas | WatchForm::Index(_) | WatchForm::Tree | WatchForm::Run => false,
             WatchForm::Get(_) => part.name.is_some(),
             WatchForm::Events(_) => true,
         }

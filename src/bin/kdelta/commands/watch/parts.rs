@@ -15,7 +15,7 @@ use super::unavailable_parts::UnavailableParts;
 use crate::commands::query_plan::{watch_conditions, watch_source};
 use crate::commands::reporter::Reporter;
 use crate::metrics::PartMetrics;
-use crate::session::{Filter, Part, PlannedPart, Session, TargetSet, reflector_options};
+use crate::session::{Filter, KnownState, Part, PlannedPart, Session, TargetSet, reflector_options};
 use crate::settings::{Selection, Watch};
 
 /// The parts to watch, and their requests, where they do not follow from the watch alone.
@@ -27,12 +27,19 @@ pub(in crate::commands) trait PartRequests {
     fn request(&self, part: &Part) -> (&Selection, Representation);
 }
 
+/// The states from which parts continue, as a consumer of an earlier watch left them.
+pub(in crate::commands) trait KnownStates {
+    /// Returns the state from which a part continues; `None` to list it.
+    fn of(&self, part: &Part) -> Option<KnownState>;
+}
+
 /// The parts of a stream by number. Numbers are never reused.
 pub(in crate::commands) struct Parts<'a> {
     pub(super) session: &'a Session,
     watch: &'a Watch,
     /// The requests, if they do not follow from the watch.
     requests: Option<&'a dyn PartRequests>,
+    known_states: Option<&'a dyn KnownStates>,
     reporter: Reporter,
     pub(super) targets: TargetSet,
     pub(super) stream: MergedStream,
@@ -83,6 +90,7 @@ impl<'a> Parts<'a> {
             session,
             watch,
             requests: None,
+            known_states: None,
             reporter,
             targets,
             stream: MergedStream::new(&watch.flow),
@@ -98,6 +106,17 @@ impl<'a> Parts<'a> {
     /// Sets the parts to watch and their requests.
     pub(in crate::commands) fn with_requests(self, requests: &'a dyn PartRequests) -> Self {
         Self { requests: Some(requests), ..self }
+    }
+
+    /// Sets the states from which parts continue.
+    pub(in crate::commands) fn with_known_states(self, known_states: &'a dyn KnownStates) -> Self {
+        Self { known_states: Some(known_states), ..self }
+    }
+
+    /// Makes the parts report bookmarks.
+    pub(in crate::commands) fn with_bookmarks(mut self) -> Self {
+        self.stream.report_bookmarks();
+        self
     }
 
     /// Removes the parts that the targets no longer include and adds new ones. Returns the added parts, which do not
@@ -210,8 +229,11 @@ impl<'a> Parts<'a> {
             let options = options.resume_from(Some(version.as_str().into()));
             PartBuffers::Channel(self.stream.resume(number, source.without_local_selection(), options))
         } else {
-            let (informer, registration) =
-                self.stream.add(number, source, options, flow, self.states.len())?;
+            // Without the bodies of objects, a filter that depends on the time can't be evaluated again.
+            let can_continue = source.time_filter().is_none();
+            let known = self.known_states.filter(|_| can_continue).and_then(|states| states.of(part));
+            let count = self.states.len();
+            let (informer, registration) = self.stream.add(number, source, known, options, flow, count)?;
             if flow.coalesce {
                 self.reporter.count_merged(number, registration.clone());
             }

@@ -9,7 +9,7 @@ use tokio::time::{Instant, timeout_at};
 use super::deadline;
 use super::part_event::{PartEvent, PartEventKind};
 use super::part_supervisor::PartSupervisor;
-use super::parts::Stage;
+use super::parts::{Parts, Stage};
 use super::printer::PartSink;
 use crate::commands::empty_result;
 use crate::commands::format;
@@ -70,13 +70,20 @@ impl<'a, P: PartSink> WatchLoop<'a, P> {
                 metrics.output_delay().end();
             }
             let retry_at = self.supervisor.retry_at();
+            let PartSupervisor { parts: Parts { targets, stream, .. }, printer, failures, .. } =
+                &mut self.supervisor;
+            let (report_at, redraw_at, printer) = (failures.report_at(), printer.redraw_at(), &*printer);
+            let next_batch = async {
+                printer.ready().await;
+                stream.next_batch(&mut batch, BATCH).await;
+            };
             tokio::select! {
-                update = self.supervisor.parts.targets.next() => if let Some(ended) = self.on_target_update(update)? {
+                update = targets.next() => if let Some(ended) = self.on_target_update(update)? {
                     return Ok(ended);
                 },
-                () = self.supervisor.parts.stream.next_batch(&mut batch, BATCH) => {}
-                () = deadline::reached(self.supervisor.failures.report_at()) => self.supervisor.failures.report_access(),
-                () = deadline::reached(self.supervisor.printer.redraw_at()) => {}
+                () = next_batch => {}
+                () = deadline::reached(report_at) => self.supervisor.failures.report_access(),
+                () = deadline::reached(redraw_at) => {}
                 () = deadline::reached(retry_at) => self.supervisor.retry_unavailable()?,
             }
         }
@@ -257,7 +264,7 @@ impl<'a, P: PartSink> WatchLoop<'a, P> {
     }
 
     /// Ends the watch because its time has passed. Without the requested number of deltas that is no success.
-    pub(super) fn timed_out(&mut self) -> ExitCode {
+    pub(in crate::commands) fn timed_out(&mut self) -> ExitCode {
         match self.finish() {
             ExitCode::Ok if self.watch.until.count.is_some() && !self.count_reached() => ExitCode::TimedOut,
             code => code,
@@ -266,11 +273,16 @@ impl<'a, P: PartSink> WatchLoop<'a, P> {
 
     /// Whether the watch may end with a summary. kubectl ends without a word, which scripts may rely on.
     fn reports_summary(&self) -> bool {
-        self.watch.form == WatchForm::Deltas || self.reporter.messages().has_reader()
+        match self.watch.form {
+            WatchForm::Deltas => true,
+            // It has a summary of its own.
+            WatchForm::Run => false,
+            _ => self.reporter.messages().has_reader(),
+        }
     }
 
     /// Ends the watch because of a signal.
-    pub(super) fn interrupted(&mut self, interrupt: Interrupt) -> ExitCode {
+    pub(in crate::commands) fn interrupted(&mut self, interrupt: Interrupt) -> ExitCode {
         self.supervisor.printer.end_screen();
         self.supervisor.failures.report_access();
         if self.reports_summary() {
@@ -279,6 +291,7 @@ impl<'a, P: PartSink> WatchLoop<'a, P> {
         match interrupt {
             Interrupt::Interrupt => ExitCode::Interrupted,
             Interrupt::Terminate => ExitCode::Terminated,
+            Interrupt::HangUp => ExitCode::HungUp,
         }
     }
 }

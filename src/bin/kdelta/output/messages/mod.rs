@@ -91,6 +91,11 @@ impl Messages {
         if self.is_json { self.print_json(level, text, fields) } else { self.print("", text) }
     }
 
+    /// Prints the bytes of another program as they are. The caller escapes them for a terminal.
+    pub(crate) fn raw(&self, line: &[u8]) {
+        self.write(line);
+    }
+
     /// Prints `Warning: …`, in yellow where there is colour.
     pub(crate) fn warning(&self, text: &str) {
         if self.is_json {
@@ -157,25 +162,25 @@ impl Messages {
 
     /// Prints a message. `heading` is trusted, `text` may be a server's.
     fn print(&self, heading: &str, text: &str) {
-        self.write(&format!("{heading}{}\n", escape_message(&self.masked(text))));
+        self.write(format!("{heading}{}\n", escape_message(&self.masked(text))).as_bytes());
     }
 
     /// Prints a message as a JSON line.
     fn print_json(&self, level: Level, text: &str, fields: &Fields<'_>) {
         let fields: Vec<_> = fields.iter().map(|(name, value)| (*name, self.masked(value))).collect();
         let fields: Vec<_> = fields.iter().map(|(name, value)| (*name, &**value)).collect();
-        self.write(&json_line::line(Timestamp::now(), level, &self.masked(text), &fields));
+        self.write(json_line::line(Timestamp::now(), level, &self.masked(text), &fields).as_bytes());
     }
 
     /// Writes a line; the only function that does.
-    fn write(&self, line: &str) {
+    fn write(&self, line: &[u8]) {
         let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
         self.counts.suspend(|| {
             if self.is_terminal {
                 self.live_region.hide();
             }
             // A single write, so that lines of other processes stay whole too.
-            let _ = out.write_all(line.as_bytes());
+            let _ = out.write_all(line);
             let _ = out.flush();
         });
     }

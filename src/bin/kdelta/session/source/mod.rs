@@ -1,12 +1,14 @@
 //! The list-watch source of one part. Selectors apply on the server if it supports them, otherwise on the client by the
 //! same rules.
 
+mod continued;
 mod filtered_stream;
 mod planned;
 mod received_count;
 mod request_permits;
 mod tries;
 
+pub(crate) use continued::{ContinuedSource, KnownState};
 pub(crate) use planned::RequestMode;
 pub(crate) use received_count::ReceivedCount;
 
@@ -110,9 +112,18 @@ impl PartSource {
     /// Returns an informer builder for this source. An object that no longer matches is reported as deleted in the last
     /// state that did.
     pub(crate) fn informer(self) -> Builder<Self> {
+        self.build(|source| source)
+    }
+
+    /// Returns an informer builder for this source that continues from a known state.
+    pub(crate) fn continued_informer(self, known: KnownState) -> Builder<ContinuedSource<Self>> {
+        self.build(|source| ContinuedSource::new(source, known))
+    }
+
+    fn build<L: ListerWatcher>(self, wrap: impl FnOnce(Self) -> L) -> Builder<L> {
         let detects = self.mutation_detector;
         let last_states = self.last_states();
-        let mut builder = SharedIndexInformer::builder(self);
+        let mut builder = SharedIndexInformer::builder(wrap(self));
         if let Some(last_states) = last_states {
             builder = builder.last_states(last_states);
         }

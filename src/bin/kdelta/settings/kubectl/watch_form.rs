@@ -1,5 +1,5 @@
-//! The form of a watch's output: kdelta's own, that of `kubectl get -w` or `kubectl events -w`, or the groups of an
-//! index.
+//! The form of a watch's output: kdelta's own, that of `kubectl get -w` or `kubectl events -w`, the groups of an index, or
+//! calls of a command.
 
 use super::events::EventOutput;
 use crate::args::GetArgs;
@@ -18,6 +18,8 @@ pub(crate) enum WatchForm {
     Index(Box<Index>),
     /// The objects of a tree, as `kdelta tree -w` prints them.
     Tree,
+    /// Deltas for the command of `kdelta run`.
+    Run,
 }
 
 /// The options of `get -w` that other watches do not have.

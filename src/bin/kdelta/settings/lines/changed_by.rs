@@ -27,7 +27,7 @@ impl PartialEq for ChangedBy {
 impl Eq for ChangedBy {}
 
 impl ChangedBy {
-    pub(super) fn read(text: &str) -> Result<Self, UsageError> {
+    pub(in crate::settings) fn read(text: &str) -> Result<Self, UsageError> {
         let Some(expression) = text.strip_prefix("jq=") else { return Ok(Self::Path(text.to_owned())) };
         let filter = JqFilter::parse(expression)
             .map_err(|error| UsageError::ChangedBy { text: expression.to_owned(), error })?;

@@ -79,6 +79,7 @@ pub(crate) async fn watch(
         interrupt = interrupts.first() => Ok(match interrupt {
             Interrupt::Interrupt => ExitCode::Interrupted,
             Interrupt::Terminate => ExitCode::Terminated,
+            Interrupt::HangUp => ExitCode::HungUp,
         }),
         () = end => Ok(ExitCode::Ok),
         // Boxed because the future is large.

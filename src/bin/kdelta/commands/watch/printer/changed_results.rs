@@ -11,7 +11,7 @@ use crate::settings::ChangedBy;
 
 /// The fields and expressions, one of which an update must change to be printed. Without any, it need not.
 #[derive(Default)]
-pub(in crate::commands::watch) struct ChangedResults {
+pub(in crate::commands) struct ChangedResults {
     /// The fields, if there are any.
     fields: Option<Scope>,
     expressions: Vec<JqComparison>,
@@ -22,7 +22,7 @@ impl ChangedResults {
     ///
     /// # Errors
     /// A path can't be parsed, or a thread can't be created.
-    pub(in crate::commands::watch) fn start(changed_by: &[ChangedBy]) -> anyhow::Result<Self> {
+    pub(in crate::commands) fn start(changed_by: &[ChangedBy]) -> anyhow::Result<Self> {
         let (mut paths, mut expressions) = (Vec::new(), Vec::new());
         for changed_by in changed_by {
             match changed_by {

@@ -3,7 +3,7 @@
 mod changed_results;
 mod part_sink;
 
-pub(in crate::commands::watch) use changed_results::ChangedResults;
+pub(in crate::commands) use changed_results::ChangedResults;
 pub(in crate::commands) use part_sink::PartSink;
 
 use std::cmp::Ordering;
@@ -29,20 +29,20 @@ use crate::output::{PrintError, WatchOutput};
 use crate::session::{ChangeFilter, Part};
 
 /// Options that select which deltas are printed.
-pub(in crate::commands::watch) struct DeltaSelection {
+pub(in crate::commands) struct DeltaSelection {
     /// The fields whose changes count.
-    pub(in crate::commands::watch) scope: Scope,
+    pub(in crate::commands) scope: Scope,
     /// The results that an update must change.
-    pub(in crate::commands::watch) changed_by: ChangedResults,
+    pub(in crate::commands) changed_by: ChangedResults,
     /// The expressions on changes, all of which must be true.
-    pub(in crate::commands::watch) filter: ChangeFilter,
+    pub(in crate::commands) filter: ChangeFilter,
     /// Whether lines may carry a version to resume from: not with coalescing, which changes the order, nor with `--by`,
     /// which needs the earlier state.
-    pub(in crate::commands::watch) resumable: bool,
+    pub(in crate::commands) resumable: bool,
 }
 
 /// Prints and counts deltas.
-pub(in crate::commands::watch) struct DeltaPrinter<W> {
+pub(in crate::commands) struct DeltaPrinter<W> {
     stream: WatchOutput,
     /// The parts by number.
     parts: HashMap<usize, PrintedPart>,
@@ -69,7 +69,7 @@ struct PrintedPart {
 }
 
 impl<W: Write> DeltaPrinter<W> {
-    pub(in crate::commands::watch) fn new(
+    pub(in crate::commands) fn new(
         stream: WatchOutput,
         selected: DeltaSelection,
         reporter: &Reporter,
@@ -142,6 +142,19 @@ impl<W: Write> DeltaPrinter<W> {
         let ResumedEvent { kind, object, old } = event;
         let change = change(own, received, kind, object, Origin::Watch);
         self.delta(part, &Change { old, ..change })
+    }
+
+    /// Prints an update whose earlier state is unknown.
+    pub(in crate::commands) fn update(
+        &mut self,
+        part: usize,
+        received: Timestamp,
+        object: Arc<Object>,
+        origin: Origin,
+    ) -> Result<(), PrintError> {
+        let Some(PrintedPart { part: own, .. }) = self.parts.get(&part) else { return Ok(()) };
+        let change = change(own, received, ChangeKind::Modified, object, origin);
+        self.delta(part, &change)
     }
 
     fn delta(&mut self, part: usize, change: &Change) -> Result<(), PrintError> {
@@ -327,7 +340,10 @@ impl<W: Write> DeltaPrinter<W> {
 /// Returns the version to resume from after an event. It never decreases: a server may send a delete with the version
 /// of the object's last update, and resuming there would repeat printed events. A version without an order does not
 /// replace an ordered one.
-fn later_version(resume: Option<ResourceVersion>, version: &ResourceVersion) -> ResourceVersion {
+pub(in crate::commands) fn later_version(
+    resume: Option<ResourceVersion>,
+    version: &ResourceVersion,
+) -> ResourceVersion {
     let is_ordered = |version: &ResourceVersion| version.compare(version).is_ok();
     match resume {
         Some(resume) if is_ordered(&resume) && resume.compare(version) != Ok(Ordering::Less) => resume,

@@ -1,5 +1,6 @@
 //! The receiver of a watch's events: a printer of deltas, or an output that follows from the state of all objects.
 
+use std::future::{self, Future};
 use std::io::{self, Write};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -51,6 +52,11 @@ pub(in crate::commands) trait PartSink {
     /// Receives the error of a part that was replaced by parts per namespace, which can't be listed either.
     fn refused(&mut self, _part: &Part, _received: Timestamp, _error: &Error) -> io::Result<()> {
         Ok(())
+    }
+
+    /// Waits until there is room for more events. Cancel safe.
+    fn ready(&self) -> impl Future<Output = ()> {
+        future::ready(())
     }
 
     /// Ends the initial state.

@@ -1,0 +1,168 @@
+//! `kdelta run`: a command for each object, then for every change.
+//!
+//! The watch delivers changes to a queue of lines, the calls take them from there. Both are futures of one task, so that a
+//! panic drops, and thereby kills, the running commands.
+
+mod call;
+mod calls;
+mod change_line;
+mod checkpoint;
+mod child_output;
+mod dead_letters;
+mod intake;
+mod process_groups;
+mod progress;
+mod queue;
+mod run_sink;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use process_groups::{GUARD, guard};
+
+use std::cell::RefCell;
+use std::io::{self, Write};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use anyhow::Context;
+use kdelta::clock::TokioClock;
+use tokio::sync::Notify;
+use tokio::time::Instant;
+
+use self::call::CallOptions;
+use self::calls::{Calls, Ends};
+use self::checkpoint::CheckpointWriter;
+use self::child_output::ChildOutput;
+use self::dead_letters::DeadLetters;
+use self::intake::{HandledStates, Intake, SelectedChanges};
+use self::process_groups::ProcessGroups;
+use self::progress::Progress;
+use self::queue::{RunMetrics, RunQueue, RunQueueOptions};
+use self::run_sink::RunSink;
+use crate::commands::reporter::Reporter;
+use crate::commands::watch::{
+    self, ChangedResults, DeltaPrinter, DeltaSelection, PartSupervisor, Parts, WatchLoop, deadline,
+};
+use crate::exit::{ExitCode, Usage};
+use crate::output::{ReaderWatch, WatchOutput};
+use crate::session::{ChangeFilter, EndSignals, ExitOnSignal, Session, TargetSet};
+use crate::settings::{OutputStream, Run, Watch};
+
+/// The limits of waiting lines: above either, the watch is not read.
+const MAX_LINES: usize = 10_000;
+const MAX_BYTES: usize = 64 * 1024 * 1024;
+
+/// Runs the command for all changes until it is interrupted, a limit is reached, or every part has failed.
+pub(crate) async fn run(
+    session: &Session,
+    run: &Run,
+    reporter: &Reporter,
+    stdout: OutputStream,
+    mut out: impl Write,
+) -> anyhow::Result<ExitCode> {
+    let watch = &Watch::of_run(run);
+    let last = reporter.clone();
+    let early = ExitOnSignal::after(move |end| last.messages().without_counts(end))?;
+    let end = watch.until.duration.map(|duration| Instant::now() + duration);
+    let dead_letters = run.dead_letters.as_deref().map(DeadLetters::open).transpose()?;
+    let (checkpoint, progress) = open_checkpoint(session, run)?;
+    let mut targets = TargetSet::start(session, &watch.selection, watch.ignore_not_found);
+    let mut is_partial = reporter.report_unusable(session);
+    tokio::select! {
+        is_there = watch::first_parts(session, watch, &mut targets, reporter, &mut is_partial) => if !is_there? {
+            return Ok(ExitCode::Error);
+        },
+        () = deadline::reached(end) => return Ok(match () {
+            () if is_partial => ExitCode::Partial,
+            () if watch.until.count.is_some() => ExitCode::TimedOut,
+            () => ExitCode::Ok,
+        }),
+    }
+    let groups = ProcessGroups::default();
+    let last = groups.clone();
+    let signals = EndSignals::listen(move || last.kill_all())?;
+    drop(early);
+    if let Err(error) = groups.start_guard() {
+        reporter.messages().warning(&format!(
+            "the process that ends commands if kdelta is killed can't be started: {error}"
+        ));
+    }
+    let reader_gone = Arc::new(Notify::new());
+    let notify = Arc::clone(&reader_gone);
+    let _reader = ReaderWatch::start(move || notify.notify_one())?;
+
+    let metrics = Arc::new(RunMetrics::default());
+    let queue = RunQueue::new(queue_options(run), Arc::new(TokioClock), Arc::clone(&metrics));
+    let has_progress = progress.is_some();
+    let intake = Rc::new(RefCell::new(Intake::new(queue, progress, run.on.clone())));
+    let selected = DeltaSelection {
+        scope: watch::scope(&watch.lines).context(Usage)?,
+        changed_by: ChangedResults::start(&watch.lines.changed_by)?,
+        filter: ChangeFilter::new(&watch.selection.filter, session.expression_errors()),
+        resumable: !watch.filters(),
+    };
+    let output = WatchOutput::receiver(SelectedChanges(Rc::clone(&intake)));
+    let printer = DeltaPrinter::new(output, selected, reporter, io::sink());
+    let sink = RunSink::new(printer, Rc::clone(&intake), reporter);
+    let handled = HandledStates(Rc::clone(&intake));
+    let mut parts = Parts::new(session, watch, reporter.clone(), targets);
+    if has_progress {
+        parts = parts.with_bookmarks();
+        // A run that ends with the initial state needs that state: the current objects, and their difference.
+        if !watch.until.synced {
+            parts = parts.with_known_states(&handled);
+        }
+    }
+    let supervisor = PartSupervisor::new(watch, reporter, parts, sink, is_partial);
+    let mut watch_loop = WatchLoop::new(watch, reporter, supervisor);
+    let mut calls = Calls {
+        options: CallOptions {
+            command: run.command.clone(),
+            timeout: run.timeout,
+            masks_secrets: run.mask_secrets,
+        },
+        jobs: run.jobs,
+        groups,
+        output: (run.jobs > 1).then(|| ChildOutput {
+            out: RefCell::new(&mut out),
+            is_terminal: stdout.is_terminal,
+            reporter,
+        }),
+        intake,
+        metrics: Arc::clone(&metrics),
+        dead_letters,
+        checkpoint,
+        reporter,
+    };
+    let ended = calls.run(&mut watch_loop, &Ends { signals, at: end, reader_gone }).await;
+    watch_loop.stop().await;
+    let written = calls.finish().await;
+    reporter.messages().notice(&metrics.to_string());
+    let code = ended?;
+    written?;
+    Ok(if code == ExitCode::Ok && metrics.has_given_up() { ExitCode::Error } else { code })
+}
+
+/// Reads the checkpoint, and writes it once, so that a file that can't be written is an error at the start.
+fn open_checkpoint(
+    session: &Session,
+    run: &Run,
+) -> anyhow::Result<(Option<CheckpointWriter>, Option<Progress>)> {
+    let Some(file) = &run.checkpoint else { return Ok((None, None)) };
+    let coverage = checkpoint::coverage(file, session);
+    let progress = checkpoint::read(&file.path, &coverage)?;
+    let writer = CheckpointWriter::start(&file.path, coverage, &progress)?;
+    Ok((Some(writer), Some(progress)))
+}
+
+fn queue_options(run: &Run) -> RunQueueOptions {
+    RunQueueOptions {
+        latest: run.latest,
+        debounce: run.debounce,
+        batch: run.batch,
+        max_retries: run.max_retries,
+        retry_delay: run.retry_delay,
+        max_lines: MAX_LINES,
+        max_bytes: MAX_BYTES,
+    }
+}

@@ -1,0 +1,102 @@
+//! A source that begins with a known state instead of a list, so that its informer continues from the version of that state.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use std::vec;
+
+use kdelta::listwatch::{Error, ListMeta, ListOptions, ListStream, ListerWatcher, WatchOptions};
+use kdelta::object::{Object, ResourceVersion, TypeMeta};
+
+/// The objects that a consumer of a source knows, complete up to a version.
+#[derive(Debug, Clone)]
+pub(crate) struct KnownState {
+    pub(crate) version: ResourceVersion,
+    /// They may have no more than names, uids and versions.
+    pub(crate) objects: Vec<Arc<Object>>,
+}
+
+/// A source whose first list is a known state. The watch then begins at the version of that state, and a server that no longer
+/// has that version leads to a new list, which is compared with the known state like any relist.
+pub(crate) struct ContinuedSource<S> {
+    source: S,
+    /// A std mutex: held to take the state, once.
+    known: Mutex<Option<KnownState>>,
+}
+
+impl<S> ContinuedSource<S> {
+    pub(crate) fn new(source: S, known: KnownState) -> Self {
+        Self { source, known: Mutex::new(Some(known)) }
+    }
+
+    fn take_known(&self) -> Option<KnownState> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    fn has_known(&self) -> bool {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+    }
+}
+
+/// A known state, or a list of the source.
+pub(crate) enum ContinuedList<L> {
+    Known { objects: vec::IntoIter<Arc<Object>>, meta: ListMeta },
+    Listed(L),
+}
+
+impl<L: ListStream> ListStream for ContinuedList<L> {
+    async fn next(&mut self) -> Result<Option<Arc<Object>>, Error> {
+        match self {
+            Self::Known { objects, .. } => Ok(objects.next()),
+            Self::Listed(list) => list.next().await,
+        }
+    }
+
+    fn meta(&self) -> &ListMeta {
+        match self {
+            Self::Known { meta, .. } => meta,
+            Self::Listed(list) => list.meta(),
+        }
+    }
+}
+
+impl<S: ListerWatcher> ListerWatcher for ContinuedSource<S> {
+    type List = ContinuedList<S::List>;
+    type Watch = S::Watch;
+
+    async fn list(&self, options: &ListOptions) -> Result<Self::List, Error> {
+        if let Some(KnownState { version, objects }) = self.take_known() {
+            let meta = ListMeta { resource_version: version, ..ListMeta::default() };
+            return Ok(ContinuedList::Known { objects: objects.into_iter(), meta });
+        }
+        self.source.list(options).await.map(ContinuedList::Listed)
+    }
+
+    async fn watch(&self, options: &WatchOptions) -> Result<Self::Watch, Error> {
+        self.source.watch(options).await
+    }
+
+    async fn progress(&self, seen: &ResourceVersion) -> Result<ResourceVersion, Error> {
+        self.source.progress(seen).await
+    }
+
+    /// The known state is a list.
+    fn supports_watch_list(&self) -> bool {
+        !self.has_known() && self.source.supports_watch_list()
+    }
+
+    fn expected_type(&self) -> Option<Arc<TypeMeta>> {
+        self.source.expected_type()
+    }
+
+    fn external_wait(&self) -> Duration {
+        self.source.external_wait()
+    }
+
+    fn objects_read(&self) -> u64 {
+        self.source.objects_read()
+    }
+
+    fn disable_watch_list(&self) {
+        self.source.disable_watch_list();
+    }
+}
