@@ -1,6 +1,6 @@
 //! Queries and templates over objects: quantities, groups with counts and aggregates, sorting, custom columns, Go templates
-//! and aligned cells as kubectl has them, conditions on fields, jq and CEL expressions, conditions to wait for,
-//! and the status of objects and rollouts. Pure.
+//! and aligned cells as kubectl has them, conditions on fields, jq and CEL expressions, conditions to wait for, also over
+//! sets of objects, and the status of objects and rollouts. Pure.
 
 #[cfg(feature = "cel")]
 mod cel;
@@ -13,6 +13,8 @@ mod jq;
 mod kstatus;
 mod quantity;
 mod rollout;
+#[cfg(feature = "cel")]
+mod set_wait;
 mod sort;
 mod tab_writer;
 mod wait;
@@ -28,6 +30,11 @@ pub use jq::{JqError, JqFilter, JqSyntaxError};
 pub use kstatus::{ComputedStatus, ObjectStatus, StandardCondition, StandardConditionType, StatusError};
 pub use quantity::{Notation, Quantity, QuantityError, format_quantity};
 pub use rollout::{RolloutError, RolloutKind, RolloutStatus};
+#[cfg(feature = "cel")]
+pub use set_wait::{
+    DecidingObject, MissingObject, Moment, ObjectTest, Quantifier, WaitCondition, WaitFailure, WaitMachine,
+    WaitMet, WaitReason, WaitRules, WaitState,
+};
 pub use sort::{
     Incomparable, SortBy, SortError, SortKey, SortedItems, WATCH_ONLY_WARNING, WATCH_WARNING, go_sort,
 };

@@ -3,11 +3,12 @@
 use std::fmt;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use super::error::{CelError, CelSyntaxError};
+use super::check;
+use super::error::{CelError, CelSyntaxError, Problem};
 use super::eval::{Evaluation, Validity, Variables};
 use super::plan::{PathStep, Program};
 use super::required::{RequiredValue, required_values, required_values_suffice};
-use super::{check, syntax};
+use super::syntax::{self, Expr};
 
 /// A compiled CEL expression whose result is a boolean.
 ///
@@ -92,14 +93,22 @@ impl CelFilter {
     /// # Errors
     /// The first problem, with its position.
     pub fn parse(text: &str, has_old: bool) -> Result<Self, CelSyntaxError> {
-        let of = check::Use::Filter { has_old };
-        let checked = syntax::parse(text).and_then(|expr| Ok((check::check(&expr, of)?, expr)));
-        let (program, expr) = checked.map_err(|problem| problem.in_text(text))?;
+        syntax::parse(text)
+            .and_then(|expr| Self::compile(&expr, text, has_old))
+            .map_err(|problem| problem.in_text(text))
+    }
+
+    /// Compiles a parsed expression with this text.
+    ///
+    /// # Errors
+    /// The first problem.
+    pub(super) fn compile(expr: &Expr, text: &str, has_old: bool) -> Result<Self, Problem> {
+        let program = check::check(expr, check::Use::Filter { has_old })?;
         Ok(Self {
             program,
             text: text.to_owned(),
-            required: required_values(&expr),
-            required_values_suffice: required_values_suffice(&expr),
+            required: required_values(expr),
+            required_values_suffice: required_values_suffice(expr),
         })
     }
 

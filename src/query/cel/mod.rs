@@ -13,6 +13,7 @@ mod kubernetes;
 mod plan;
 mod required;
 mod syntax;
+mod terms;
 #[cfg(test)]
 mod tests;
 mod time_text;
@@ -23,4 +24,5 @@ mod values;
 pub use error::{CelError, CelSyntaxError};
 pub use filter::{CelFilter, CelInput, CelValidity};
 pub use required::RequiredValue;
+pub(super) use terms::{Term, Terms};
 pub use values::CelValues;

@@ -3,11 +3,13 @@
 mod lexer;
 mod literal;
 mod parser;
+mod pieces;
 #[cfg(test)]
 mod tests;
 
 pub(super) use lexer::lone_equals_sign;
 pub(super) use parser::parse;
+pub(super) use pieces::{pieces, without_parentheses};
 
 /// A part of an expression.
 #[derive(Debug)]

@@ -1,0 +1,98 @@
+//! States from which an object does not get ready any more, and states in which waiting rarely helps.
+
+use super::subject::Subject;
+use crate::query::kstatus::ObjectStatus;
+
+/// The end of a pod or a Job.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum EndState {
+    PodSucceeded,
+    /// With the reason of the pod, if it has one.
+    PodFailed(Option<String>),
+    JobComplete,
+    /// With the reason of the condition.
+    JobFailed(Option<String>),
+}
+
+/// The reasons for which a container waits that seldom pass without a change of the pod.
+const BROKEN: [&str; 5] =
+    ["CrashLoopBackOff", "ErrImageNeverPull", "ErrImagePull", "ImagePullBackOff", "InvalidImageName"];
+
+/// The kinds that leave a finished pod alone, and replace it under another name if at all. Other owners may delete it and
+/// create one with the same name, as a `StatefulSet` does.
+const KEEPERS: [(&str, &str); 4] = [
+    ("apps/v1", "DaemonSet"),
+    ("apps/v1", "ReplicaSet"),
+    ("batch/v1", "Job"),
+    ("v1", "ReplicationController"),
+];
+
+impl EndState {
+    /// Returns the end of an object, if it has reached it and is not being deleted.
+    pub(super) fn of(subject: &Subject<'_>) -> Option<Self> {
+        let (group, kind) = subject.group_kind();
+        let facts = subject.facts();
+        if subject.is_gone || facts.is_terminating() {
+            return None;
+        }
+        match (group, kind) {
+            ("", "Pod") => match facts.phase() {
+                "Succeeded" => Some(Self::PodSucceeded),
+                "Failed" => Some(Self::PodFailed(facts.reason().map(str::to_owned))),
+                _ => None,
+            },
+            ("batch", "Job") => {
+                if facts.true_condition("Complete").is_some() {
+                    return Some(Self::JobComplete);
+                }
+                let failed = facts.true_condition("Failed")?;
+                Some(Self::JobFailed(failed.reason.clone().filter(|reason| !reason.is_empty())))
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns the reason why the object does not change any more; `None` if it may be replaced under the same name.
+    pub(super) fn final_reason(&self, subject: &Subject<'_>) -> Option<String> {
+        let because = |reason: &Option<String>| match reason {
+            Some(reason) => format!(" ({reason})"),
+            None => String::new(),
+        };
+        match self {
+            Self::JobComplete => Some("the Job is complete".to_owned()),
+            Self::JobFailed(reason) => Some(format!("the Job has failed{}", because(reason))),
+            Self::PodSucceeded | Self::PodFailed(_) if may_be_replaced(subject) => None,
+            Self::PodSucceeded => Some("the pod has finished and is not started again".to_owned()),
+            Self::PodFailed(reason) => {
+                Some(format!("the pod has failed{} and is not started again", because(reason)))
+            }
+        }
+    }
+}
+
+/// Whether the owner of a finished pod may create another with the same name.
+fn may_be_replaced(subject: &Subject<'_>) -> bool {
+    subject.facts().controller().is_some_and(|owner| !KEEPERS.contains(&owner))
+}
+
+/// Returns the reason why waiting for an object rarely helps.
+pub(super) fn broken_reason(subject: &Subject<'_>) -> Option<String> {
+    let facts = subject.facts();
+    if subject.is_gone || facts.is_terminating() {
+        return None;
+    }
+    if let Some((container, reason)) = facts.waiting().find(|(_, reason)| BROKEN.contains(reason)) {
+        return Some(format!("container {container} waits: {reason}"));
+    }
+    if let Some(end @ (EndState::JobFailed(_) | EndState::PodFailed(_))) = EndState::of(subject) {
+        return end.final_reason(subject);
+    }
+    let computed = subject.status().ok()?;
+    let reason = computed.condition.as_ref().map_or("", |condition| &*condition.reason);
+    // A node for the pod may be added at any time.
+    let is_failed = computed.status == ObjectStatus::Failed && reason != "PodUnschedulable";
+    is_failed.then(|| match reason {
+        "" => computed.message.to_string(),
+        reason => reason.to_owned(),
+    })
+}
