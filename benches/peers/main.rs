@@ -23,6 +23,7 @@ mod test_server;
 #[allow(dead_code, reason = "the tests ask it for more")]
 mod testbed;
 mod tree;
+mod waits;
 mod wire;
 
 use std::path::PathBuf;
@@ -86,6 +87,9 @@ fn main() -> anyhow::Result<()> {
     let mut verdicts = targets::of(&tables, server.json_bytes());
     if arguments.wants("queries") {
         verdicts.push(queries::compare(&server)?);
+    }
+    if arguments.wants("wait") {
+        verdicts.extend(waits::compare(&server)?);
     }
     let mut live = Vec::new();
     if arguments.live > 0 && arguments.wants("live") {

@@ -32,8 +32,8 @@ pub use quantity::{Notation, Quantity, QuantityError, format_quantity};
 pub use rollout::{RolloutError, RolloutKind, RolloutStatus};
 #[cfg(feature = "cel")]
 pub use set_wait::{
-    DecidingObject, MissingObject, Moment, ObjectTest, Quantifier, WaitCondition, WaitFailure, WaitMachine,
-    WaitMet, WaitReason, WaitRules, WaitState,
+    DecidingObject, MissingObject, Moment, Quantifier, WaitCondition, WaitFailure, WaitMachine, WaitMet,
+    WaitReason, WaitRules, WaitState,
 };
 pub use sort::{
     Incomparable, SortBy, SortError, SortKey, SortedItems, WATCH_ONLY_WARNING, WATCH_WARNING, go_sort,

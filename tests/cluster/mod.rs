@@ -26,6 +26,7 @@ mod replay;
 mod representations;
 mod restored_server;
 mod run;
+mod set_wait;
 mod wait;
 mod watches;
 

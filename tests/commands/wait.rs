@@ -70,7 +70,7 @@ fn errors_and_time_outs_exit_with_1() {
         ),
         ("wait deploy/web --for=delete --timeout=0", 1, "error: condition not met for deployments/web\n"),
         ("wait pods -l app=none --for=condition=Ready", 1, "error: no matching resources found\n"),
-        ("wait deploy/web --for=ready", 2, "error: unrecognized condition: \"ready\"\n"),
+        ("wait deploy/web --for=redy", 2, "error: unrecognized condition: \"redy\"\n"),
     ] {
         assert_eq!(demo.run(words).failure(code), message, "{words}");
     }

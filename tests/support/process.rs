@@ -140,6 +140,11 @@ impl Running {
         stdin.write_all(format!("{line}\n").as_bytes()).expect("the program reads");
     }
 
+    /// Whether it has ended.
+    pub(crate) fn has_ended(&mut self) -> bool {
+        self.child.try_wait().expect("a child").is_some()
+    }
+
     pub(crate) fn pid(&self) -> u32 {
         self.child.id()
     }

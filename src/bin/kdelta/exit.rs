@@ -24,6 +24,8 @@ pub(crate) enum ExitCode {
     Partial = 4,
     /// The time ran out before what was requested happened.
     TimedOut = 5,
+    /// What was requested can't happen any more, or a failure ends the wait for it.
+    Failed = 6,
     /// The terminal was closed: the default action of SIGHUP.
     HungUp = 129,
     /// Stopped by SIGINT.
@@ -35,7 +37,7 @@ pub(crate) enum ExitCode {
 }
 
 /// The meanings of the exit codes, by number. The help and the manual print them; docs/exit-codes.md has the same table.
-const MEANINGS: [(&[ExitCode], &str); 7] = [
+const MEANINGS: [(&[ExitCode], &str); 8] = [
     (&[ExitCode::Ok], "done, also when nothing matched"),
     (
         &[ExitCode::Error],
@@ -44,7 +46,11 @@ const MEANINGS: [(&[ExitCode], &str); 7] = [
     (&[ExitCode::Usage], "usage error, in the arguments or in their defaults"),
     (&[ExitCode::Empty], "nothing matched, with `--fail-if-empty`"),
     (&[ExitCode::Partial], "some of the requested parts failed, the rest completed"),
-    (&[ExitCode::TimedOut], "the time ran out first: `--count` was not reached within `--duration`"),
+    (
+        &[ExitCode::TimedOut],
+        "the time ran out first: `--count` was not reached within `--duration`, or `wait` did not see its conditions met within `--timeout`",
+    ),
+    (&[ExitCode::Failed], "`wait` gave up: its conditions can't be met any more, or an object failed"),
     (
         &[ExitCode::HungUp, ExitCode::Interrupted, ExitCode::BrokenPipe, ExitCode::Terminated],
         "ended by SIGHUP, SIGINT, a closed pipe, or SIGTERM",

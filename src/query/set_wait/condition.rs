@@ -1,16 +1,19 @@
 //! A condition on one state of an object.
 
 use std::fmt;
-use std::sync::Arc;
 use std::time::{Duration, SystemTime};
+
+use jiff::Timestamp;
 
 use super::evaluation::{Evaluation, Truth};
 use super::impossible::EndState;
 use super::subject::Subject;
 use super::words::Word;
-use crate::query::cel::{CelFilter, CelInput, CelSyntaxError, Term, Terms};
+use crate::object::JsonValue;
+use crate::query::cel::{CelFilter, CelInput, CelSyntaxError, CelValidity, Term, Terms};
+use crate::query::wait::{ConditionTestError, KubectlCondition};
 
-/// The time after which an expression that uses `now` is evaluated again.
+/// The time after which an expression is evaluated again whose result may change at any moment.
 const INTERVAL: Duration = Duration::from_secs(1);
 
 /// A condition on one state of an object.
@@ -30,19 +33,8 @@ pub struct WaitCondition {
 enum Form {
     /// CEL in which the words `ready`, `current`, `failed`, `complete`, `exists` and `gone` may be used.
     Expression(Term<Word>),
-    /// A condition of the status has a value.
-    Status { kind: String, value: String },
-    /// A test of the caller.
-    Test(Arc<dyn ObjectTest>),
-}
-
-/// A test on the body of an object.
-pub trait ObjectTest: Send + Sync {
-    /// Returns whether an object passes.
-    ///
-    /// # Errors
-    /// The reason why there is no result.
-    fn holds(&self, json: &[u8]) -> Result<bool, String>;
+    /// A condition of kubectl's that reads the object.
+    Kubectl(KubectlCondition),
 }
 
 impl WaitCondition {
@@ -55,17 +47,16 @@ impl WaitCondition {
         Ok(Self { text: text.to_owned(), form: Form::Expression(term) })
     }
 
-    /// Returns the condition that a condition of the status has a value, both regardless of case, as in kubectl: one of an
-    /// earlier generation of the object does not count.
+    /// Returns a condition of kubectl's, which was written like this.
     #[must_use]
-    pub fn status_condition(text: &str, kind: &str, value: &str) -> Self {
-        Self { text: text.to_owned(), form: Form::Status { kind: kind.to_owned(), value: value.to_owned() } }
-    }
-
-    /// Returns the condition that an object passes a test.
-    #[must_use]
-    pub fn test(description: &str, test: Arc<dyn ObjectTest>) -> Self {
-        Self { text: description.to_owned(), form: Form::Test(test) }
+    pub fn kubectl(text: &str, condition: KubectlCondition) -> Self {
+        let word = |word| Form::Expression(Term { text: text.to_owned(), terms: Terms::Word(word) });
+        let form = match condition {
+            KubectlCondition::Create => word(Word::Exists),
+            KubectlCondition::Delete => word(Word::Gone),
+            condition => Form::Kubectl(condition),
+        };
+        Self { text: text.to_owned(), form }
     }
 
     /// Returns the condition as it was written.
@@ -82,7 +73,7 @@ impl WaitCondition {
                 Terms::Not(negated) => matches!(negated.terms, Terms::Word(Word::Exists)),
                 _ => false,
             },
-            Form::Status { .. } | Form::Test(_) => false,
+            Form::Kubectl(_) => false,
         }
     }
 
@@ -90,14 +81,14 @@ impl WaitCondition {
     pub(super) fn mentions_gone(&self) -> bool {
         match &self.form {
             Form::Expression(term) => mentions_gone(term),
-            Form::Status { .. } | Form::Test(_) => false,
+            Form::Kubectl(_) => false,
         }
     }
 
     pub(super) fn reads_only_metadata(&self) -> bool {
         match &self.form {
             Form::Expression(term) => reads_only_metadata(term),
-            Form::Status { .. } | Form::Test(_) => false,
+            Form::Kubectl(_) => false,
         }
     }
 
@@ -105,7 +96,7 @@ impl WaitCondition {
     pub(super) fn reads_status(&self) -> bool {
         match &self.form {
             Form::Expression(term) => reads_status(term),
-            Form::Status { .. } | Form::Test(_) => true,
+            Form::Kubectl(_) => true,
         }
     }
 
@@ -113,12 +104,7 @@ impl WaitCondition {
         match &self.form {
             Form::Expression(term) => evaluate(term, subject),
             _ if subject.is_gone => Evaluation::fixed(Truth::Unknown),
-            Form::Status { kind, value } => Evaluation::fixed(status(kind, value, subject)),
-            Form::Test(test) => Evaluation::fixed(match test.holds(subject.json()) {
-                Ok(true) => Truth::True,
-                Ok(false) => Truth::False,
-                Err(_) => Truth::Unknown,
-            }),
+            Form::Kubectl(condition) => Evaluation::fixed(kubectl(condition, subject)),
         }
     }
 
@@ -135,8 +121,8 @@ impl WaitCondition {
             Form::Expression(Term { terms: Terms::Filter(filter), .. }) => {
                 filter.evaluate(&input(subject)).err().map(|error| error.to_string())
             }
-            Form::Test(test) => test.holds(subject.json()).err(),
-            _ => None,
+            Form::Kubectl(condition) => is_met(condition, subject).err().map(|error| error.to_string()),
+            Form::Expression(_) => None,
         };
         match error {
             Some(error) => format!("{} has no result: {error}", self.text),
@@ -171,12 +157,22 @@ fn input<'s>(subject: &'s Subject<'_>) -> CelInput<'s> {
 }
 
 fn expression(filter: &CelFilter, subject: &Subject<'_>) -> Evaluation {
-    let truth = match filter.evaluate(&input(subject)) {
+    let (result, validity) = filter.evaluate_with_validity(&input(subject));
+    let truth = match result {
         Ok(true) => Truth::True,
         Ok(false) => Truth::False,
         Err(_) => Truth::Unknown,
     };
-    let until = filter.uses_now().then(|| subject.moment.elapsed + INTERVAL);
+    let soon = subject.moment.elapsed + INTERVAL;
+    let until = match validity {
+        CelValidity::Always => None,
+        CelValidity::Unknown => Some(soon),
+        // A moment that is out of range does not come.
+        CelValidity::Until(moment) => {
+            let moment = Timestamp::try_from(moment).ok();
+            moment.map(|moment| subject.elapsed_at(moment).unwrap_or(soon))
+        }
+    };
     Evaluation { truth, until }
 }
 
@@ -211,28 +207,33 @@ fn reads_status(term: &Term<Word>) -> bool {
     }
 }
 
-fn status(kind: &str, value: &str, subject: &Subject<'_>) -> Truth {
-    let facts = subject.facts();
-    let is_end = |name: &str| kind.eq_ignore_ascii_case(name) && value.eq_ignore_ascii_case("true");
-    match EndState::of(subject) {
-        Some(EndState::PodSucceeded | EndState::PodFailed(_))
-            if is_end("Ready") || is_end("ContainersReady") =>
-        {
-            return Truth::Never;
-        }
-        Some(EndState::JobFailed(_)) if is_end("Complete") => return Truth::Never,
-        Some(EndState::JobComplete) if is_end("Failed") => return Truth::Never,
-        _ => {}
+fn is_met(condition: &KubectlCondition, subject: &Subject<'_>) -> Result<bool, ConditionTestError> {
+    let object = JsonValue::parse(subject.json());
+    match condition {
+        KubectlCondition::Create => Ok(true),
+        KubectlCondition::Delete => Ok(false),
+        KubectlCondition::Status(condition) => condition.is_met(&object),
+        KubectlCondition::Value(condition) => condition.is_met(&object),
     }
-    let Some(condition) =
-        facts.conditions().iter().find(|condition| condition.kind.eq_ignore_ascii_case(kind))
-    else {
-        return Truth::False;
-    };
-    let of_status = facts.status.as_ref().and_then(|status| status.observed_generation);
-    let is_outdated = match (facts.metadata.generation, condition.observed_generation.or(of_status)) {
-        (Some(generation), Some(observed)) => observed < generation,
-        _ => false,
-    };
-    if !is_outdated && condition.status.eq_ignore_ascii_case(value) { Truth::True } else { Truth::False }
+}
+
+fn kubectl(condition: &KubectlCondition, subject: &Subject<'_>) -> Truth {
+    if let KubectlCondition::Status(condition) = condition {
+        let is_for = |kind: &str| condition.is_for(kind, "true");
+        match EndState::of(subject) {
+            Some(EndState::PodSucceeded | EndState::PodFailed(_))
+                if is_for("Ready") || is_for("ContainersReady") =>
+            {
+                return Truth::Never;
+            }
+            Some(EndState::JobFailed(_)) if is_for("Complete") => return Truth::Never,
+            Some(EndState::JobComplete) if is_for("Failed") => return Truth::Never,
+            _ => {}
+        }
+    }
+    match is_met(condition, subject) {
+        Ok(true) => Truth::True,
+        Ok(false) => Truth::False,
+        Err(_) => Truth::Unknown,
+    }
 }

@@ -7,17 +7,17 @@ use serde::Deserialize;
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct Facts {
     #[serde(default)]
-    pub(super) metadata: Metadata,
+    metadata: Metadata,
     #[serde(default)]
-    pub(super) status: Option<Status>,
+    status: Option<Status>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Metadata {
+struct Metadata {
     creation_timestamp: Option<String>,
     deletion_timestamp: Option<String>,
-    pub(super) generation: Option<i64>,
+
     owner_references: Option<Vec<Owner>>,
 }
 
@@ -33,10 +33,10 @@ struct Owner {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Status {
+struct Status {
     phase: Option<String>,
     reason: Option<String>,
-    pub(super) observed_generation: Option<i64>,
+    observed_generation: Option<i64>,
     conditions: Option<Vec<Condition>>,
     init_container_statuses: Option<Vec<Container>>,
     container_statuses: Option<Vec<Container>>,
@@ -53,7 +53,6 @@ pub(super) struct Condition {
     #[serde(default)]
     pub(super) reason: Option<String>,
     last_transition_time: Option<String>,
-    pub(super) observed_generation: Option<i64>,
 }
 
 #[derive(Debug, Deserialize)]

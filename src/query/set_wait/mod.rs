@@ -19,7 +19,7 @@ mod tally;
 mod tests;
 mod words;
 
-pub use condition::{ObjectTest, WaitCondition};
+pub use condition::WaitCondition;
 pub use machine::WaitMachine;
 pub use missing::{MissingObject, WaitReason};
 pub use outcome::{DecidingObject, WaitFailure, WaitMet, WaitState};

@@ -22,6 +22,12 @@ impl StatusCondition {
         Self { kind: kind.to_owned(), status: status.to_owned() }
     }
 
+    /// Whether this is for a condition of this type with this status. Case does not matter.
+    #[must_use]
+    pub fn is_for(&self, kind: &str, status: &str) -> bool {
+        equal_fold(&self.kind, kind) && equal_fold(&self.status, status)
+    }
+
     /// Whether the object has the condition with this status. The first condition of the type counts. One that its
     /// controller set before the last change of the object does not count as met.
     ///

@@ -41,7 +41,7 @@ pub(crate) use spelling::{
 };
 pub(crate) use tasks::{ExplainArgs, GetArgs, ObjectArgs, UntilArgs, WatchArgs};
 pub(crate) use tree::{BusyType, TreeArgs};
-pub(crate) use wait::{RolloutArgs, WaitArgs};
+pub(crate) use wait::{RolloutArgs, SetWaitArgs, WaitArgs};
 
 use clap::{Parser, Subcommand};
 

@@ -67,7 +67,7 @@ pub(crate) struct SelectArgs {
 }
 
 /// The flags of local filters: conditions on single objects, all of which must hold.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Filter")]
 pub(crate) struct FilterArgs {
     /// Only objects created at least this long ago, such as 2d, 3d4h or 90m
@@ -103,6 +103,18 @@ pub(crate) struct FilterArgs {
     /// and old in a watch; of repeated flags all must be true
     #[arg(long = "where", value_name = "EXPRESSION", allow_hyphen_values = true)]
     pub(crate) expressions: Vec<String>,
+}
+
+impl FilterArgs {
+    /// Whether any of the flags is given.
+    pub(crate) fn is_given(&self) -> bool {
+        let Self { older_than, newer_than, restarted_within, status, ready, not_ready, name, expressions } =
+            self;
+        [older_than, newer_than, restarted_within].iter().any(|age| age.is_some())
+            || *ready
+            || *not_ready
+            || [status, name, expressions].iter().any(|texts| !texts.is_empty())
+    }
 }
 
 /// The way the initial state is requested.

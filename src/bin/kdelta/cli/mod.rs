@@ -324,6 +324,7 @@ fn configuration_error(error: anyhow::Error, settings: &Settings) -> anyhow::Err
             | Task::Tree(_)
             | Task::Run(_)
             | Task::Wait(_)
+            | Task::SetWait(_)
             | Task::Rollout(_)
             | Task::Events(_)
     );

@@ -12,6 +12,7 @@ pub(super) fn follows(task: &Task) -> bool {
         task,
         Task::Watch(_)
             | Task::Run(_)
+            | Task::SetWait(_)
             | Task::Events(Events { watch: true, .. })
             | Task::Index(Index { watch: true, explain: None, .. })
             | Task::Tree(Tree { watch: true, explain: None, .. })
@@ -30,6 +31,9 @@ pub(super) async fn follow(
         Task::Watch(watch) => commands::watch::run(session, watch, reporter, terminal, out).await,
         // Boxed because the future is large.
         Task::Run(run) => Box::pin(commands::run::run(session, run, reporter, terminal, out)).await,
+        Task::SetWait(wait) => {
+            Box::pin(commands::set_wait::run(session, wait, reporter, terminal, out)).await
+        }
         Task::Events(events) => commands::events::watch(session, events, reporter, terminal, out).await,
         Task::Index(index) => commands::index::watch(session, index, reporter, terminal, out).await,
         Task::Tree(tree) => commands::tree::watch(session, tree, reporter, terminal, out).await,
@@ -68,8 +72,12 @@ pub(super) async fn answer(
             commands::explain::run(session, request, reporter, out).await?;
             Ok(ExitCode::Ok)
         }
-        Task::Watch(_) | Task::Run(_) | Task::Demo | Task::Completions(_) | Task::Man(_) | Task::Options => {
-            Ok(ExitCode::Ok)
-        }
+        Task::Watch(_)
+        | Task::Run(_)
+        | Task::SetWait(_)
+        | Task::Demo
+        | Task::Completions(_)
+        | Task::Man(_)
+        | Task::Options => Ok(ExitCode::Ok),
     }
 }

@@ -22,6 +22,7 @@ mod query_plan;
 mod reporter;
 pub(crate) mod rollout;
 pub(crate) mod run;
+pub(crate) mod set_wait;
 mod stats;
 mod synced;
 pub(crate) mod tree;

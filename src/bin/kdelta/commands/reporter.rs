@@ -220,6 +220,9 @@ impl Reporter {
             TargetFailure::Cluster { prefix, error } | TargetFailure::NamespacePatterns { prefix, error } => {
                 self.report_error(&prefix, &error);
             }
+            TargetFailure::MissingType { prefix, message } => {
+                self.messages.notice(&format!("{prefix}{message} yet"));
+            }
             TargetFailure::Namespaces { .. } => {}
         }
         Ok(())

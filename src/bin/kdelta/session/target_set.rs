@@ -6,7 +6,7 @@ use kdelta::object::ApiResource;
 use tokio::sync::Notify;
 
 use super::plan::{Plan, PlannedPart, RemainingParts};
-use super::target_watcher::{TargetUpdate, TargetWatcher, UpdateKind};
+use super::target_watcher::{PlanMode, TargetUpdate, TargetWatcher, UpdateKind};
 use super::{Cluster, Part, Session};
 use crate::settings::Selection;
 
@@ -49,6 +49,12 @@ pub(crate) enum TargetFailure {
         prefix: String,
         error: anyhow::Error,
     },
+    /// A type does not exist yet; the selection is resolved once it does.
+    MissingType {
+        /// The prefix of messages about the cluster.
+        prefix: String,
+        message: String,
+    },
     /// Types that are forbidden in all namespaces can't be listed per namespace either, because the namespaces can't be
     /// listed.
     Namespaces {
@@ -68,13 +74,19 @@ impl TargetSet {
     /// Starts resolving for a watch: unreachable clusters are retried, and new members of categories are added.
     /// `allow_unmatched` allows patterns that match no type for now.
     pub(crate) fn start(session: &Session, selection: &Selection, allow_unmatched: bool) -> Self {
-        Self::new(session, selection, allow_unmatched, true)
+        Self::new(session, selection, allow_unmatched, PlanMode::Watch)
+    }
+
+    /// Starts resolving for a watch that waits for types which do not exist yet. [`TargetSet::next`] reports each of them
+    /// once.
+    pub(crate) fn start_awaiting(session: &Session, selection: &Selection) -> Self {
+        Self::new(session, selection, true, PlanMode::AwaitTypes)
     }
 
     /// Starts resolving for a one-shot command: cached discovery is used first and checked by [`TargetSet::revalidate`]
     /// when a type is missing.
     pub(crate) fn start_one_shot(session: &Session, selection: &Selection, allow_unmatched: bool) -> Self {
-        Self::new(session, selection, allow_unmatched, false)
+        Self::new(session, selection, allow_unmatched, PlanMode::OneShot)
     }
 
     /// Returns the targets of a watch of these objects, which are known already.
@@ -93,14 +105,20 @@ impl TargetSet {
         Ok(Self { clusters, watcher, allow_unmatched: false, follows_kinds: true, recovered: Vec::new() })
     }
 
-    fn new(session: &Session, selection: &Selection, allow_unmatched: bool, is_watch: bool) -> Self {
+    fn new(session: &Session, selection: &Selection, allow_unmatched: bool, mode: PlanMode) -> Self {
         let mut watcher = TargetWatcher::new(selection);
         let start = |cluster: &Arc<Cluster>| {
-            watcher.plan(cluster, allow_unmatched, is_watch);
+            watcher.plan(cluster, allow_unmatched, mode);
             ClusterTargets::new(cluster)
         };
         let clusters = session.clusters.iter().map(start).collect();
-        Self { clusters, watcher, allow_unmatched, follows_kinds: is_watch, recovered: Vec::new() }
+        Self {
+            clusters,
+            watcher,
+            allow_unmatched,
+            follows_kinds: !matches!(mode, PlanMode::OneShot),
+            recovered: Vec::new(),
+        }
     }
 
     /// Waits for a change of the targets. Cancel safe.
@@ -128,6 +146,10 @@ impl TargetSet {
                 if let State::Known(plan) = &mut targets.state {
                     plan.update_kinds(catalog.resources(), catalog.missing());
                 }
+            }
+            UpdateKind::MissingType(message) => {
+                let prefix = targets.cluster.prefix().to_owned();
+                return Err(TargetFailure::MissingType { prefix, message });
             }
             UpdateKind::Namespaces(Ok(live)) => {
                 if let State::Known(plan) = &mut targets.state {
@@ -220,7 +242,7 @@ impl TargetSet {
         let has_changed = targets.cluster.discovery().revalidate(&part.resource).await.unwrap_or(false);
         if has_changed {
             targets.is_replanning = true;
-            self.watcher.plan(&targets.cluster, self.allow_unmatched, false);
+            self.watcher.plan(&targets.cluster, self.allow_unmatched, PlanMode::OneShot);
         }
         has_changed
     }

@@ -60,6 +60,19 @@ pub(super) enum UpdateKind {
     Namespaces(Result<BTreeSet<Arc<str>>, Error>),
     /// The types that the server serves now.
     Kinds(Arc<Catalog>),
+    /// A type does not exist yet, with the message about it.
+    MissingType(String),
+}
+
+/// The way a selection is resolved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum PlanMode {
+    /// Once.
+    OneShot,
+    /// For a watch, which retries unreachable clusters.
+    Watch,
+    /// For a watch that waits for types which do not exist yet.
+    AwaitTypes,
 }
 
 /// The background tasks of all clusters. Dropping it aborts them.
@@ -83,16 +96,27 @@ impl TargetWatcher {
         self.receiver.recv().await
     }
 
-    /// Spawns a task that resolves the selection in a cluster and sends the plan once. With `is_watch`, an unreachable
-    /// cluster is retried; its first failure and its recovery are sent.
-    pub(super) fn plan(&mut self, cluster: &Arc<Cluster>, allow_unmatched: bool, is_watch: bool) {
+    /// Spawns a task that resolves the selection in a cluster and sends the plan once. In a watch, an unreachable cluster
+    /// is retried; its first failure and its recovery are sent.
+    pub(super) fn plan(&mut self, cluster: &Arc<Cluster>, allow_unmatched: bool, mode: PlanMode) {
         let (cluster, sender) = (Arc::clone(cluster), self.sender.clone());
         let selection = Arc::clone(&self.selection);
+        let is_watch = mode != PlanMode::OneShot;
         self.tasks.spawn(async move {
             let (mut pause, mut is_reported) = (FIRST_RETRY, false);
             loop {
                 let plan = cluster.plan(&selection, allow_unmatched, is_watch).await;
                 let may_recover = is_watch && plan.as_ref().is_err_and(is_cluster_unreachable);
+                if mode == PlanMode::AwaitTypes
+                    && let Err(error) = plan.as_ref()
+                    && is_unknown_type(error)
+                {
+                    let missing = UpdateKind::MissingType(error.to_string());
+                    send(&cluster, missing, &sender).await;
+                    let types = TypeUse::Await { allow_unmatched };
+                    follow_types(&cluster, &selection, &Notify::new(), types).await;
+                    continue;
+                }
                 if !(may_recover && is_reported) {
                     send(&cluster, UpdateKind::Plan(Box::new(plan)), &sender).await;
                 }
@@ -131,39 +155,61 @@ impl TargetWatcher {
         let (cluster, sender) = (Arc::clone(cluster), self.sender.clone());
         let selection = Arc::clone(&self.selection);
         self.tasks.spawn(async move {
-            let mut schedule = RecheckSchedule::new(Instant::now());
-            let mut known: Option<Arc<Catalog>> = None;
-            let Some((informer, mut definitions)) =
-                metadata_informer(&cluster, &selection, definitions(), None)
-            else {
-                return;
-            };
-            // If definitions may not be watched, only the regular discovery remains.
-            let mut run = std::pin::pin!(informer.run(CancellationToken::new()));
-            let mut is_running = true;
-            loop {
-                tokio::select! {
-                    _ended = &mut run, if is_running => is_running = false,
-                    Some(notification) = definitions.recv() => {
-                        match notification {
-                            // Covers definitions that changed between the last discovery and this watch.
-                            Notification::Mark(_) => schedule.request(Instant::now()),
-                            initial if initial.is_initial() => {}
-                            _ => schedule.type_changed(Instant::now()),
-                        }
-                    }
-                    () = recheck.notified() => schedule.request(Instant::now()),
-                    () = sleep_until(schedule.next) => {
-                        schedule.record_check(Instant::now());
-                        let Ok(catalog) = cluster.discovery().refresh().await else { continue };
+            follow_types(&cluster, &selection, &recheck, TypeUse::Send(sender)).await;
+        });
+    }
+}
+
+/// The use of the types that a task follows.
+enum TypeUse {
+    /// They are sent after each change.
+    Send(mpsc::Sender<TargetUpdate>),
+    /// The task ends once those of the selection exist, or resolving it fails for another reason.
+    Await { allow_unmatched: bool },
+}
+
+/// Discovers the types of a cluster after each change of their definitions, from time to time, and when `recheck` requests
+/// it.
+async fn follow_types(cluster: &Cluster, selection: &Selection, recheck: &Notify, types: TypeUse) {
+    let mut schedule = RecheckSchedule::new(Instant::now());
+    let mut known: Option<Arc<Catalog>> = None;
+    let Some((informer, mut definitions)) = metadata_informer(cluster, selection, definitions(), None) else {
+        return;
+    };
+    // If definitions may not be watched, only the regular discovery remains.
+    let mut run = std::pin::pin!(informer.run(CancellationToken::new()));
+    let mut is_running = true;
+    loop {
+        tokio::select! {
+            _ended = &mut run, if is_running => is_running = false,
+            Some(notification) = definitions.recv() => {
+                match notification {
+                    // Covers definitions that changed between the last discovery and this watch.
+                    Notification::Mark(_) => schedule.request(Instant::now()),
+                    initial if initial.is_initial() => {}
+                    _ => schedule.type_changed(Instant::now()),
+                }
+            }
+            () = recheck.notified() => schedule.request(Instant::now()),
+            () = sleep_until(schedule.next) => {
+                schedule.record_check(Instant::now());
+                let Ok(catalog) = cluster.discovery().refresh().await else { continue };
+                match &types {
+                    TypeUse::Send(sender) => {
                         if known.as_ref() != Some(&catalog) {
-                            send(&cluster, UpdateKind::Kinds(Arc::clone(&catalog)), &sender).await;
+                            send(cluster, UpdateKind::Kinds(Arc::clone(&catalog)), sender).await;
                         }
                         known = Some(catalog);
                     }
+                    TypeUse::Await { allow_unmatched } => {
+                        let plan = cluster.plan(selection, *allow_unmatched, true).await;
+                        if !plan.is_err_and(|error| is_unknown_type(&error)) {
+                            return;
+                        }
+                    }
                 }
             }
-        });
+        }
     }
 }
 
@@ -178,6 +224,10 @@ pub(crate) fn is_unreachable(error: &Error) -> bool {
             | Error::Timeout(_)
             | Error::Unavailable { .. }
     )
+}
+
+fn is_unknown_type(error: &anyhow::Error) -> bool {
+    matches!(error.downcast_ref(), Some(ResolveError::Unknown { .. }))
 }
 
 fn is_cluster_unreachable(error: &anyhow::Error) -> bool {

@@ -11,6 +11,7 @@ use super::lines::{Flow, Lines, Rows};
 use super::print::{Format, Print};
 use super::run::Run;
 use super::selection::{Selection, TargetForm};
+use super::set_wait::SetWait;
 use super::tree::Tree;
 use super::until::Until;
 use super::wait::{Rollout, Wait};
@@ -29,6 +30,7 @@ pub(crate) enum Task {
     Wait(Box<Wait>),
     Rollout(Box<Rollout>),
     Run(Box<Run>),
+    SetWait(Box<SetWait>),
     Events(Events),
     ApiResources(ApiResources),
     ApiVersions,
@@ -159,6 +161,10 @@ impl Task {
                 Tree::read(args, selection(&args.select, TargetForm::Own)?).map(Self::Tree)
             }
             Command::Wait(args) => {
+                if SetWait::is_requested(args, namespace) {
+                    return SetWait::read(args, namespace, environment)
+                        .map(|wait| Self::SetWait(Box::new(wait)));
+                }
                 Wait::read(args, namespace, environment).map(|wait| Self::Wait(Box::new(wait)))
             }
             Command::Run(args) => {
@@ -189,6 +195,7 @@ impl Task {
             Self::Get(get) => &get.files,
             Self::Wait(wait) => &wait.objects.files,
             Self::Rollout(rollout) => &rollout.objects.files,
+            Self::SetWait(wait) => &wait.files,
             _ => &None,
         };
         files.as_ref().is_some_and(Files::has_standard_input)
@@ -344,6 +351,11 @@ impl Watch {
     /// Returns the watch of the objects of a selection for `kdelta tree -w`.
     pub(crate) fn of_tree(selection: Selection) -> Self {
         Self::of(selection, WatchForm::Tree)
+    }
+
+    /// Returns the watch of the objects that `kdelta wait` waits for, which need not exist.
+    pub(crate) fn of_wait(selection: Selection, by: Vec<By>, reads_body: bool) -> Self {
+        Self { by, ignore_not_found: true, ..Self::of(selection, WatchForm::Wait { reads_body }) }
     }
 
     /// Returns a watch with the default options.

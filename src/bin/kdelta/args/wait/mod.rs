@@ -1,18 +1,25 @@
 //! The arguments of the commands that wait: `kdelta wait` and `kdelta rollout`.
 
 mod rollout;
+mod set;
 
 pub(crate) use rollout::RolloutArgs;
+pub(crate) use set::SetWaitArgs;
 
 use clap::{ArgAction, Args, ValueHint};
 
 use crate::args::help_template::HELP;
 use crate::args::{GoDuration, TemplateArgs};
 
-/// Wait until objects meet conditions, as kubectl does
+/// Wait until objects meet conditions, as kubectl does, or a set of objects meets expressions
 ///
-/// Objects are waited for one after the other. Each is printed when it meets a condition. A name that does not exist is an
-/// error, unless --for=create or --for=delete is given. Unlike in kubectl, broken connections resume where they stopped.
+/// With kubectl's flags and conditions only, objects are waited for one after the other. Each is printed when it meets a
+/// condition. A name that does not exist is an error, unless --for=create or --for=delete is given. Unlike in kubectl, broken
+/// connections resume where they stopped.
+///
+/// An expression in --for, a flag of "Set of objects" or "Filter", --by or several namespaces select a wait for a set: all
+/// objects are watched at once, and objects, namespaces and types that do not exist yet are waited for. The exit code is 5
+/// when the time has passed, and 6 when the conditions can't be met any more.
 #[derive(Debug, Args)]
 #[command(
     help_template = HELP,
@@ -25,6 +32,8 @@ Examples:
   kdelta wait svc/web --for=jsonpath='{.status.loadBalancer.ingress}'
   kdelta wait pod/web --for=create --for=condition=Ready
   kdelta wait pods -l app=web --for=delete
+  kdelta wait job/seed --for 'complete || failed'
+  kdelta wait pods -l app=web --for ready --at-least 3 --stable 30s --fail-fast
 "
 )]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag that kubectl has")]
@@ -76,7 +85,9 @@ pub(crate) struct WaitArgs {
     pub(crate) field_selector: Option<String>,
 
     /// The condition: create, delete, condition=TYPE[=STATUS] (true by default) or jsonpath=PATH[=VALUE] (any value by
-    /// default). Repeated flags must be met one after the other; create is always the first
+    /// default). Repeated flags must be met one after the other; create is always the first. Or a CEL expression with the
+    /// variables object and now, in which ready, current, complete, failed, exists and gone are terms; of repeated flags all
+    /// must be true
     #[arg(long = "for", value_name = "CONDITION", allow_hyphen_values = true, help_heading = "Condition")]
     pub(crate) conditions: Vec<String>,
 
@@ -96,4 +107,7 @@ pub(crate) struct WaitArgs {
     /// Keep metadata.managedFields in JSON and YAML
     #[arg(long, help_heading = "Output")]
     pub(crate) show_managed_fields: bool,
+
+    #[command(flatten)]
+    pub(crate) set: SetWaitArgs,
 }

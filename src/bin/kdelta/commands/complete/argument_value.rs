@@ -31,6 +31,20 @@ const STATUSES: &[&str] = &[
     "Terminating",
 ];
 
+/// The conditions of `wait`: kubectl's forms, and the words of expressions.
+const WAIT_CONDITIONS: &[&str] = &[
+    "complete",
+    "condition=",
+    "create",
+    "current",
+    "delete",
+    "exists",
+    "failed",
+    "gone",
+    "jsonpath=",
+    "ready",
+];
+
 /// Common conditions of objects.
 const CONDITIONS: &[&str] = &[
     "Available",
@@ -73,7 +87,7 @@ pub(super) fn argument_value(
             fields(line, head, update_filter(typed))
         }
         "object" => object(head, typed),
-        "conditions" => wait_condition(line, head, typed),
+        "conditions" | "fail_on" => wait_condition(line, head, typed),
         "action" => fixed(&["status"], head, typed),
         "status" => Completion::of_list(fixed_source(STATUSES), head, typed),
         "name" => {
@@ -138,7 +152,7 @@ fn wait_condition(line: &TypedLine<'_>, head: &str, typed: &str) -> Completion {
         Some(("condition", name)) => fixed(CONDITIONS, &format!("{head}condition="), name),
         Some(("jsonpath", path)) => fields(line, &format!("{head}jsonpath="), json_path(path, Root::Object)),
         Some(_) => Completion::nothing(),
-        None => fixed(&["condition=", "create", "delete", "jsonpath="], head, typed),
+        None => fixed(WAIT_CONDITIONS, head, typed),
     }
 }
 

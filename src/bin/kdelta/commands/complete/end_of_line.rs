@@ -228,7 +228,13 @@ mod tests {
         assert!(values("watch pods -o json --fields name,o").contains(&"object".to_owned()));
         assert_eq!(values("get pods --field-selector a=b,"), ["metadata.name", "metadata.namespace"]);
         assert_eq!(completion("get po -o jsonpath-file=x").source, ValueSource::Files);
-        assert_eq!(values("wait pod/x --for="), ["condition=", "create", "delete", "jsonpath="]);
+        let conditions = values("wait pod/x --for=");
+        assert!(
+            ["condition=", "create", "delete", "jsonpath=", "ready"]
+                .iter()
+                .all(|one| conditions.iter().any(|other| other == one))
+        );
+        assert_eq!(values("wait pod/x --for=ready --fail-on="), conditions);
         assert!(values("wait pod/x --for condition=R").contains(&"Ready".to_owned()));
     }
 
@@ -249,6 +255,8 @@ mod tests {
                 "a number",
                 &[
                     "batch",
+                    "at-least",
+                    "at-most",
                     "chunk-size",
                     "count",
                     "depth",
@@ -275,6 +283,7 @@ mod tests {
                     "restarted-within",
                     "resync",
                     "retry-delay",
+                    "stable",
                     "timeout",
                 ],
             ),

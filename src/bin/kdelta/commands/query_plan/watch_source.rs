@@ -5,7 +5,7 @@ use kdelta::wire::Representation;
 
 use crate::commands::needs;
 use crate::exit::Usage;
-use crate::session::{Filter, Part, PartSource, ServerConditions, Session};
+use crate::session::{Filter, Part, PartSource, ServerConditions, Session, needs_body};
 use crate::settings::{By, GetWatch, Watch, WatchForm};
 
 /// Returns the conditions of a watch.
@@ -13,9 +13,7 @@ fn conditions(watch: &Watch) -> &[By] {
     match &watch.form {
         // They select groups here, and the server selects the objects of those.
         WatchForm::Index(index) => &index.by,
-        WatchForm::Deltas | WatchForm::Get(_) | WatchForm::Events(_) | WatchForm::Tree | WatchForm::Run => {
-            &watch.by
-        }
+        _ => &watch.by,
     }
 }
 
@@ -48,9 +46,7 @@ pub(in crate::commands) fn watch_source(
     let Watch { selection, print, lines, .. } = watch;
     let local = match &watch.form {
         WatchForm::Index(_) => &[][..],
-        WatchForm::Deltas | WatchForm::Get(_) | WatchForm::Events(_) | WatchForm::Tree | WatchForm::Run => {
-            &conditions.local
-        }
+        _ => &conditions.local,
     };
     let representation = match &watch.form {
         // The cells of `kubectl events` are not those of the server's table.
@@ -59,6 +55,9 @@ pub(in crate::commands) fn watch_source(
             needs::sorted(print, sort_by, local.iter().map(|by| &by.index))
         }
         WatchForm::Index(index) => needs::index(index),
+        WatchForm::Wait { reads_body } => {
+            needs::keys_and(*reads_body || local.iter().any(|by| needs_body(&by.index)))
+        }
         WatchForm::Deltas | WatchForm::Get(_) | WatchForm::Tree | WatchForm::Run => {
             needs::of_lines(print, local.iter().map(|by| &by.index), lines)
         }

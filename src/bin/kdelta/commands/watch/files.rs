@@ -14,7 +14,7 @@ use crate::settings::{Files, Watch, WatchForm};
 ///
 /// # Errors
 /// A file or document can't be used, or an object has no name. All of these errors are reported.
-pub(super) async fn targets(
+pub(in crate::commands) async fn targets(
     session: &Session,
     watch: &Watch,
     files: &Files,

@@ -5,7 +5,7 @@ mod collections;
 mod crossings;
 pub(super) mod deadline;
 mod failures;
-mod files;
+pub(super) mod files;
 mod get_watch;
 mod merged_stream;
 mod part_event;
@@ -113,8 +113,10 @@ pub(crate) async fn run<W: Write>(
         several_namespaces: session.has_several_namespaces(),
     };
     let output = match &watch.form {
-        // Trees and runs have sinks of their own.
-        WatchForm::Deltas | WatchForm::Tree | WatchForm::Run => extent.stream(watch, stdout)?,
+        // Trees, runs and waits have sinks of their own.
+        WatchForm::Deltas | WatchForm::Tree | WatchForm::Run | WatchForm::Wait { .. } => {
+            extent.stream(watch, stdout)?
+        }
         WatchForm::Get(form) => WatchOutput::get(extent.get_watch(watch, form, stdout)),
         WatchForm::Events(events) => WatchOutput::events(EventStream::new(format::of_events(events, stdout))),
         WatchForm::Index(index) => live_groups(session, index, reporter, stdout)?,
@@ -221,8 +223,8 @@ pub(super) async fn first_plan(
         match targets.next().await {
             Ok(()) | Err(TargetFailure::Namespaces { .. }) => {}
             Err(failure) => {
+                *partial |= !matches!(failure, TargetFailure::MissingType { .. });
                 reporter.report_target_failure(failure)?;
-                *partial = true;
             }
         }
     }

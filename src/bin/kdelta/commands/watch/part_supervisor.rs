@@ -116,8 +116,8 @@ impl<'a, P: PartSink> PartSupervisor<'a, P> {
                 self.partial = true;
             }
             Err(failure) => {
+                self.partial |= !matches!(failure, TargetFailure::MissingType { .. });
                 self.reporter.report_target_failure(failure)?;
-                self.partial = true;
             }
         }
         self.reconcile()?;
@@ -233,7 +233,11 @@ impl<'a, P: PartSink> PartSupervisor<'a, P> {
     /// Whether kubectl would watch the part without listing it.
     fn only_watches(&self, part: &Part) -> bool {
         match &self.watch.form {
-            WatchForm::Deltas | WatchForm::Index(_) | WatchForm::Tree | WatchForm::Run => false,
+            WatchForm::Deltas
+            | WatchForm::Index(_)
+            | WatchForm::Tree
+            | WatchForm::Run
+            | WatchForm::Wait { .. } => false,
             WatchForm::Get(_) => part.name.is_some(),
             WatchForm::Events(_) => true,
         }

@@ -19,6 +19,7 @@ use kdelta::client::Redaction;
 use self::json_line::Fields;
 pub(crate) use self::json_line::Level;
 use super::region::LiveRegion;
+use super::set_wait::StatusLine;
 use crate::view::{escape_line, escape_message};
 
 /// Lists that are longer than this, or take longer than [`COUNT_DELAY`], show a running count.
@@ -146,6 +147,11 @@ impl Messages {
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
         bar.set_message(escape_line(noun));
         Count { counts: self.counts.clone(), bar, counted: 0, started: Instant::now(), shown: false }
+    }
+
+    /// Returns a line that shows the state of a wait, on terminals.
+    pub(crate) fn status_line(&self) -> StatusLine {
+        StatusLine::new(self.counts.clone())
     }
 
     /// Hides the running counts while `action` runs.

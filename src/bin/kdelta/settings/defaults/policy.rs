@@ -157,7 +157,24 @@ const POLICIES: &[(Policy, &[&str])] = &[
             "sum",
         ],
     ),
-    (Policy::Nowhere(MODE), &["explain", "local", "watch", "watch-only"]),
+    (
+        Policy::Nowhere(MODE),
+        &[
+            "any",
+            "at-least",
+            "at-most",
+            "explain",
+            "fail-fast",
+            "fail-on",
+            "local",
+            "none",
+            "stable",
+            "wait-for-create",
+            "was",
+            "watch",
+            "watch-only",
+        ],
+    ),
     (
         Policy::Nowhere(ONE_WATCH),
         &[

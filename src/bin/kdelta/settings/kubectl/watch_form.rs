@@ -20,6 +20,8 @@ pub(crate) enum WatchForm {
     Tree,
     /// Deltas for the command of `kdelta run`.
     Run,
+    /// The objects that `kdelta wait` waits for, with their bodies if its conditions read them.
+    Wait { reads_body: bool },
 }
 
 /// The options of `get -w` that other watches do not have.

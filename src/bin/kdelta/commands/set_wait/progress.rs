@@ -1,0 +1,161 @@
+//! The progress of a wait: the state machine and the parts whose events it receives.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use kdelta::object::Object;
+use kdelta::query::{Moment, WaitMachine, WaitRules, WaitState};
+use tokio::sync::Notify;
+use tokio::time::Instant;
+
+use crate::session::Part;
+
+/// The state of a wait, shared by the watches that report to it and the loop that decides.
+pub(super) type SharedProgress = Rc<RefCell<WaitProgress>>;
+
+/// The state of a wait.
+pub(super) struct WaitProgress {
+    pub(super) machine: WaitMachine,
+    /// The parts by number. Numbers are never reused.
+    parts: Vec<Part>,
+    /// The targets, each watched by a loop of its own.
+    targets: Vec<WaitTarget>,
+    /// Whether no part can be added.
+    is_closed: bool,
+    started: Instant,
+    /// Notified when the wait is over, or must be checked at another time.
+    changed: Rc<Notify>,
+}
+
+/// Some of the requested objects.
+pub(super) struct WaitTarget {
+    /// The words.
+    pub(super) title: String,
+    /// Whether the initial state of all of its parts is complete.
+    pub(super) is_complete: bool,
+    /// Whether its types are known.
+    pub(super) has_parts: bool,
+}
+
+impl WaitProgress {
+    /// Creates the state of a wait for targets with these titles.
+    pub(super) fn new(rules: WaitRules, titles: Vec<String>, is_closed: bool) -> Self {
+        let target = |title| WaitTarget { title, is_complete: false, has_parts: false };
+        Self {
+            machine: WaitMachine::new(rules),
+            parts: Vec::new(),
+            targets: titles.into_iter().map(target).collect(),
+            is_closed,
+            started: Instant::now(),
+            changed: Rc::default(),
+        }
+    }
+
+    pub(super) fn now(&self) -> Moment {
+        Moment { wall: Timestamp::now(), elapsed: self.started.elapsed() }
+    }
+
+    /// Returns the notification of changes.
+    pub(super) fn changed(&self) -> Rc<Notify> {
+        Rc::clone(&self.changed)
+    }
+
+    /// Returns the time at which [`WaitProgress::advance`] must be called.
+    pub(super) fn next_check(&self) -> Option<Instant> {
+        self.machine.next_check().map(|elapsed| self.started + elapsed)
+    }
+
+    /// Returns the time since the start.
+    pub(super) fn elapsed(&self) -> Duration {
+        self.started.elapsed()
+    }
+
+    /// Returns a part that has been added.
+    pub(super) fn part(&self, number: usize) -> Option<&Part> {
+        self.parts.get(number)
+    }
+
+    /// Whether objects of several types may be waited for, and whether objects of several namespaces.
+    pub(super) fn varies(&self) -> (bool, bool) {
+        let first = self.parts.first();
+        let differs = |part: &Part| first.is_some_and(|first| part.resource != first.resource);
+        let is_elsewhere = |part: &Part| {
+            let is_all = part.namespace.is_empty() && part.resource.namespaced;
+            is_all || first.is_some_and(|first| part.namespace != first.namespace)
+        };
+        (self.parts.iter().any(differs), self.parts.iter().any(is_elsewhere))
+    }
+
+    pub(super) fn targets(&self) -> &[WaitTarget] {
+        &self.targets
+    }
+
+    /// Whether the initial state of all targets is complete.
+    pub(super) fn is_complete(&self) -> bool {
+        self.targets.iter().all(|target| target.is_complete)
+    }
+
+    /// Evaluates again what depends on the time.
+    pub(super) fn advance(&mut self) {
+        let now = self.now();
+        self.change(|machine| machine.advance(now));
+    }
+
+    /// Adds a part of a target and returns its number.
+    pub(super) fn add_part(&mut self, target: usize, part: &Part, is_named: bool) -> usize {
+        let number = self.parts.len();
+        self.parts.push(part.clone());
+        if let Some(target) = self.targets.get_mut(target) {
+            target.has_parts = true;
+        }
+        self.machine.add_part(number, is_named);
+        number
+    }
+
+    pub(super) fn remove_part(&mut self, number: usize) {
+        let now = self.now();
+        self.change(|machine| machine.remove_part(number, now));
+    }
+
+    pub(super) fn observe(&mut self, number: usize, object: &Arc<Object>, is_initial: bool) {
+        let now = self.now();
+        self.change(|machine| machine.observe(number, object, is_initial, now));
+    }
+
+    pub(super) fn delete(&mut self, number: usize, last: &Object) {
+        let now = self.now();
+        self.change(|machine| machine.delete(number, last, now));
+    }
+
+    pub(super) fn synced(&mut self, number: usize) {
+        let now = self.now();
+        self.change(|machine| machine.synced(number, now));
+    }
+
+    pub(super) fn gap(&mut self) {
+        let now = self.now();
+        self.change(|machine| machine.gap(now));
+    }
+
+    /// Records that the initial state of a target is complete.
+    pub(super) fn complete(&mut self, target: usize) {
+        if let Some(target) = self.targets.get_mut(target) {
+            target.is_complete = true;
+        }
+        let (now, is_complete, is_closed) = (self.now(), self.is_complete(), self.is_closed);
+        self.change(|machine| machine.set_parts_complete(is_complete, is_closed, now));
+        // A wait that checks only once ends here.
+        self.changed.notify_one();
+    }
+
+    fn change(&mut self, change: impl FnOnce(&mut WaitMachine)) {
+        let before = self.machine.next_check();
+        change(&mut self.machine);
+        if *self.machine.state() != WaitState::Pending || self.machine.next_check() != before {
+            self.changed.notify_one();
+        }
+    }
+}
