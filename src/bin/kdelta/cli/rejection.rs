@@ -325,7 +325,7 @@ mod tests {
         let (message, hint) = rejected("help exit-code");
         assert_eq!(message, "error: unknown command \"exit-code\" for \"kubectl delta\"");
         assert_eq!(hint.as_deref(), Some("there is a topic: 'kubectl delta help exit-codes'"));
-        for line in ["frobnicate", "run pods"] {
+        for line in ["frobnicate", "frob pods"] {
             let word = line.split(' ').next().expect("a word");
             let message = format!("error: unknown command {word:?} for \"kubectl delta\"");
             assert_eq!(rejected(line), (message, None), "{line}");
