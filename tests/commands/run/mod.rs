@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::support::{DemoServer, Finished, Kdelta, TestEnv, eventually};
+use crate::support::{DemoServer, Finished, Kdelta, Scraper, TestEnv, eventually};
 
 /// The types of the demo whose objects do not change.
 const STILL: &str = "namespaces,storageclasses";
@@ -125,6 +125,31 @@ fn failed_line_is_retried_then_given_up() {
         (&letter["attempts"], &letter["error"], &letter["line"]["name"]),
         (&3.into(), &"exit status: 1".into(), &"shop".into())
     );
+}
+
+#[test]
+fn metrics_count_calls_and_lines_by_result() {
+    let (env, demo) = still();
+    let flags = ["namespaces", "--metrics", "0", "--max-retries", "1", "--retry-delay", "10ms"];
+    let mut running = run(&env, &demo, &flags, r#"test "$KDELTA_EVENT_NAME" != default"#).start();
+    let scraper = Scraper::of(&running);
+    scraper.await_value("kdelta_run_lines_total", &[("result", "given_up")], 1.0);
+    scraper.await_value("kdelta_run_queue_lines", &[], 0.0);
+    let others = env.kdelta(&["get", "namespaces", "-s", &demo.url, "-o", "name"]).finish().quiet_success();
+    let others = f64::from(u32::try_from(others.lines().count() - 1).expect("a small number"));
+    for (name, result, expected) in [
+        ("kdelta_run_calls_total", "succeeded", others),
+        ("kdelta_run_calls_total", "failed", 2.0),
+        ("kdelta_run_calls_total", "timed_out", 0.0),
+        ("kdelta_run_lines_total", "handled", others),
+    ] {
+        assert_eq!(scraper.value(name, &[("result", result)]), Some(expected), "{name} {result}");
+    }
+    assert_eq!(scraper.value("kdelta_run_retries_total", &[]), Some(1.0));
+    assert_eq!(scraper.value("kdelta_run_queue_bytes", &[]), Some(0.0));
+    scraper.await_status("/readyz", 200);
+    running.signal("TERM");
+    assert_eq!(running.wait(), 143);
 }
 
 #[test]

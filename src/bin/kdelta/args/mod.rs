@@ -117,6 +117,7 @@ impl Command {
             Self::Index(args) => (&args.metrics, args.watch),
             Self::Tree(args) => (&args.metrics, args.watch),
             Self::Events(args) => (&args.metrics, args.watch),
+            Self::Run(args) => (&args.metrics, true),
             _ => return (None, false),
         };
         (args.metrics.as_deref(), watches)

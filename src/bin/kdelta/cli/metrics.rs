@@ -68,7 +68,7 @@ mod tests {
 
     use super::*;
     use crate::cli::parse;
-    use crate::commands::Reporter;
+    use crate::commands::{self, Reporter};
     use crate::metrics::PartReadings;
     use crate::session::namespaces;
     use crate::settings::Environment;
@@ -92,7 +92,7 @@ mod tests {
         }
     }
 
-    /// Returns the metrics of a watch, each with a sample.
+    /// Returns the metrics of a watch and of a run, each with a sample.
     async fn all_metrics() -> String {
         let words: Vec<_> = ["kdelta", "watch", "pods", "--demo", "--metrics", "0"].map(Into::into).into();
         let parsed = parse(words.clone(), "kdelta", true).expect("a watch");
@@ -103,6 +103,7 @@ mod tests {
             .with_metrics(Some(metrics.clone()));
         let session = Session::open(&settings, |_| {}, |_| {}).await.expect("the demo");
         measure(&metrics, &session);
+        commands::run::register(&Arc::default(), &metrics);
         let part = metrics.add_part("demo", &namespaces());
         part.set_readings(Readings);
         let error = Error::Transport("x".into());

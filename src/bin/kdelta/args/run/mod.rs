@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::help_template::HELP;
-use super::{ByArgs, SelectArgs};
+use super::{ByArgs, MetricsArgs, SelectArgs};
 
 /// Run a command for each object, then for every change, until interrupted
 ///
@@ -51,6 +51,9 @@ pub(crate) struct RunArgs {
     /// Keep progress in FILE: a later run continues there, and runs the command at least once for each change
     #[arg(long, value_name = "FILE", help_heading = "Progress")]
     pub(crate) checkpoint: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) metrics: MetricsArgs,
 
     #[command(flatten)]
     pub(crate) end: RunEndArgs,

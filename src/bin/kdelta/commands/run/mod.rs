@@ -14,10 +14,13 @@ mod process_groups;
 mod progress;
 mod queue;
 mod run_sink;
+mod served_metrics;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use process_groups::{GUARD, guard};
+pub(crate) use queue::RunMetrics;
+pub(crate) use served_metrics::register;
 
 use std::cell::RefCell;
 use std::io::{self, Write};
@@ -37,7 +40,7 @@ use self::dead_letters::DeadLetters;
 use self::intake::{HandledStates, Intake, SelectedChanges};
 use self::process_groups::ProcessGroups;
 use self::progress::Progress;
-use self::queue::{RunMetrics, RunQueue, RunQueueOptions};
+use self::queue::{RunQueue, RunQueueOptions};
 use self::run_sink::RunSink;
 use crate::commands::reporter::Reporter;
 use crate::commands::watch::{
@@ -92,6 +95,9 @@ pub(crate) async fn run(
     let _reader = ReaderWatch::start(move || notify.notify_one())?;
 
     let metrics = Arc::new(RunMetrics::default());
+    if let Some(served) = reporter.metrics() {
+        register(&metrics, served);
+    }
     let queue = RunQueue::new(queue_options(run), Arc::new(TokioClock), Arc::clone(&metrics));
     let has_progress = progress.is_some();
     let intake = Rc::new(RefCell::new(Intake::new(queue, progress, run.on.clone())));
