@@ -9,6 +9,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 use super::Secret;
+use super::yaml_booleans::with_quoted_words;
 
 /// The name of the cluster extension that is reserved for credential plugins.
 const EXEC_EXTENSION: &str = "client.authentication.k8s.io/exec";
@@ -53,7 +54,8 @@ impl Kubeconfig {
     pub(crate) fn from_yaml(text: &str) -> Result<Self, FormatError> {
         // As in kubectl, an unquoted `n` is a boolean, which a field of type string rejects.
         let options = serde_saphyr::options! { strict_booleans: false };
-        let documents: Vec<Value> = serde_saphyr::from_multiple_with_options(text, options)
+        let text = with_quoted_words(text);
+        let documents: Vec<Value> = serde_saphyr::from_multiple_with_options(&text, options)
             .map_err(|error| FormatError::Yaml(Box::new(error)))?;
         documents.into_iter().try_fold(Self::default(), |merged, document| {
             let document: Option<Self> = Deserialize::deserialize(&document)
@@ -386,6 +388,7 @@ users:
             "users: [{}, {user: null}, {user: {token: null, password: null, exec: null, auth-provider: {}}}]",
             "users: [{user: {auth-provider: {name: null, config: null}}}]",
             "users: [{user: {exec: {env: [{}, {name: null, value: null}], provideClusterInfo: null, args: null}}}]",
+            "{contexts: [{context: {namespace: oN}}], users: [{user: {username: yEs, token: nO, as: tRUE}}]}",
             "{preferences: {colors: y}, users: [{user: {username: 'n'}}], clusters: [{cluster: {insecure-skip-tls-verify: no}}]}",
             "users: [{user: {exec: {interactiveMode: Sometimes, env: null, other: {}}}}]",
         ] {
@@ -399,6 +402,9 @@ users:
         for text in [
             "preferences: 5",
             "preferences: {colors: maybe}",
+            "preferences: {colors: oN}",
+            "users: [{user: {exec: {provideClusterInfo: yEs}}}]",
+            "contexts: [{context: {namespace: On}}]",
             "users: [{user: {username: n}}]",
             "contexts: [{context: {namespace: on}}]",
             "extensions: {}",

@@ -16,6 +16,7 @@ mod secret;
 mod tests;
 mod token_store;
 mod trust;
+mod yaml_booleans;
 
 pub use config::Config;
 pub(crate) use connection_options::ConnectionOptions;
