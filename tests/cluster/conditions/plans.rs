@@ -137,6 +137,7 @@ fn planned_requests_are_those_that_are_sent() {
         "get pods --by image=i:1",
         "get pods --by annotation:a --by label:app -o name",
         "get pods -A --by namespace=default,kube-system",
+        "get pods -A --by namespace=default",
         "get pods -A --by name=p0",
         "get pods -l app=web",
         "get pods --field-selector status.phase=Pending",

@@ -38,6 +38,7 @@ fn planned_requests_are_sent_only_by_the_query_itself() {
         &["get", "pods", "-A", "--by", "label:app=web", "-o", "json"][..],
         &["get", "pods", "-n", "shop"],
         &["get", "pods", "-A", "--by", "node=worker-1", "--by", "image", "-o", "name"],
+        &["get", "pods", "-A", "--by", "namespace=shop"],
         &["get", "deploy", "web"],
         &["index", "pods", "-A", "--by", "label:app"],
         &["index", "pods", "-A", "--by", "node", "--by", "namespace"],
@@ -90,6 +91,45 @@ fn plan_divides_conditions() {
     assert!(text.starts_with("before\n  request   GET /api/v1/namespaces   ("), "{text}");
     let files = env.kdelta(&["get", "-f", "x.yaml", "--explain"]).finish();
     assert_eq!(files.code, 2, "{}", files.stderr);
+}
+
+#[test]
+fn single_namespace_of_a_condition_is_that_of_the_request() {
+    let env = TestEnv::new();
+    let call = |words: &[&str], more: &[&str]| {
+        let words = [words, &["--demo", "--speed", "0.0001"], more].concat();
+        env.kdelta(&words).env("KDELTA_DEMO_SEED", "1").finish().quiet_success()
+    };
+    for words in [
+        &["get", "pods", "-A", "--by", "namespace=shop"][..],
+        &["watch", "pods", "-A", "--by", "namespace=shop"],
+        &["index", "pods", "-A", "--by", "namespace=shop"],
+    ] {
+        let plan: Value = serde_json::from_str(&call(words, &["--explain=json"])).expect("a plan");
+        let path = plan["parts"][0]["requests"][0]["path"].as_str().expect("a request");
+        let is_path = path.starts_with("/api/v1/namespaces/shop/pods?");
+        assert!(is_path && !path.contains("metadata.namespace"), "{words:?}: {path}");
+        let server = plan["parts"][0]["server"].as_array().expect("conditions");
+        assert!(
+            server.contains(&"--by namespace=shop, as the namespace shop".into()),
+            "{words:?}: {server:?}"
+        );
+        assert_eq!(plan["parts"][0]["local"], Value::Array(Vec::new()), "{words:?}");
+    }
+    let by = call(&["get", "pods", "-A", "--by", "namespace=shop"], &[]);
+    assert!(by.starts_with("NAMESPACE ") && by.contains("\nshop "), "{by}");
+    let names = |words: &[&str]| call(words, &["-o", "name"]);
+    assert_eq!(
+        names(&["get", "pods", "-A", "--by", "namespace=shop"]),
+        names(&["get", "pods", "-n", "shop"])
+    );
+    // Several namespaces, and an impossible name, are still conditions.
+    for condition in ["namespace=shop,default", "namespace=No/Name", "namespace!=shop"] {
+        let plan = call(&["get", "pods", "-A", "--by", condition], &["--explain=json"]);
+        let plan: Value = serde_json::from_str(&plan).expect("a plan");
+        let path = plan["parts"][0]["requests"][0]["path"].as_str().expect("a request");
+        assert!(path.starts_with("/api/v1/pods?"), "{condition}: {path}");
+    }
 }
 
 #[test]

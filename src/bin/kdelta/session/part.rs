@@ -185,6 +185,7 @@ pub(crate) mod tests {
             filter: ObjectFilter::default(),
             cached: false,
             page_size: 500,
+            required_namespace: None,
             list_mode: ListMode::Auto,
         }
     }

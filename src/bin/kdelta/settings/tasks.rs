@@ -236,7 +236,7 @@ fn watch(
     let print = Print { record_managers: lines.names_managers(print.format), ..print };
     let watch = Watch {
         flow: Flow::read(&args.flow, &selection, &by, until)?,
-        selection,
+        selection: selection.with_conditions(&by),
         files,
         by,
         initial: !args.flow.watch_only,
@@ -289,7 +289,7 @@ fn get(args: &GetArgs, selection: Selection, files: Option<Files>) -> Result<Tas
     let (ignore_not_found, fail_if_empty, stats) = (*ignore_not_found, *fail_if_empty, *stats);
     let sort_by = sort_by.clone().filter(|expression| !expression.is_empty());
     Ok(Task::Get(Get {
-        selection,
+        selection: selection.with_conditions(&by),
         files,
         by,
         print,

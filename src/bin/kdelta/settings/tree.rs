@@ -107,6 +107,7 @@ impl Tree {
             label_selector: None,
             field_selector: None,
             filter: ObjectFilter::default(),
+            required_namespace: None,
             cached,
             page_size,
             list_mode,

@@ -34,6 +34,8 @@ pub(crate) struct Plan {
     /// The types that the patterns and categories match now.
     kinds: Vec<Arc<ApiResource>>,
     scope: Scope,
+    /// The only namespace of namespaced types, of all namespaces.
+    required_namespace: Option<Arc<str>>,
     /// The existing namespaces with matching labels; `None` until they are listed.
     live: Option<BTreeSet<Arc<str>>>,
     /// Whether listing namespaces has failed. Namespaces known before remain.
@@ -133,6 +135,7 @@ impl Plan {
             is_bound: !matches!(selection.namespaces, Namespaces::All | Namespaces::Current),
             kinds: Vec::new(),
             scope,
+            required_namespace: selection.required_namespace.as_deref().map(Arc::from),
             live: None,
             unlistable: false,
             split: Vec::new(),
@@ -348,6 +351,9 @@ impl Plan {
         let live = || self.live.iter().flatten().cloned();
         match &self.scope {
             _ if !resource.namespaced => vec![("".into(), false)],
+            Scope::All if self.required_namespace.is_some() => {
+                self.required_namespace.iter().map(|namespace| (Arc::clone(namespace), false)).collect()
+            }
             Scope::All if self.split.iter().any(|split| **split == *resource) => {
                 live().map(|namespace| (namespace, true)).collect()
             }

@@ -26,6 +26,7 @@ fn selection(words: &[&str], namespaces: Namespaces) -> Selection {
         cached: false,
         keeps_repeated_names: false,
         page_size: 500,
+        required_namespace: None,
         list_mode: ListMode::Auto,
     }
 }
@@ -38,6 +39,20 @@ fn plan(words: &[&str], named: &[(&str, &[&str])], namespaces: Namespaces) -> an
     };
     let named = named.iter().map(|(text, names)| (resource(text), requested(names))).collect();
     Plan::new(template("home"), &selection(words, namespaces), named)
+}
+
+#[test]
+fn required_namespace_replaces_all_namespaces() {
+    let required = |namespaces| {
+        let required_namespace = Some("shop".to_owned());
+        let selection = Selection { required_namespace, ..selection(&[], namespaces) };
+        let whole = |text| (resource(text), RequestedNames::default());
+        Plan::new(template("home"), &selection, vec![whole("pods"), whole("!nodes")]).expect("a plan")
+    };
+    let mut plan = required(Namespaces::All);
+    assert_eq!(titles(&plan), ["shop:pods", ":nodes"]);
+    let pods = plan.parts().swap_remove(0).part;
+    assert!(!plan.split_by_namespace(&pods), "it is listed in one namespace already");
 }
 
 /// Formats the parts as `namespace:type` or `namespace:type/name`. A type is `plural` or `plural.group`; `!` marks a

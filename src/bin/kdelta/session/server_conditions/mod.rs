@@ -9,7 +9,7 @@ pub(crate) use known_fields::KnownFields;
 use kdelta::api::Request;
 
 use super::part::Part;
-use crate::settings::{By, ObjectFilter, Selection};
+use crate::settings::{By, Condition, IndexName, ObjectFilter, Selection};
 use selectors::{field_selector, is_of_texts, label_selector};
 
 /// Conditions that the server evaluates, as selectors, and those that are evaluated here.
@@ -19,6 +19,8 @@ pub(crate) struct ServerConditions {
     labels: Vec<(String, String)>,
     /// Field selectors, each with its condition as it is shown.
     fields: Vec<(String, String)>,
+    /// The namespace of the request, with its condition as it is shown.
+    namespace: Option<(String, String)>,
     /// The conditions that are evaluated here.
     pub(crate) local: Vec<By>,
     /// The filter without the expressions that the server evaluates as a whole.
@@ -37,6 +39,10 @@ impl ServerConditions {
         let mut divided = Self { definition, ..Self::default() };
         let is_exact = known.is_exact(&part.resource);
         for by in by {
+            if is_path(part, by) {
+                divided.namespace = Some((part.namespace.to_string(), format!("--by {by}")));
+                continue;
+            }
             let is_sent = divided.send(part, by, format!("--by {by}"), known);
             if !is_sent || !is_exact {
                 divided.local.push(by.clone());
@@ -79,7 +85,9 @@ impl ServerConditions {
             self.labels.iter().map(|(selector, shown)| format!("{shown}, as the label selector {selector}"));
         let fields =
             self.fields.iter().map(|(selector, shown)| format!("{shown}, as the field selector {selector}"));
-        labels.chain(fields)
+        let namespace =
+            self.namespace.iter().map(|(namespace, shown)| format!("{shown}, as the namespace {namespace}"));
+        labels.chain(fields).chain(namespace)
     }
 
     /// Returns the selection with the selectors of the conditions in addition to those of the user, and without the conditions
@@ -97,6 +105,16 @@ impl ServerConditions {
             ..selection.clone()
         }
     }
+}
+
+/// Whether the part has only objects that match: those of one namespace. Of a named object, the namespace is given.
+fn is_path(part: &Part, by: &By) -> bool {
+    let is_namespace = |values: &[String]| matches!(values, [value] if **value == *part.namespace);
+    let values = match (&by.index, &by.condition) {
+        (IndexName::Namespace, Condition::AnyOf(values)) => values.as_slice(),
+        _ => return false,
+    };
+    part.name.is_none() && part.resource.namespaced && !part.namespace.is_empty() && is_namespace(values)
 }
 
 #[cfg(test)]

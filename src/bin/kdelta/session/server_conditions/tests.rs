@@ -65,6 +65,18 @@ fn labels_names_and_known_fields_are_for_the_server() {
 }
 
 #[test]
+fn namespace_of_the_request_needs_no_selector() {
+    let by = ["namespace=shop"];
+    assert_eq!(divided(&part("pods", "shop"), &by, None), ["", "", ""]);
+    assert_eq!(divided(&part("pods", "other"), &by, None), ["", "", "namespace=shop"]);
+    assert_eq!(divided(&part("!nodes", ""), &by, None), ["", "", "namespace=shop"]);
+    let several = ["namespace=shop,other"];
+    assert_eq!(divided(&part("pods", "shop"), &several, None), ["", "", "namespace=shop,other"]);
+    let named = Part { name: Some("web".into()), ..part("pods", "shop") };
+    assert_eq!(divided(&named, &by, None), ["", "", "namespace=shop"]);
+}
+
+#[test]
 fn other_conditions_are_evaluated_here() {
     for by in [
         "image=web:1",
@@ -90,7 +102,7 @@ fn other_conditions_are_evaluated_here() {
     ] {
         assert_eq!(divided(&part("pods", ""), &[by], None), ["", "", by], "{by}");
     }
-    assert_eq!(divided(&part("pods", "shop"), &["namespace=shop"], None), ["", "", "namespace=shop"]);
+    assert_eq!(divided(&part("pods", "home"), &["namespace=shop"], None), ["", "", "namespace=shop"]);
     assert_eq!(divided(&part("deployments.apps", ""), &["node=a"], None), ["", "", "node=a"]);
     let named = Part { name: Some(Arc::from("web")), ..part("pods", "shop") };
     assert_eq!(divided(&named, &["label:app=web"], None), ["", "", "label:app=web"]);

@@ -110,7 +110,7 @@ impl Index {
             () => {}
         }
         Ok(Self {
-            selection,
+            selection: selection.with_conditions(&by),
             by,
             aggregates,
             format,
