@@ -162,7 +162,8 @@ fn selected_objects_and_owners_come_and_go() {
     let words = ["tree", "cm", "-l", "pick=me", "-w", "-o", "json", "-n", &namespace];
     let running = env.kdelta_on(testbed, &words).start();
     wait_for(&running, &[]);
-    assert_eq!(running.stderr.find("nothing", |_| true), "Nothing matches at the moment.\n");
+    let nothing = "Nothing matches the label selector \"pick=me\" at the moment.\n";
+    assert_eq!(running.stderr.find("nothing", |_| true), nothing);
     let picked = json!({"metadata": {"labels": {"pick": "me"}}});
     let first = objects.create("", "configmaps", "first", Some(&owner), picked.clone());
     wait_for(&running, &["owner Current", "-first Current"]);

@@ -86,6 +86,10 @@ fn missing_object_gets_a_similar_suggestion() {
             "Error from server (NotFound): services \"checkot\" not found\nhint: did you mean checkout?\n",
         ),
         (
+            "watch svc/checkot -n shop",
+            "Error from server (NotFound): services \"checkot\" not found\nhint: did you mean checkout?\n",
+        ),
+        (
             "get svc checkout -n shpo",
             "Error from server (NotFound): namespaces \"shpo\" not found\nhint: did you mean shop?\n",
         ),

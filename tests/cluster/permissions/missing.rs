@@ -158,7 +158,8 @@ fn part_that_leaves_before_its_refusal_does_not_end_the_watch() {
     let selector = format!("env={namespace}");
     let watch = ["watch", "cm,secrets", "--namespace-selector", &selector, "-o", "json", "--as", &user];
     let running = env.kdelta(&watch).env("KUBECONFIG", config).start();
-    running.stderr.find("that there is nothing", |line| line == "Nothing matches at the moment.\n");
+    let nothing = format!("No namespace matches \"*\" with the labels {selector:?} at the moment.\n");
+    running.stderr.find("that there is nothing", |line| line == nothing);
 
     // The part still waits for permission when the namespace leaves.
     proxy.bookmarks(Bookmarks::NoEnd);
@@ -189,7 +190,8 @@ fn late_part_with_list_permission_is_watched_once_allowed() {
     let selector = format!("env={namespace}");
     let watch = ["watch", "cm", "--namespace-selector", &selector, "-o", "json", "--as", &user];
     let running = env.kdelta_on(testbed, &watch).start();
-    running.stderr.find("that there is nothing", |line| line == "Nothing matches at the moment.\n");
+    let nothing = format!("No namespace matches \"*\" with the labels {selector:?} at the moment.\n");
+    running.stderr.find("that there is nothing", |line| line == nothing);
     label(&api, &namespace, true);
     running.stdout.json_until("what is there", is(format!("SYNCED {namespace}")));
     running.stderr.find("what is missing", |line| {

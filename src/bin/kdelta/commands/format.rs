@@ -17,8 +17,8 @@ use crate::output::{
 };
 use crate::session::{NamePatterns, PlannedPart, Session};
 use crate::settings::{
-    self, ChangesArg, EventOutput, Format, GetWatch, Jq, Lines, Namespaces, Print, Selection, TableStyle,
-    Template, TsArg, Watch,
+    self, ChangesArg, EventOutput, Format, GetWatch, Jq, Lines, Namespaces, Pattern, Print, Selection,
+    TableStyle, Template, TsArg, Types, Watch,
 };
 use crate::view::{Details, KindPrefix, Layout, NamespaceColumn, RowTimes, TimeForm};
 
@@ -357,6 +357,38 @@ pub(super) fn no_namespace_matches(namespaces: &Namespaces) -> Option<String> {
         Some(labels) => format!("No namespace matches {texts} with the labels {labels:?}."),
         None => format!("No namespace matches {texts}."),
     })
+}
+
+/// Returns the text for a watch of which nothing exists yet: it names the patterns and selectors that match nothing.
+pub(super) fn nothing_at_the_moment(selection: &Selection) -> String {
+    if let Some(text) = no_namespace_matches(&selection.namespaces) {
+        return format!("{} at the moment.", text.trim_end_matches('.'));
+    }
+    let patterns: Vec<String> =
+        selection.targets.iter().flat_map(|target| &target.patterns).map(quoted).collect();
+    let types: Vec<String> = selection
+        .targets
+        .iter()
+        .filter_map(|target| match &target.types {
+            Types::Matching { text, .. } => Some(format!("{text:?}")),
+            Types::Word(_) | Types::All => None,
+        })
+        .collect();
+    let selectors = [("label", &selection.label_selector), ("field", &selection.field_selector)];
+    let selectors = selectors
+        .into_iter()
+        .filter_map(|(kind, text)| Some(format!("the {kind} selector {:?}", text.as_ref()?)));
+    let selectors: Vec<String> = selectors.collect();
+    match () {
+        () if !types.is_empty() => format!("No type matches {} at the moment.", types.join(" or ")),
+        () if !patterns.is_empty() => format!("No name matches {} at the moment.", patterns.join(" or ")),
+        () if !selectors.is_empty() => format!("Nothing matches {} at the moment.", selectors.join(" and ")),
+        () => "Nothing matches at the moment.".to_owned(),
+    }
+}
+
+fn quoted(pattern: &Pattern) -> String {
+    format!("{:?}", pattern.text())
 }
 
 /// Returns the patterns of names that have matched no object of any part, each once, quoted and joined; `None` if all

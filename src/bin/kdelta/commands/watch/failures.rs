@@ -8,8 +8,9 @@ use tokio::time::Instant;
 
 use crate::commands::forbidden;
 use crate::commands::reporter::Reporter;
+use crate::commands::walk::with_similar_names;
 use crate::exit::{ExitCode, Report, Several};
-use crate::session::{Part, PlannedPart};
+use crate::session::{Part, PlannedPart, Session};
 
 /// The time to collect forbidden parts so that one line names them all: a forbidden namespace fails once per type.
 const REPORT_DELAY: Duration = Duration::from_millis(500);
@@ -21,6 +22,8 @@ pub(super) struct PartFailures<'a> {
     reporter: &'a Reporter,
     /// The unreported errors, each with its part.
     unreported: Vec<(Part, anyhow::Error)>,
+    /// The named objects that do not exist, until similar names were looked up.
+    missing: Vec<(Part, Error)>,
     /// The reported messages: many parts may fail for one reason, which is reported once.
     reported: HashSet<String>,
     /// The forbidden parts that the user did not name, reported together.
@@ -40,6 +43,7 @@ impl<'a> PartFailures<'a> {
         Self {
             reporter,
             unreported: Vec::new(),
+            missing: Vec::new(),
             reported: HashSet::new(),
             forbidden: Vec::new(),
             fallbacks: Vec::new(),
@@ -52,6 +56,24 @@ impl<'a> PartFailures<'a> {
     /// Adds the failure of a part.
     pub(super) fn add(&mut self, part: Part, error: anyhow::Error) {
         self.unreported.push((part, error));
+    }
+
+    /// Adds a named object that does not exist. [`PartFailures::find_hints`] is called before the next report.
+    pub(super) fn add_missing(&mut self, part: Part, error: Error) {
+        self.missing.push((part, error));
+    }
+
+    /// Whether similar names are to be looked up.
+    pub(super) fn lacks_hints(&self) -> bool {
+        !self.missing.is_empty()
+    }
+
+    /// Looks up similar names of the objects that do not exist.
+    pub(super) async fn find_hints(&mut self, session: &Session) {
+        for (part, error) in std::mem::take(&mut self.missing) {
+            let error = with_similar_names(session, self.reporter, &part, error).await;
+            self.unreported.push((part, error));
+        }
     }
 
     /// Adds a forbidden part that the user did not name.

@@ -179,6 +179,8 @@ impl<'a, P: PartSink> PartSupervisor<'a, P> {
         }
         if may_be_left_out {
             self.failures.add_forbidden(planned.part, error);
+        } else if action == FailureAction::ReportMissing {
+            self.failures.add_missing(planned.part, error);
         } else {
             let error = planned.part.with_request_context(&self.watch.selection, error);
             self.failures.add(planned.part, error.into());

@@ -54,7 +54,12 @@ impl<'a, P: PartSink> WatchLoop<'a, P> {
                 if let Some(metrics) = self.reporter.metrics() {
                     metrics.output_delay().begin(event.received);
                 }
-                if let Some(ended) = self.on_event(event).transpose() {
+                let handled = self.on_event(event);
+                if self.supervisor.failures.lacks_hints() {
+                    self.supervisor.failures.find_hints(self.supervisor.parts.session).await;
+                }
+                let ended = handled.and_then(|()| self.check_end());
+                if let Some(ended) = ended.transpose() {
                     if ended.is_ok() {
                         self.supervisor.printer.end_initial()?;
                     }
@@ -146,14 +151,14 @@ impl<'a, P: PartSink> WatchLoop<'a, P> {
         self.check_end()
     }
 
-    /// Handles an event of a part. Returns the exit code if the watch ends.
-    fn on_event(&mut self, event: PartEvent) -> anyhow::Result<Option<ExitCode>> {
+    /// Handles an event of a part.
+    fn on_event(&mut self, event: PartEvent) -> anyhow::Result<()> {
         let PartEvent { part: number, received, kind } = event;
         let (count_reached, requires_names) = (self.count_reached(), self.requires_names());
         let supervisor = &mut self.supervisor;
         let is_leaving = supervisor.parts.is_leaving(number);
         let Some(state) = supervisor.parts.states.get_mut(&number).filter(|state| !state.has_failed()) else {
-            return Ok(None);
+            return Ok(());
         };
         if let Some(metrics) = &state.metrics {
             measure(metrics, &kind);
@@ -184,7 +189,7 @@ impl<'a, P: PartSink> WatchLoop<'a, P> {
                 supervisor.printer.notification(number, received, notification)?;
             }
         }
-        self.check_end()
+        Ok(())
     }
 
     /// Checks whether the watch ends, successfully or because no part is left.
@@ -242,7 +247,8 @@ impl<'a, P: PartSink> WatchLoop<'a, P> {
             self.reporter.messages().notice(&format!("{nothing} at the moment"));
         }
         if named_in_matching.is_empty() && self.supervisor.parts.is_empty() {
-            self.reporter.messages().notice("Nothing matches at the moment.");
+            let selection = &self.watch.selection;
+            self.reporter.messages().notice(&format::nothing_at_the_moment(selection));
         }
     }
 
