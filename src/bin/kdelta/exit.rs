@@ -24,7 +24,7 @@ pub(crate) enum ExitCode {
     Partial = 4,
     /// The time ran out before what was requested happened.
     TimedOut = 5,
-    /// What was requested can't happen any more, or a failure ends the wait for it.
+    /// The requested state can't be reached any more, or a failure ends the wait for it.
     Failed = 6,
     /// The terminal was closed: the default action of SIGHUP.
     HungUp = 129,

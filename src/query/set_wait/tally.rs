@@ -19,7 +19,7 @@ pub(super) struct Tally {
     pub(super) unsynced: usize,
     /// Parts for one name whose object is not known to exist, and has not counted.
     pub(super) absent: usize,
-    /// Those of them whose initial state is complete.
+    /// Parts of `absent` whose initial state is complete, so that their object does not exist.
     pub(super) missing: usize,
     /// Parts for one name.
     pub(super) named: usize,

@@ -53,7 +53,7 @@ fn each_end_has_its_exit_code() {
         (&["pods", "--for", "ready", "--any", "--none"][..], 2, "cannot be used with"),
         (&["pods", "--for", "object.a ="], 2, "error: invalid --for: line 1, column 10"),
         (&["pods", "--for", "ready", "-o", "yaml"], 2, "allowed formats are: json"),
-        (&["gadgets/x", "--for", "gone"], 1, "error: the server doesn't have a resource type \"gadgets\""),
+        (&["gizmos/x", "--for", "gone"], 1, "error: the server doesn't have a resource type \"gizmos\""),
         (&["pods/web", "--for", "ready", "--fail-on", "exists"], 6, "on pods/web: exists is true"),
     ] {
         let (code, _, stderr) = wait(&on, words);

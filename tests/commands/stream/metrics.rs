@@ -66,7 +66,7 @@ fn used_address_ends_the_command_before_it_watches() {
 #[test]
 fn command_is_not_ready_before_its_initial_state() {
     let env = TestEnv::new();
-    // The kernel accepts the connections, and nobody responds.
+    // The kernel accepts the connections, and no program responds.
     let silent = TcpListener::bind("127.0.0.1:0").expect("a port");
     let server = format!("http://{}", silent.local_addr().expect("an address"));
     let running = env.kdelta(&["watch", "pods", "-s", &server, "--metrics", "0"]).start();

@@ -11,7 +11,7 @@ use crate::view::escape_line;
 /// The plan of a query.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct QueryPlan {
-    /// What must be known before the parts are, such as the namespaces that match a pattern.
+    /// The facts that must be known before the parts are, such as the namespaces that match a pattern.
     pub(crate) first: Vec<PlannedRequest>,
     pub(crate) parts: Vec<PartPlan>,
     /// The requests that depend on the responses to those of the parts.
@@ -32,7 +32,7 @@ pub(crate) struct PartPlan {
     pub(crate) server: Vec<String>,
     /// The conditions that are evaluated here.
     pub(crate) local: Vec<String>,
-    /// What is kept of each object.
+    /// The data that is kept of each object.
     pub(crate) kept: String,
 }
 

@@ -7,11 +7,11 @@ mod sets;
 
 use super::stage::Stage;
 
-/// What happens on the server, and how both programs end.
+/// A sequence of changes on the server, and the way in which both programs end.
 pub(super) struct Scenario {
     /// The complaint of cli-conventions, and an issue about it.
     pub(super) complaint: &'static str,
-    /// What happens.
+    /// The changes, in words.
     pub(super) text: &'static str,
     /// The arguments of `kubectl wait`; empty if it can't express the wait. `{ns}` and `{other}` are the namespaces.
     pub(super) kubectl: &'static str,
@@ -21,7 +21,7 @@ pub(super) struct Scenario {
     pub(super) before: fn(&Stage),
     /// Changes the server while the program waits.
     pub(super) during: fn(&Stage),
-    /// How both end.
+    /// The ends of both.
     pub(super) kubectl_ends: Kubectl,
     pub(super) kdelta_ends: Kdelta,
 }

@@ -65,7 +65,7 @@ pub(in crate::commands) fn without_patterns(selection: &Selection) -> (Selection
     (selection, vec![request])
 }
 
-/// How a command uses the objects of a part.
+/// The use that a command makes of the objects of a part.
 pub(in crate::commands) struct PartUse<'a> {
     pub(in crate::commands) part: &'a Part,
     /// The selection of the user.
@@ -74,7 +74,7 @@ pub(in crate::commands) struct PartUse<'a> {
     pub(in crate::commands) mode: RequestMode,
     /// Why this much of each object is requested.
     pub(in crate::commands) reasons: Vec<String>,
-    /// What is kept of each object.
+    /// The data that is kept of each object.
     pub(in crate::commands) kept: String,
 }
 

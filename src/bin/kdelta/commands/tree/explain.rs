@@ -160,7 +160,7 @@ impl Planner<'_> {
     }
 }
 
-/// What is kept of each object.
+/// The data that is kept of each object.
 const KEPT: &str = "its names, owners, age and status";
 
 /// Returns a plan with the requests of both.

@@ -77,7 +77,7 @@ pub(super) struct Effect {
     pub(super) state: Option<HandledState>,
 }
 
-/// What remains to be recorded when a line is finished.
+/// The record that remains to be made when a line is finished.
 #[derive(Debug)]
 pub(super) struct Completion {
     /// The part may be another one than that of the effect, which a later change can replace.

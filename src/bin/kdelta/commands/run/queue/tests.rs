@@ -206,7 +206,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// What a schedule has done so far.
+/// The calls of a schedule so far.
 #[derive(Default)]
 struct Record {
     running: Vec<Call<TestLine>>,

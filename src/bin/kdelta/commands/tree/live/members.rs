@@ -16,11 +16,11 @@ use crate::view::{ObjectId, OwnerIndex, TreeObject};
 /// The watches that a part belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Watches {
-    /// Those of the selected objects.
+    /// The watches of the selected objects.
     Roots,
-    /// Those of the objects that may be owned, which start again when other requests are necessary.
+    /// The watches of the objects that may be owned, which start again when other requests are necessary.
     Owned { generation: usize },
-    /// One of those of related objects.
+    /// A watch of related objects.
     Related { number: usize },
 }
 

@@ -32,7 +32,7 @@ pub(super) struct RelatedUpdates<'a> {
     running: FuturesUnordered<Pin<Box<dyn Future<Output = ()> + 'a>>>,
     /// The objects to request by their names.
     due: Vec<Target>,
-    /// Those and the ones that are being requested.
+    /// The objects of `due`, and those that are being requested.
     requested: HashSet<Target>,
     /// The objects of the tree that could not be read.
     unread: Vec<Target>,
