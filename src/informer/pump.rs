@@ -136,7 +136,7 @@ impl Pump {
             }
             Item::Bookmark => {}
         }
-        if let Some(resource_version) = up_to.clone().filter(|_| is_bookmark) {
+        if is_bookmark && let Some(resource_version) = up_to.clone() {
             dispatch(Dispatch::All(Notification::Mark(Mark::Bookmark { resource_version })));
         }
         if let Some(version) = up_to {

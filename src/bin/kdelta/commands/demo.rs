@@ -7,7 +7,7 @@ use tokio::sync::Notify;
 
 use crate::exit::ExitCode;
 use crate::output::ReaderWatch;
-use crate::session::{Interrupt, Interrupts, demo};
+use crate::session::{Interrupts, demo};
 use crate::settings::Demo;
 
 /// Prints the address once the server responds, and serves until it is interrupted or the reader of its output closes.
@@ -22,11 +22,7 @@ pub(crate) async fn run(options: Demo, mut out: impl Write) -> anyhow::Result<Ex
     let _reader = ReaderWatch::start(move || notify.notify_one())?;
     let code = tokio::select! {
         () = gone.notified() => ExitCode::BrokenPipe,
-        interrupt = interrupts.first() => match interrupt {
-            Interrupt::Interrupt => ExitCode::Interrupted,
-            Interrupt::Terminate => ExitCode::Terminated,
-        Interrupt::HangUp => ExitCode::HungUp,
-        },
+        interrupt = interrupts.first() => interrupt.into(),
     };
     demo.stop().await;
     Ok(code)

@@ -1,7 +1,7 @@
 //! `kdelta run`: a command for each object, then for every change.
 //!
 //! The watch delivers changes to a queue of lines, the calls take them from there. Both are futures of one task, so that a
-//! panic drops, and thereby kills, the running commands.
+//! panic drops the running commands, which kills them.
 
 mod call;
 mod calls;

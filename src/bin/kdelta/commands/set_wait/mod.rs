@@ -26,7 +26,7 @@ use self::target_sink::TargetSink;
 use super::reporter::Reporter;
 use super::watch::{PartSupervisor, Parts, WatchLoop, deadline, files, first_parts};
 use crate::exit::ExitCode;
-use crate::session::{ExitOnSignal, Interrupt, Interrupts, Session, TargetSet};
+use crate::session::{ExitOnSignal, Interrupts, Session, TargetSet};
 use crate::settings::{OutputStream, Selection, SetWait, Types, Watch};
 
 /// The time after which the state is shown, and the interval at which it is shown again.
@@ -73,11 +73,7 @@ pub(crate) async fn run(
         let waiting = decide(wait, reporter, &progress, end, &mut loops);
         tokio::select! {
             biased;
-            interrupt = interrupts.first() => return Ok(match interrupt {
-                Interrupt::Interrupt => ExitCode::Interrupted,
-                Interrupt::Terminate => ExitCode::Terminated,
-                Interrupt::HangUp => ExitCode::HungUp,
-            }),
+            interrupt = interrupts.first() => return Ok(interrupt.into()),
             ended = waiting => ended?,
         }
     };

@@ -4,6 +4,7 @@
 //! does not end the visit.
 
 mod files;
+mod object_watch;
 mod requests;
 mod words;
 

@@ -294,11 +294,7 @@ impl<'a, P: PartSink> WatchLoop<'a, P> {
         if self.reports_summary() {
             self.reporter.messages().notice(&self.reporter.summary());
         }
-        match interrupt {
-            Interrupt::Interrupt => ExitCode::Interrupted,
-            Interrupt::Terminate => ExitCode::Terminated,
-            Interrupt::HangUp => ExitCode::HungUp,
-        }
+        interrupt.into()
     }
 }
 

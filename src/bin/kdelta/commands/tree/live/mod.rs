@@ -31,7 +31,7 @@ use crate::commands::reporter::Reporter;
 use crate::commands::watch::{PartRequests, PartSupervisor, Parts, WatchLoop, first_plan};
 use crate::exit::ExitCode;
 use crate::output::{LiveTree, ReaderWatch};
-use crate::session::{ExitOnSignal, Interrupt, Interrupts, Session, TargetSet};
+use crate::session::{ExitOnSignal, Interrupts, Session, TargetSet};
 use crate::settings::{self, OutputStream, Watch};
 
 /// Prints the trees of the selected objects, and again after each change, until interrupted.
@@ -77,11 +77,7 @@ pub(crate) async fn watch(
     let ended = tokio::select! {
         biased;
         () = gone.notified() => Ok(ExitCode::BrokenPipe),
-        interrupt = interrupts.first() => Ok(match interrupt {
-            Interrupt::Interrupt => ExitCode::Interrupted,
-            Interrupt::Terminate => ExitCode::Terminated,
-            Interrupt::HangUp => ExitCode::HungUp,
-        }),
+        interrupt = interrupts.first() => Ok(interrupt.into()),
         () = end => Ok(ExitCode::Ok),
         // Boxed because the future is large.
         ended = Box::pin(watches.run(targets, &mut updates)) => ended,

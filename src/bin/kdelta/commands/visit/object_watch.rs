@@ -9,7 +9,7 @@ use kdelta::store::Indexer;
 use kdelta::watchtools::{ConditionFunc, PreconditionFunc, WatchToolsError, condition, until_with_sync};
 use tokio::time::{Instant, sleep_until};
 
-use super::visit::ObjectRequests;
+use super::requests::ObjectRequests;
 use crate::session::{Filter, Part, reflector_options};
 use crate::settings::{ObjectFilter, Selection};
 
@@ -22,7 +22,7 @@ impl ObjectRequests<'_> {
     ///
     /// # Errors
     /// The deadline passes, or the first request fails for good.
-    pub(super) async fn watch_until<'a>(
+    pub(in crate::commands) async fn watch_until<'a>(
         &self,
         part: &Part,
         is_gone: Option<IsGone<'a>>,
@@ -48,7 +48,7 @@ impl ObjectRequests<'_> {
     ///
     /// # Errors
     /// As [`ObjectRequests::watch_until`].
-    pub(super) async fn watch_until_any(
+    pub(in crate::commands) async fn watch_until_any(
         &self,
         part: &Part,
         deadline: Option<Instant>,
