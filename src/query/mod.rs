@@ -33,7 +33,7 @@ pub use rollout::{RolloutError, RolloutKind, RolloutStatus};
 #[cfg(feature = "cel")]
 pub use set_wait::{
     DecidingObject, MissingObject, Moment, Quantifier, WaitCondition, WaitFailure, WaitMachine, WaitMet,
-    WaitReason, WaitRules, WaitState,
+    WaitReason, WaitRules, WaitState, reason_never_met,
 };
 pub use sort::{
     Incomparable, SortBy, SortError, SortKey, SortedItems, WATCH_ONLY_WARNING, WATCH_WARNING, go_sort,

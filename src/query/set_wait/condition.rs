@@ -218,18 +218,8 @@ fn is_met(condition: &KubectlCondition, subject: &Subject<'_>) -> Result<bool, C
 }
 
 fn kubectl(condition: &KubectlCondition, subject: &Subject<'_>) -> Truth {
-    if let KubectlCondition::Status(condition) = condition {
-        let is_for = |kind: &str| condition.is_for(kind, "true");
-        match EndState::of(subject) {
-            Some(EndState::PodSucceeded | EndState::PodFailed(_))
-                if is_for("Ready") || is_for("ContainersReady") =>
-            {
-                return Truth::Never;
-            }
-            Some(EndState::JobFailed(_)) if is_for("Complete") => return Truth::Never,
-            Some(EndState::JobComplete) if is_for("Failed") => return Truth::Never,
-            _ => {}
-        }
+    if EndState::of(subject).is_some_and(|end| end.excludes(condition)) {
+        return Truth::Never;
     }
     match is_met(condition, subject) {
         Ok(true) => Truth::True,

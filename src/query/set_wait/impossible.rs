@@ -1,7 +1,40 @@
 //! States from which an object does not get ready any more, and states in which waiting rarely helps.
 
-use super::subject::Subject;
+use std::time::Duration;
+
+use jiff::Timestamp;
+
+use super::subject::{Moment, Subject};
+use crate::object::Object;
 use crate::query::kstatus::ObjectStatus;
+use crate::query::wait::KubectlCondition;
+
+/// Returns the reason why an object in this state never meets a condition of kubectl's; `None` if it may still meet it, as
+/// far as the state tells. A finished pod does not get ready, a failed Job not complete, and a complete Job does not fail.
+/// A pod whose owner may create another with its name may still get ready.
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use kdelta::object::{Ingest, Object, TypeMeta};
+/// use kdelta::query::{KubectlCondition, reason_never_met};
+///
+/// let ready = KubectlCondition::parse("condition=Ready")?;
+/// let ingest = Ingest::of(Arc::new(TypeMeta { api_version: "v1".into(), kind: "Pod".into() }));
+/// let pod = |phase: &str| {
+///     let json = format!(r#"{{"metadata":{{"name":"x"}},"status":{{"phase":"{phase}"}}}}"#);
+///     Object::from_json(json.as_bytes(), &ingest)
+/// };
+/// let reason = reason_never_met(&ready, &pod("Succeeded")?);
+/// assert_eq!(reason.as_deref(), Some("the pod has finished and is not started again"));
+/// assert_eq!(reason_never_met(&ready, &pod("Running")?), None);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[must_use]
+pub fn reason_never_met(condition: &KubectlCondition, object: &Object) -> Option<String> {
+    let moment = Moment { wall: Timestamp::UNIX_EPOCH, elapsed: Duration::ZERO };
+    let subject = Subject::new(object, Duration::ZERO, true, moment);
+    EndState::of(&subject).filter(|end| end.excludes(condition))?.final_reason(&subject)
+}
 
 /// The end of a pod or a Job.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,6 +82,17 @@ impl EndState {
                 Some(Self::JobFailed(failed.reason.clone().filter(|reason| !reason.is_empty())))
             }
             _ => None,
+        }
+    }
+
+    /// Returns whether an object in this state no longer meets a condition of kubectl's.
+    pub(super) fn excludes(&self, condition: &KubectlCondition) -> bool {
+        let KubectlCondition::Status(condition) = condition else { return false };
+        let is_for = |kind: &str| condition.is_for(kind, "true");
+        match self {
+            Self::PodSucceeded | Self::PodFailed(_) => is_for("Ready") || is_for("ContainersReady"),
+            Self::JobFailed(_) => is_for("Complete"),
+            Self::JobComplete => is_for("Failed"),
         }
     }
 

@@ -20,6 +20,7 @@ mod tests;
 mod words;
 
 pub use condition::WaitCondition;
+pub use impossible::reason_never_met;
 pub use machine::WaitMachine;
 pub use missing::{MissingObject, WaitReason};
 pub use outcome::{DecidingObject, WaitFailure, WaitMet, WaitState};

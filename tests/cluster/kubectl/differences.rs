@@ -67,6 +67,9 @@ pub(super) fn deliberate_cause(pair: &Pair) -> Option<&'static str> {
     if failed && kdelta.stdout.is_empty() && starts_alike && kdelta.stderr.contains("Error from server") {
         return Some("an empty List of what is forbidden or missing");
     }
+    if failed && line.contains("wait ") && kdelta.stderr.contains("can't meet the condition any more") {
+        return Some("a state from which a condition is not met any more");
+    }
     if failed && line.contains("--allow-missing-template-keys=false") && kdelta.stdout == kubectl.stdout {
         let message =
             |outcome: &Outcome| outcome.stderr.split("Printing more information").next().map(str::to_owned);

@@ -29,6 +29,31 @@ fn path_gets_its_value_and_several_conditions_are_printed_each() {
 
 #[test]
 #[cfg_attr(not(has_go), ignore = "needs Go")]
+fn pod_that_has_finished_ends_the_wait_for_it() {
+    let on = TestEnv::on_server();
+    create_pod(&on, "a");
+    create_pod(&on, "b");
+    set_status(&on, "b", &running("True"));
+    let mut waiting = start_kdelta(&on, "wait pods a b --for=condition=Ready --timeout=1h");
+    waiting.stderr.find("the watched object", |line| line.contains(": listed at "));
+    set_status(&on, "a", &json!({"phase": "Failed", "reason": "Evicted"}));
+    let reason = "the pod has failed (Evicted) and is not started again";
+    let stderr = format!("error: pods/a can't meet the condition any more: {reason}");
+    let expected = Outcome { stderr, success: false, ..Outcome::met(&["pod/b"]) };
+    assert_eq!(Outcome::of(&mut waiting), expected);
+    // The state at the start is enough.
+    assert_eq!(
+        Outcome::of(&mut start_kdelta(&on, "wait pods a b --for=condition=Ready --timeout=1h")),
+        expected
+    );
+    // A checked state is reported as kubectl does.
+    let checked = start_kdelta(&on, "wait pod/a --for=condition=Ready --timeout=0");
+    let not_met = Outcome::failed("error: condition not met for pods/a");
+    assert_eq!(Outcome::of(&mut { checked }), not_met);
+}
+
+#[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn objects_are_waited_for_in_order() {
     let on = TestEnv::on_server();
     for name in ["a", "b", "c"] {

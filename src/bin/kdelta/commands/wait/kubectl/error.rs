@@ -6,6 +6,9 @@ pub(super) enum WaitError {
     /// With `TYPE/NAME`.
     #[error("timed out waiting for the condition on {0}")]
     TimedOut(String),
+    /// The object is in a state from which it does not meet the condition any more.
+    #[error("{object} can't meet the condition any more: {reason}")]
+    NeverMet { object: String, reason: String },
     /// An object of `--for=create` did not appear.
     #[error("timed out waiting for the condition")]
     NotCreated,

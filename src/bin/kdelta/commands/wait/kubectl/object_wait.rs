@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use kdelta::listwatch::{Error, WatchEvent};
 use kdelta::object::{JsonValue, Object};
-use kdelta::query::{ConditionTestError, KubectlCondition};
+use kdelta::query::{ConditionTestError, KubectlCondition, reason_never_met};
 use kdelta::store::Indexer;
 use kdelta::watchtools::WatchToolsError;
 use tokio::time::Instant;
@@ -99,7 +99,7 @@ impl<'a, W: Write> ObjectWait<'a, W> {
     }
 
     /// Waits until a state of the object meets the condition, and returns that state. As in kubectl, a deletion does not
-    /// end the wait: the object may be created again.
+    /// end the wait: the object may be created again. A state from which the condition can't be met any more does.
     async fn met(
         &mut self,
         part: &Part,
@@ -115,16 +115,25 @@ impl<'a, W: Write> ObjectWait<'a, W> {
             Timing::Until(_) if is_met(condition, &state)? => return Ok(state),
             Timing::Until(deadline) => deadline,
         };
+        let never_met = |reason| WaitError::NeverMet { object: title(part), reason };
+        if let Some(reason) = reason_never_met(condition, &state) {
+            return Err(never_met(reason).into());
+        }
         self.has_waited = true;
-        let mut failed = None;
+        let mut failed: Option<anyhow::Error> = None;
         let mut test = |object: &Arc<Object>| {
             // This state was tested before.
-            let is_known = object.resource_version() == state.resource_version();
-            !is_known
-                && is_met(condition, object).unwrap_or_else(|error| {
-                    failed = Some(error);
-                    true
-                })
+            if object.resource_version() == state.resource_version() {
+                return false;
+            }
+            match is_met(condition, object) {
+                Ok(true) => return true,
+                Ok(false) => {
+                    failed = reason_never_met(condition, object).map(|reason| never_met(reason).into());
+                }
+                Err(error) => failed = Some(error.into()),
+            }
+            failed.is_some()
         };
         let ends = |event: &WatchEvent| match event {
             WatchEvent::Added(object) | WatchEvent::Modified(object) => test(object),
@@ -133,7 +142,7 @@ impl<'a, W: Write> ObjectWait<'a, W> {
         let mut is_gone = |store: &dyn Indexer| store.get_by_key(state.key()).is_none();
         let until = self.requests.watch_until(part, Some(&mut is_gone), ends, Some(deadline));
         match (until.await, failed) {
-            (_, Some(error)) => Err(error.into()),
+            (_, Some(error)) => Err(error),
             (Ok(Some(WatchEvent::Added(object) | WatchEvent::Modified(object))), None) => Ok(object),
             (Ok(_), None) => {
                 Err(part.not_found().map_or_else(|| WaitError::Unnamed.into(), anyhow::Error::new))
