@@ -35,6 +35,10 @@
 #![cfg_attr(feature = "lines", doc = "- [`lines`] writes and reads the JSON lines of `kdelta watch`.")]
 #![cfg_attr(feature = "query", doc = "- [`query`] has queries and templates over objects.")]
 #![cfg_attr(
+    feature = "recording",
+    doc = "- [`recording`] writes deltas to files and reads the state at any moment from them."
+)]
+#![cfg_attr(
     feature = "testing",
     doc = "- [`testing`] has a source with faults and a clock that tests advance."
 )]
@@ -112,9 +116,9 @@
 //! - `tokio_util::sync::CancellationToken`: stops what runs until it is stopped, such as an informer. All waiting needs
 //!   `tokio`.
 //! - `tokio::io::{AsyncRead, AsyncWrite}`: the streams of a connector of `client`. A `demo` opens a `DuplexStream`.
-//! - `bytes::Bytes`: the chunks of a response of `api`, without a copy.
-//! - `jiff::Timestamp`: the server's time in `api`, the time in a `demo` at its start, the times in `lines`, and
-//!   the present in `query`.
+//! - `bytes::Bytes`: the chunks of a response of `api` and the documents of a `recording`, without a copy.
+//! - `jiff::Timestamp`: the server's time in `api`, the time in a `demo` at its start, the times in `lines` and
+//!   `recording`, and the present in `query`.
 //! - `k8s_openapi::ListableResource`: [`object::ApiResource`] has `of::<K>()` for its types, behind a feature of that name.
 //!   The application enables the version of the types.
 //!
@@ -125,11 +129,13 @@
 //! `object` and `clock` import nothing; a room that waits imports `clock`. `diff`, `listwatch`, `store` and `queue`
 //! import `object`. `reflector`, `testing`, `wire` and `kubeconfig` import `listwatch` and `object`; `client` also imports
 //! `kubeconfig` and `wire`, and `api` imports these three. `demo` imports the private room `server`, a read-only API over
-//! a source of objects; `client` and `server` do not know each other. `informer` imports `queue`, `reflector`, `store` and
-//! the rooms below them, and `watchtools` imports `informer`. The reflector does not depend on a queue (it writes to its
-//! own trait [`reflector::ReflectorStore`]) nor a queue on a store (it reads through [`object::KeyListerGetter`]), and
-//! everything up to `watchtools` runs without a network. `workqueue` imports `clock`, and `query` imports `object` and
-//! `diff`. Files do not import each other in a circle. `tests/architecture` enforces these rules.
+//! a source of objects; `client` and `server` do not know each other. `lines` imports `diff`, `listwatch` and `object`,
+//! and `recording` imports `lines`, `server`, `wire` and the rooms below them. `informer` imports `queue`, `reflector`,
+//! `store` and the rooms below them, and `watchtools` imports `informer`. The reflector does not depend on a queue (it
+//! writes to its own trait [`reflector::ReflectorStore`]) nor a queue on a store (it reads through
+//! [`object::KeyListerGetter`]), and everything up to `watchtools` runs without a network. `workqueue` imports `clock`,
+//! and `query` imports `object` and `diff`. Files do not import each other in a circle. `tests/architecture` enforces
+//! these rules.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 /// Defines a chainable setter for each named field of an option struct, which takes the field's type. Option structs are
@@ -167,6 +173,8 @@ pub mod object;
 #[cfg(feature = "query")]
 pub mod query;
 pub mod queue;
+#[cfg(feature = "recording")]
+pub mod recording;
 pub mod reflector;
 #[cfg(feature = "demo")]
 mod server;

@@ -7,40 +7,42 @@ use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 use super::compression::checksum;
 use super::json::{self, Entry, Members};
 
-/// The manager and time of the newest entry of managedFields, in two bytes: stores hold one for each object.
+/// The manager, subresource and time of the newest entry of managedFields, in two bytes: stores hold one for each object.
 ///
-/// The upper bits are the number of the manager's name, the lower ones the seconds of its time modulo 64: enough to see
-/// that another write followed, except for one in 64 of those by the same manager.
+/// The upper bits are the number of the author, the lower ones the seconds of its time modulo 64: enough to see that
+/// another write followed, except for one in 64 of those by the same author.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct LastWrite(u16);
 
 const TIME_BITS: u32 = 6;
 
-/// The number of names that are distinguished; later ones are unknown.
-const MAX_NAMES: u16 = u16::MAX >> TIME_BITS;
+/// The number of authors that are distinguished; later ones are unknown.
+const MAX_AUTHORS: u16 = u16::MAX >> TIME_BITS;
 
-/// The longest name that the API allows, in bytes.
+/// The longest name of a manager that the API allows, in bytes; a subresource is shorter.
 const MAX_LENGTH: usize = 128;
 
-/// The names of managers of this process, by number. A server may send any number of names, so they are bounded. A
-/// read-write lock: written once for each name, read for each object and held for a look-up.
-static NAMES: LazyLock<RwLock<Names>> = LazyLock::new(RwLock::default);
+/// The authors of this process, by number. A server may send any number of names, so they are bounded. A read-write lock:
+/// written once for each author, read for each object and held for a look-up.
+static AUTHORS: LazyLock<RwLock<Authors>> = LazyLock::new(RwLock::default);
 
 #[derive(Default)]
-struct Names {
-    /// The name of number n is at n - 1; 0 is no name.
-    names: Vec<Arc<str>>,
-    numbers: HashMap<Arc<str>, u16>,
+struct Authors {
+    /// The manager and subresource of number n are at n - 1; 0 is no author.
+    authors: Vec<(Arc<str>, Arc<str>)>,
+    /// The numbers of the few subresources of each manager.
+    numbers: HashMap<Arc<str>, Vec<(Arc<str>, u16)>>,
 }
 
 impl LastWrite {
     /// Reads the array of managedFields. Its text may be invalid except for its brackets: the write is then unknown.
     pub(super) fn of(managed_fields: &[u8]) -> Self {
-        newest(managed_fields).map(|entry| Self::new(&entry.manager, &entry.time)).unwrap_or_default()
+        let newest = newest(managed_fields);
+        newest.map(|entry| Self::new(&entry.manager, &entry.subresource, &entry.time)).unwrap_or_default()
     }
 
-    fn new(manager: &str, time: &str) -> Self {
-        match number(manager) {
+    fn new(manager: &str, subresource: &str, time: &str) -> Self {
+        match number(manager, subresource) {
             0 => Self::default(),
             number => Self(number << TIME_BITS | time_bits(time)),
         }
@@ -48,8 +50,13 @@ impl LastWrite {
 
     /// Returns the name of the manager, if the write is another one than `before`.
     pub(super) fn manager_since(self, before: Self) -> Option<Arc<str>> {
+        self.author_since(before).map(|(manager, _)| manager)
+    }
+
+    /// Returns the manager and the subresource, if the write is another one than `before`.
+    pub(super) fn author_since(self, before: Self) -> Option<(Arc<str>, Arc<str>)> {
         let at = usize::from(self.0 >> TIME_BITS).checked_sub(1).filter(|_| self != before)?;
-        NAMES.read().unwrap_or_else(PoisonError::into_inner).names.get(at).map(Arc::clone)
+        AUTHORS.read().unwrap_or_else(PoisonError::into_inner).authors.get(at).cloned()
     }
 }
 
@@ -57,6 +64,7 @@ impl LastWrite {
 #[derive(Default)]
 struct ManagedFields<'a> {
     manager: Cow<'a, str>,
+    subresource: Cow<'a, str>,
     time: Cow<'a, str>,
 }
 
@@ -92,6 +100,7 @@ fn entry(text: &[u8], at: usize) -> Option<(ManagedFields<'_>, usize)> {
                 let end = json::skip_brackets(text, value)?;
                 match name {
                     b"manager" => entry.manager = string(&text[value..end]),
+                    b"subresource" => entry.subresource = string(&text[value..end]),
                     b"time" => entry.time = string(&text[value..end]),
                     _ => {}
                 }
@@ -125,29 +134,32 @@ fn time_bits(time: &str) -> u16 {
     u16::try_from(seconds % (1 << TIME_BITS)).unwrap_or_default()
 }
 
-/// Returns the number of a name, a new one for a new name; 0 if it is none, or one too many.
-fn number(name: &str) -> u16 {
-    if name.is_empty() || name.len() > MAX_LENGTH {
+/// Returns the number of an author, a new one for a new author; 0 if it is none, or one too many.
+fn number(manager: &str, subresource: &str) -> u16 {
+    if manager.is_empty() || manager.len() > MAX_LENGTH || subresource.len() > MAX_LENGTH {
         return 0;
     }
-    if let Some(number) = NAMES.read().unwrap_or_else(PoisonError::into_inner).numbers.get(name) {
-        return *number;
+    if let Some(number) = AUTHORS.read().unwrap_or_else(PoisonError::into_inner).number(manager, subresource)
+    {
+        return number;
     }
-    let mut names = NAMES.write().unwrap_or_else(PoisonError::into_inner);
-    if let Some(number) = names.numbers.get(name) {
-        return *number;
-    }
-    names.add(name)
+    let mut authors = AUTHORS.write().unwrap_or_else(PoisonError::into_inner);
+    authors.number(manager, subresource).unwrap_or_else(|| authors.add(manager, subresource))
 }
 
-impl Names {
-    /// Returns the number of a name that has none yet.
-    fn add(&mut self, name: &str) -> u16 {
-        match u16::try_from(self.names.len() + 1) {
-            Ok(number) if number <= MAX_NAMES => {
-                let name: Arc<str> = name.into();
-                self.names.push(Arc::clone(&name));
-                self.numbers.insert(name, number);
+impl Authors {
+    fn number(&self, manager: &str, subresource: &str) -> Option<u16> {
+        let subresources = self.numbers.get(manager)?;
+        subresources.iter().find(|(known, _)| **known == *subresource).map(|(_, number)| *number)
+    }
+
+    /// Returns the number of an author that has none yet.
+    fn add(&mut self, manager: &str, subresource: &str) -> u16 {
+        match u16::try_from(self.authors.len() + 1) {
+            Ok(number) if number <= MAX_AUTHORS => {
+                let (manager, subresource): (Arc<str>, Arc<str>) = (manager.into(), subresource.into());
+                self.authors.push((Arc::clone(&manager), Arc::clone(&subresource)));
+                self.numbers.entry(manager).or_default().push((subresource, number));
                 number
             }
             _ => 0,
@@ -216,11 +228,28 @@ mod tests {
     }
 
     #[test]
-    fn names_are_bounded() {
-        let mut names = Names::default();
-        let numbers: Vec<u16> = (0..MAX_NAMES + 2).map(|at| names.add(&format!("manager-{at}"))).collect();
-        assert_eq!((numbers[0], numbers[usize::from(MAX_NAMES) - 1]), (1, MAX_NAMES));
-        assert_eq!(numbers[usize::from(MAX_NAMES)..], [0, 0]);
-        assert_eq!((names.names.len(), names.numbers.len()), (MAX_NAMES.into(), MAX_NAMES.into()));
+    fn subresource_belongs_to_the_author() {
+        let of = |subresource: &str| {
+            let text = format!(r#"[{{"manager":"kubelet","subresource":"{subresource}","time":"{NOON}"}}]"#);
+            LastWrite::of(text.as_bytes())
+        };
+        let (status, whole) = (of("status"), write(&[("kubelet", NOON)]));
+        let (manager, subresource) = status.author_since(whole).expect("another author");
+        assert_eq!((&*manager, &*subresource), ("kubelet", "status"));
+        let (_, subresource) = whole.author_since(status).expect("another author");
+        assert_eq!(&*subresource, "");
+        assert_eq!(of("status").author_since(status), None);
+    }
+
+    #[test]
+    fn authors_are_bounded() {
+        let mut authors = Authors::default();
+        let add = |at: u16| {
+            authors.add(&format!("manager-{}", at / 2), if at.is_multiple_of(2) { "" } else { "status" })
+        };
+        let numbers: Vec<u16> = (0..MAX_AUTHORS + 2).map(add).collect();
+        assert_eq!((numbers[0], numbers[usize::from(MAX_AUTHORS) - 1]), (1, MAX_AUTHORS));
+        assert_eq!(numbers[usize::from(MAX_AUTHORS)..], [0, 0]);
+        assert_eq!(authors.authors.len(), usize::from(MAX_AUTHORS));
     }
 }

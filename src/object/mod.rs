@@ -41,6 +41,8 @@ pub use key_func::{
 pub use kind::{ApiResource, TypeMeta};
 pub use names::{is_dns_label, is_dns_subdomain, path_segment_problems};
 pub use origin::Origin;
+#[cfg(feature = "recording")]
+pub(crate) use path::replaced_leaves;
 pub use path::{FieldPath, PathCursor, PathError};
 pub use row::{Column, Row};
 pub use selector::{FieldSelector, LabelSelector, SelectorError};
@@ -184,6 +186,16 @@ impl Object {
         self.last_write.manager_since(before.last_write)
     }
 
+    /// Returns the field manager that made the last change to this state, and the subresource through which it wrote
+    /// (empty for the object itself), as [`Object::manager_since`] does. Without an earlier state, it is the newest entry's.
+    /// `None` also if the last write of the earlier state was not recorded.
+    #[must_use]
+    pub fn author_since(&self, before: Option<&Self>) -> Option<(Arc<str>, Arc<str>)> {
+        let is_known = before.is_none_or(|before| before.last_write != LastWrite::default());
+        let before = before.map(|before| before.last_write).unwrap_or_default();
+        self.last_write.author_since(before).filter(|_| is_known)
+    }
+
     /// Returns whether both are the same state of the same object: equal UID and equal, set resourceVersion.
     #[must_use]
     pub fn same_state(&self, other: &Self) -> bool {
@@ -269,6 +281,18 @@ impl Object {
             body,
             row: self.row.clone(),
         }
+    }
+
+    /// Returns a copy with another text, for the same names, UID and version.
+    #[cfg(feature = "recording")]
+    pub(crate) fn with_json(&self, json: String) -> Self {
+        self.with_body(Body::text(json.into_bytes().into()))
+    }
+
+    /// Returns a hash that similar objects share; 0 for an object without any.
+    #[cfg(feature = "recording")]
+    pub(crate) fn workload(&self) -> u32 {
+        self.workload
     }
 
     /// Returns the row of Table cells that came with this object.

@@ -54,6 +54,15 @@ impl ResourceVersion {
         self.0 == Repr::Number(0)
     }
 
+    /// Returns the version as a number, unless it is unset, longer than 64 bits or not well-formed.
+    #[cfg(feature = "recording")]
+    pub(crate) fn number(&self) -> Option<u64> {
+        match self.0 {
+            Repr::Number(number) => Some(number),
+            _ => None,
+        }
+    }
+
     /// Compares two versions of the same resource on the same server by age (KEP-5504: decimal digits without a leading
     /// zero, of any length).
     ///

@@ -20,6 +20,7 @@ const LIBRARY: &[(&str, &[&str])] = &[
     ("demo", &["listwatch", "object", "server", "wire"]),
     ("lines", &["diff", "listwatch", "object"]),
     ("query", &["diff", "object"]),
+    ("recording", &["clock", "diff", "lines", "listwatch", "object", "server", "wire"]),
     ("testing", &["clock", "listwatch", "object"]),
     ("informer", &["clock", "listwatch", "object", "queue", "reflector", "store"]),
     ("watchtools", &["clock", "informer", "listwatch", "object", "store"]),

@@ -2,12 +2,16 @@
 
 mod cursor;
 mod quick;
+#[cfg(feature = "recording")]
+mod replace;
 mod step;
 mod syntax;
 mod text;
 mod walk;
 
 pub use cursor::PathCursor;
+#[cfg(feature = "recording")]
+pub(crate) use replace::replaced_leaves;
 
 use std::fmt;
 use std::str::FromStr;

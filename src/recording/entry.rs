@@ -1,0 +1,108 @@
+//! The entries of a recording.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use jiff::Timestamp;
+
+use crate::lines::{Change, Mark};
+use crate::object::{ApiResource, ResourceVersion};
+
+/// The author of a change: the field manager whose entry of `metadata.managedFields` moved.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Author {
+    /// The name of the field manager.
+    pub manager: Arc<str>,
+    /// The subresource through which it wrote, such as `status`; empty for the object itself.
+    pub subresource: Arc<str>,
+}
+
+/// One entry of a recording.
+#[derive(Debug, Clone)]
+pub struct Entry {
+    /// The number of the entry. Entries are numbered from 0 over the life of the recording.
+    pub number: u64,
+    /// The time at which it was received. It never decreases from one entry to the next.
+    pub received: Timestamp,
+    /// What was received.
+    pub item: Item,
+}
+
+/// The content of an entry.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum Item {
+    /// A change of an object.
+    Change {
+        /// The change. `old` is the state before it, `None` for an added object. The object carries its row, with ages
+        /// as of the time at which it was received.
+        change: Change,
+        /// The author, if known.
+        author: Option<Author>,
+    },
+    /// A mark of a watched collection.
+    Mark(Mark),
+    /// The server's report that a collection was received up to a version.
+    Bookmark {
+        /// The watched resource.
+        resource: Arc<ApiResource>,
+        /// The watched namespace; empty for all namespaces and for cluster-scoped types.
+        namespace: Arc<str>,
+        /// The version.
+        version: ResourceVersion,
+    },
+    /// A document of the server, such as those of discovery, recorded when it is first received and when it changes.
+    Document {
+        /// The path of the request.
+        path: Arc<str>,
+        /// The body of the response, verbatim.
+        body: Bytes,
+    },
+    /// A recorder started. Between the previous entry and this one, no recorder was running.
+    Started,
+}
+
+/// A moment of a recording.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Moment {
+    /// The last entry.
+    End,
+    /// The last entry that was received at this time or before it.
+    Time(Timestamp),
+    /// For each object, its last state whose version is not above this one.
+    Version(u64),
+}
+
+/// A time during which changes were not observed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Gap {
+    /// The time of the last observation before the gap.
+    pub from: Timestamp,
+    /// The time from which changes are observed again.
+    pub to: Timestamp,
+    /// The resource whose watch was lost. `None` if no recorder was running.
+    pub resource: Option<Arc<ApiResource>>,
+    /// The namespace whose watch was lost; empty for all namespaces.
+    pub namespace: Arc<str>,
+}
+
+/// A selection of entries. An entry without a resource, such as a document, is always selected.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct EntryFilter {
+    /// The resources; `None` for all.
+    pub resources: Option<Vec<ApiResource>>,
+    /// The namespaces; `None` for all. Cluster-scoped objects are in the namespace "".
+    pub namespaces: Option<Vec<String>>,
+}
+
+impl EntryFilter {
+    /// Returns whether entries of a resource are selected.
+    pub(in crate::recording) fn selects_resource(&self, resource: &ApiResource) -> bool {
+        self.resources.as_ref().is_none_or(|resources| resources.contains(resource))
+    }
+
+    /// Returns whether objects of a namespace are selected.
+    pub(in crate::recording) fn selects_namespace(&self, namespace: &str) -> bool {
+        self.namespaces.as_ref().is_none_or(|namespaces| namespaces.iter().any(|name| name == namespace))
+    }
+}

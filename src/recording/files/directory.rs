@@ -1,0 +1,142 @@
+//! The directory of a recording, and the names of its files.
+
+use std::fmt::Write as _;
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+/// The kind of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::recording) enum Kind {
+    Journal,
+    Segment,
+    Keyframe,
+}
+
+impl Kind {
+    const ALL: [Self; 3] = [Self::Journal, Self::Segment, Self::Keyframe];
+
+    fn extension(self) -> &'static str {
+        match self {
+            Self::Journal => "journal",
+            Self::Segment => "segment",
+            Self::Keyframe => "keyframe",
+        }
+    }
+
+    pub(in crate::recording) fn letter(self) -> u8 {
+        self.extension().as_bytes()[0]
+    }
+}
+
+/// Returns the path of a file whose first entry has this number.
+pub(in crate::recording) fn path_of(dir: &Path, kind: Kind, first: u64) -> PathBuf {
+    dir.join(format!("{first:016x}.{}", kind.extension()))
+}
+
+/// Returns the files of a recording, sorted by number. Other files are ignored, such as those of an interrupted write.
+pub(in crate::recording) fn list(dir: &Path) -> io::Result<Vec<(u64, Kind)>> {
+    let mut files = Vec::new();
+    for file in fs::read_dir(dir)? {
+        let name = file?.file_name();
+        files.extend(name.to_str().and_then(parse));
+    }
+    files.sort_unstable_by_key(|(first, kind)| (*first, kind.letter()));
+    Ok(files)
+}
+
+fn parse(name: &str) -> Option<(u64, Kind)> {
+    let (number, extension) = name.split_once('.')?;
+    let kind = Kind::ALL.into_iter().find(|kind| kind.extension() == extension)?;
+    let is_number =
+        number.len() == 16 && number.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+    Some((u64::from_str_radix(number, 16).ok().filter(|_| is_number)?, kind))
+}
+
+/// Returns the name of a context's directory: bytes outside `[A-Za-z0-9._@-]` are percent-encoded, and so is a leading
+/// dot.
+pub(in crate::recording) fn context_directory(context: &str) -> String {
+    let mut name = String::new();
+    for (at, byte) in context.bytes().enumerate() {
+        match byte {
+            b'.' if at == 0 => name.push_str("%2E"),
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'.' | b'_' | b'@' | b'-' => name.push(byte.into()),
+            _ => {
+                let _ = write!(name, "%{byte:02X}");
+            }
+        }
+    }
+    if name.is_empty() { "%".to_owned() } else { name }
+}
+
+/// Creates a directory that only its owner can read, with its parents.
+pub(in crate::recording) fn create_private(dir: &Path) -> io::Result<()> {
+    let mut builder = DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(dir)
+}
+
+/// Returns the options of a new file that only its owner can read.
+pub(super) fn private_file() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.write(true).create(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options
+}
+
+/// Creates an empty file.
+pub(in crate::recording) fn create_empty(path: &Path) -> io::Result<File> {
+    private_file().truncate(true).open(path)
+}
+
+/// Writes a file under a temporary name and renames it, so that a reader sees all of it or nothing.
+pub(in crate::recording) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let temporary = path.with_added_extension("tmp");
+    let mut file = private_file().truncate(true).open(&temporary)?;
+    let written =
+        file.write_all(bytes).and_then(|()| file.sync_all()).and_then(|()| fs::rename(&temporary, path));
+    if written.is_err() {
+        let _ = fs::remove_file(&temporary);
+    }
+    written
+}
+
+/// Makes renames and removals in a directory durable.
+pub(in crate::recording) fn sync_directory(dir: &Path) -> io::Result<()> {
+    if cfg!(unix) { File::open(dir)?.sync_all() } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn contexts_become_file_names() {
+        for (context, name) in [
+            ("kind-a.b_c@d", "kind-a.b_c@d"),
+            ("arn:aws:eks/x", "arn%3Aaws%3Aeks%2Fx"),
+            ("..", "%2E."),
+            ("", "%"),
+            ("ü%", "%C3%BC%25"),
+        ] {
+            assert_eq!(context_directory(context), name);
+        }
+    }
+
+    #[test]
+    fn only_whole_names_are_files_of_a_recording() {
+        assert_eq!(parse("00000000000000ff.segment"), Some((255, Kind::Segment)));
+        for name in [
+            "ff.segment",
+            "00000000000000FF.segment",
+            "00000000000000ff.segment.tmp",
+            "lock",
+            "+0000000000000ff.journal",
+        ] {
+            assert_eq!(parse(name), None, "{name}");
+        }
+    }
+}

@@ -1,0 +1,13 @@
+//! The files of a recording: names, headers, access.
+
+mod directory;
+mod header;
+mod lock;
+mod random_access;
+
+pub(in crate::recording) use directory::{
+    Kind, context_directory, create_empty, create_private, list, path_of, replace, sync_directory,
+};
+pub(in crate::recording) use header::{Header, HeaderError};
+pub(in crate::recording) use lock::Lock;
+pub(in crate::recording) use random_access::{FileError, RandomAccess};

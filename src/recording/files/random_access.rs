@@ -1,0 +1,101 @@
+//! Reads parts of a file.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use super::header::HeaderError;
+use crate::recording::block::read_block;
+use crate::recording::error::RecordingError;
+
+/// The reasons why a part of a file can't be read.
+#[derive(Debug)]
+pub(in crate::recording) enum FileError {
+    Io(PathBuf, io::Error),
+    /// The file belongs to another program, or is of another kind.
+    Foreign(PathBuf),
+    /// The major version of its format is newer.
+    Newer(PathBuf, u16),
+    /// The bytes at this position are damaged, for this reason.
+    Damaged(PathBuf, u64, String),
+}
+
+impl FileError {
+    pub(in crate::recording) fn of_header(path: &Path, error: &HeaderError) -> Self {
+        match *error {
+            HeaderError::Foreign => Self::Foreign(path.to_owned()),
+            HeaderError::Newer(version) => Self::Newer(path.to_owned(), version),
+            HeaderError::Damaged(reason) => Self::Damaged(path.to_owned(), 0, reason.to_owned()),
+        }
+    }
+}
+
+/// A file that is read in parts.
+#[derive(Debug)]
+pub(in crate::recording) struct RandomAccess {
+    path: PathBuf,
+    /// A std mutex, held while a part is read, because a file has one position.
+    file: Mutex<File>,
+    length: u64,
+}
+
+impl RandomAccess {
+    pub(in crate::recording) fn open(path: PathBuf) -> Result<Self, FileError> {
+        let opened = File::open(&path).and_then(|file| Ok((file.metadata()?.len(), file)));
+        match opened {
+            Ok((length, file)) => Ok(Self { path, file: Mutex::new(file), length }),
+            Err(error) => Err(FileError::Io(path, error)),
+        }
+    }
+
+    pub(in crate::recording) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(in crate::recording) fn len(&self) -> u64 {
+        self.length
+    }
+
+    /// Reads a part. A part beyond the end is damage: the file is shorter than its tables say.
+    pub(in crate::recording) fn read(&self, offset: u64, length: u64) -> Result<Vec<u8>, FileError> {
+        if offset.checked_add(length).is_none_or(|end| end > self.length) {
+            return Err(self.damaged(offset, "the file is too short"));
+        }
+        let mut bytes = vec![0; usize::try_from(length).unwrap_or(usize::MAX)];
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let read = file.seek(SeekFrom::Start(offset)).and_then(|_| file.read_exact(&mut bytes));
+        read.map_err(|error| FileError::Io(self.path.clone(), error))?;
+        Ok(bytes)
+    }
+
+    /// Reads the payload of the block in a part, which must have this tag and fill the part.
+    pub(in crate::recording) fn block(
+        &self,
+        tag: u8,
+        offset: u64,
+        length: u64,
+    ) -> Result<Vec<u8>, FileError> {
+        let bytes = self.read(offset, length)?;
+        match read_block(&bytes) {
+            Ok((block, consumed)) if block.tag == tag && consumed == bytes.len() => Ok(block.payload),
+            Ok(_) => Err(self.damaged(offset, "another block than expected")),
+            Err(damage) => Err(self.damaged(offset, &damage.to_string())),
+        }
+    }
+
+    pub(in crate::recording) fn damaged(&self, offset: u64, reason: &str) -> FileError {
+        FileError::Damaged(self.path.clone(), offset, reason.to_owned())
+    }
+}
+
+impl From<(PathBuf, io::Error)> for RecordingError {
+    fn from((path, source): (PathBuf, io::Error)) -> Self {
+        match source.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
+                Self::Full { path }
+            }
+            _ => Self::Io { path, source },
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! One chunk of a journal, decoded.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use crate::recording::bytes::Cursor;
+use crate::recording::entry::Item;
+use crate::recording::flags::Flags;
+use crate::recording::journal::record::{item_version, take_item};
+use crate::recording::tables::{
+    Tables, take_author, take_columns, take_resource, take_size, take_string, take_u32,
+};
+
+/// The records of a journal. Definitions precede the entries that refer to them.
+pub(super) const RESOURCE: u64 = 1;
+pub(super) const AUTHOR: u64 = 2;
+pub(super) const COLUMNS: u64 = 3;
+pub(super) const OBJECT: u64 = 4;
+pub(super) const CHANGE: u64 = 5;
+pub(super) const OTHER: u64 = 6;
+
+/// A range of bytes of a part.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(in crate::recording) struct Span {
+    pub(in crate::recording) at: u32,
+    pub(in crate::recording) len: u32,
+}
+
+/// An entry whose payload lies in its part.
+#[derive(Debug)]
+pub(in crate::recording) struct RawEntry {
+    /// In Unix milliseconds.
+    pub(in crate::recording) received: i64,
+    /// The version of a change or mark; for other items, that of the previous entry.
+    pub(in crate::recording) version: u64,
+    pub(in crate::recording) item: RawItem,
+}
+
+#[derive(Debug)]
+pub(in crate::recording) enum RawItem {
+    Change(RawChange),
+    Other(Item),
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(in crate::recording) struct RawChange {
+    /// The number of the object in the journal.
+    pub(in crate::recording) object: u32,
+    pub(in crate::recording) flags: Flags,
+    /// 0, or the number of the author in the tables plus 1.
+    pub(in crate::recording) author: u32,
+    /// A row: the number of its columns, then its template.
+    pub(in crate::recording) row: Span,
+    /// The text or its frame, after the object's own version if the flags say so.
+    pub(in crate::recording) body: Span,
+}
+
+/// An object of a journal.
+#[derive(Debug, Clone)]
+pub(in crate::recording) struct JournalObject {
+    /// The number of its resource in the tables.
+    pub(in crate::recording) resource: u32,
+    /// A hash that similar objects share.
+    pub(in crate::recording) workload: u32,
+    pub(in crate::recording) namespace_len: u16,
+    pub(in crate::recording) key: Arc<str>,
+}
+
+/// One chunk, decoded.
+#[derive(Debug, Default)]
+pub(in crate::recording) struct Part {
+    pub(in crate::recording) bytes: Vec<u8>,
+    pub(in crate::recording) entries: Vec<RawEntry>,
+    /// The objects that the chunk defines.
+    pub(in crate::recording) objects: Vec<JournalObject>,
+}
+
+impl Part {
+    pub(in crate::recording) fn slice(&self, span: Span) -> &[u8] {
+        self.bytes.get(span.at as usize..(span.at + span.len) as usize).unwrap_or_default()
+    }
+}
+
+/// What the records of a chunk depend on from earlier chunks.
+#[derive(Debug, Default)]
+pub(super) struct Position {
+    pub(super) tables: Tables,
+    /// The number of objects that are defined.
+    pub(super) objects: u32,
+    /// The time and version of the last entry.
+    pub(super) received: i64,
+    pub(super) version: u64,
+}
+
+impl Position {
+    /// Decodes the text of a chunk. Returns `None` if it is not one that a writer made.
+    pub(super) fn decode(&mut self, bytes: Vec<u8>, context: &Arc<str>) -> Option<Part> {
+        let mut part = Part::default();
+        let mut cursor = Cursor::new(&bytes);
+        while !cursor.is_empty() {
+            match cursor.take_number()? {
+                RESOURCE => self.tables.resources.push(Arc::new(take_resource(&mut cursor)?)),
+                AUTHOR => self.tables.authors.push(take_author(&mut cursor)?),
+                COLUMNS => self.tables.columns.push(take_columns(&mut cursor)?),
+                OBJECT => part.objects.push(self.object(&mut cursor)?),
+                CHANGE => part.entries.push(self.change(&mut cursor, bytes.len())?),
+                OTHER => {
+                    self.received = self.received.checked_add(i64::try_from(cursor.take_number()?).ok()?)?;
+                    let received = Timestamp::from_millisecond(self.received).ok()?;
+                    let item = take_item(&mut cursor, &self.tables, context, received)?;
+                    self.version = item_version(&item).unwrap_or(self.version);
+                    let (received, version) = (self.received, self.version);
+                    part.entries.push(RawEntry { received, version, item: RawItem::Other(item) });
+                }
+                _ => return None,
+            }
+        }
+        part.bytes = bytes;
+        Some(part)
+    }
+
+    fn object(&mut self, cursor: &mut Cursor<'_>) -> Option<JournalObject> {
+        let resource = take_u32(cursor)?;
+        self.tables.resources.get(resource as usize)?;
+        let workload = take_u32(cursor)?;
+        let namespace_len = u16::try_from(cursor.take_number()?).ok()?;
+        let key: Arc<str> = take_string(cursor)?.into();
+        key.get(usize::from(namespace_len)..)?;
+        self.objects += 1;
+        Some(JournalObject { resource, workload, namespace_len, key })
+    }
+
+    fn change(&mut self, cursor: &mut Cursor<'_>, length: usize) -> Option<RawEntry> {
+        self.received = self.received.checked_add(i64::try_from(cursor.take_number()?).ok()?)?;
+        Timestamp::from_millisecond(self.received).ok()?;
+        self.version = self.version.wrapping_add_signed(cursor.take_signed()?);
+        let object = take_u32(cursor).filter(|object| *object < self.objects)?;
+        let flags = Flags::from_number(cursor.take_number()?)?;
+        let author = take_u32(cursor).filter(|author| *author as usize <= self.tables.authors.len())?;
+        let span = |cursor: &mut Cursor<'_>| {
+            let len = take_size(cursor)?;
+            let at = u32::try_from(length - cursor.len()).ok()?;
+            cursor.take_bytes(len)?;
+            Some(Span { at, len: u32::try_from(len).ok()? })
+        };
+        let row = if flags.has(Flags::NEW_ROW) { span(cursor)? } else { Span::default() };
+        let body = span(cursor)?;
+        let change = RawChange { object, flags, author, row, body };
+        Some(RawEntry { received: self.received, version: self.version, item: RawItem::Change(change) })
+    }
+}

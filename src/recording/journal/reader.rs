@@ -1,0 +1,144 @@
+//! Reads a journal, also while it is written.
+
+use std::fmt;
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::part::{JournalObject, Part, Position};
+use super::stream::Decompression;
+use crate::recording::files::{FileError, Header, Kind};
+use crate::recording::tables::Tables;
+
+/// The head of a chunk: the length of its payload, the number of its entries, and the checksum of these and the payload.
+const HEAD: usize = 12;
+
+/// The entries of a journal up to some moment. Cloning copies no entries.
+#[derive(Debug, Clone)]
+pub(in crate::recording) struct Journal {
+    pub(in crate::recording) path: PathBuf,
+    pub(in crate::recording) header: Header,
+    pub(in crate::recording) parts: Vec<Arc<Part>>,
+    pub(in crate::recording) tables: Tables,
+    pub(in crate::recording) entries: u64,
+    /// The time of the last entry, or of the creation.
+    pub(in crate::recording) last_time: i64,
+    /// The length of the part of the file that was read.
+    pub(in crate::recording) length: u64,
+}
+
+impl Journal {
+    /// Returns the objects by number.
+    pub(in crate::recording) fn objects(&self) -> Vec<&JournalObject> {
+        self.parts.iter().flat_map(|part| &part.objects).collect()
+    }
+}
+
+/// Reads a journal chunk by chunk.
+pub(in crate::recording) struct JournalReader {
+    journal: Journal,
+    context: Arc<str>,
+    decompression: Decompression,
+    position: Position,
+    /// The end of the last whole chunk, and of the file.
+    end: u64,
+    file_end: u64,
+    /// Whether a chunk with a valid checksum could not be decoded: nothing after it can be.
+    is_broken: bool,
+}
+
+impl JournalReader {
+    /// Opens a journal and reads all whole chunks.
+    pub(in crate::recording) fn open(path: PathBuf) -> Result<Self, FileError> {
+        let failed = |error| FileError::Io(path.clone(), error);
+        let mut bytes = Vec::new();
+        File::open(&path).and_then(|mut file| file.read_to_end(&mut bytes)).map_err(failed)?;
+        let (header, length) =
+            Header::read(&bytes, Kind::Journal).map_err(|error| FileError::of_header(&path, &error))?;
+        let position = Position { received: header.first_time, ..Position::default() };
+        let decompression = Decompression::new().map_err(failed)?;
+        let last_time = header.first_time;
+        let (parts, tables) = (Vec::new(), Tables::default());
+        let journal = Journal { path, header, parts, tables, entries: 0, last_time, length: length as u64 };
+        let mut reader = Self {
+            context: journal.header.context.as_str().into(),
+            journal,
+            decompression,
+            position,
+            end: length as u64,
+            file_end: bytes.len() as u64,
+            is_broken: false,
+        };
+        reader.decode(&bytes[length..]);
+        Ok(reader)
+    }
+
+    pub(in crate::recording) fn path(&self) -> &Path {
+        &self.journal.path
+    }
+
+    /// Reads the chunks that were appended, and returns whether there are any.
+    pub(in crate::recording) fn read_more(&mut self) -> Result<bool, FileError> {
+        let mut bytes = Vec::new();
+        let read = File::open(&self.journal.path).and_then(|mut file| {
+            file.seek(SeekFrom::Start(self.end))?;
+            file.read_to_end(&mut bytes)
+        });
+        read.map_err(|error| FileError::Io(self.journal.path.clone(), error))?;
+        self.file_end = self.end + bytes.len() as u64;
+        let before = self.journal.entries;
+        self.decode(&bytes);
+        Ok(self.journal.entries > before)
+    }
+
+    /// Returns the entries read.
+    pub(in crate::recording) fn journal(&self) -> &Journal {
+        &self.journal
+    }
+
+    /// Returns the range of bytes after the last whole chunk.
+    pub(in crate::recording) fn torn(&self) -> (u64, u64) {
+        (self.end, self.file_end)
+    }
+
+    fn decode(&mut self, mut bytes: &[u8]) {
+        while !self.is_broken
+            && let Some((chunk, entries, length)) = whole_chunk(bytes)
+        {
+            let text = self.decompression.text(chunk).ok();
+            let part = text.and_then(|text| self.position.decode(text, &self.context));
+            let Some(part) = part.filter(|part| part.entries.len() == entries) else {
+                self.is_broken = true;
+                return;
+            };
+            self.journal.entries += entries as u64;
+            self.journal.last_time = self.position.received;
+            self.journal.parts.push(Arc::new(part));
+            self.journal.tables.clone_from(&self.position.tables);
+            self.end += length as u64;
+            self.journal.length = self.end;
+            bytes = &bytes[length..];
+        }
+    }
+}
+
+/// Returns the payload of the chunk at the front, the number of its entries, and its whole length; `None` if it is not
+/// complete and undamaged.
+fn whole_chunk(bytes: &[u8]) -> Option<(&[u8], usize, usize)> {
+    let [head @ .., a, b, c, d]: &[u8; HEAD] = bytes.first_chunk()?;
+    let number = |at: usize| head[at..at + 4].try_into().map(u32::from_le_bytes).ok();
+    let length = usize::try_from(number(0)?).ok()?;
+    let payload = bytes[HEAD..].get(..length)?;
+    let mut sum = crc32fast::Hasher::new();
+    sum.update(head);
+    sum.update(payload);
+    let entries = usize::try_from(number(4)?).ok()?;
+    (sum.finalize() == u32::from_le_bytes([*a, *b, *c, *d])).then_some((payload, entries, HEAD + length))
+}
+
+impl fmt::Debug for JournalReader {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("JournalReader").field("path", &self.journal.path).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,72 @@
+//! The compressed stream of a journal, cut into chunks that can be decompressed as they arrive.
+
+use std::io;
+
+use zstd::stream::raw::{Decoder, Encoder, InBuffer, Operation, OutBuffer};
+
+/// The level with which a second of entries costs the recorder little.
+const LEVEL: i32 = 3;
+
+/// The output buffer of one step.
+const STEP: usize = 64 << 10;
+
+/// The longest text of a chunk that is decompressed. A writer makes longer ones only of single entries above this size.
+const MAX_TEXT: usize = 512 << 20;
+
+/// Compresses the chunks of one stream.
+pub(super) struct Compression(Encoder<'static>);
+
+impl Compression {
+    pub(super) fn new() -> io::Result<Self> {
+        Encoder::new(LEVEL).map(Self)
+    }
+
+    /// Compresses a text up to its end, so that it can be decompressed without later chunks.
+    pub(super) fn chunk(&mut self, text: &[u8]) -> io::Result<Vec<u8>> {
+        let mut chunk = Vec::new();
+        let mut step = vec![0; STEP];
+        let mut input = InBuffer::around(text);
+        while input.pos() < text.len() {
+            let mut output = OutBuffer::around(&mut step[..]);
+            self.0.run(&mut input, &mut output)?;
+            chunk.extend_from_slice(output.as_slice());
+        }
+        loop {
+            let mut output = OutBuffer::around(&mut step[..]);
+            let left = self.0.flush(&mut output)?;
+            chunk.extend_from_slice(output.as_slice());
+            if left == 0 {
+                return Ok(chunk);
+            }
+        }
+    }
+}
+
+/// Decompresses the chunks of one stream, in order.
+pub(super) struct Decompression(Decoder<'static>);
+
+impl Decompression {
+    pub(super) fn new() -> io::Result<Self> {
+        Decoder::new().map(Self)
+    }
+
+    /// Returns the text of the next chunk.
+    pub(super) fn text(&mut self, chunk: &[u8]) -> io::Result<Vec<u8>> {
+        let mut text = Vec::with_capacity(4 * chunk.len());
+        let mut step = vec![0; STEP];
+        let mut input = InBuffer::around(chunk);
+        loop {
+            let mut output = OutBuffer::around(&mut step[..]);
+            self.0.run(&mut input, &mut output)?;
+            let produced = output.as_slice();
+            text.extend_from_slice(produced);
+            if text.len() > MAX_TEXT {
+                return Err(io::Error::other("a chunk is too long"));
+            }
+            // A full buffer may hide more output of the input that was taken.
+            if input.pos() == chunk.len() && produced.len() < STEP {
+                return Ok(text);
+            }
+        }
+    }
+}

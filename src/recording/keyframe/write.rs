@@ -1,0 +1,177 @@
+//! Writes a keyframe.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use crate::object::{ApiResource, Object};
+use crate::recording::bytes::{put_number, put_signed, put_text};
+use crate::recording::files::{Header, Kind};
+use crate::recording::frame::FrameContext;
+use crate::recording::journal::{put_optional, put_version};
+use crate::recording::names::Names;
+use crate::recording::position::Position;
+use crate::recording::segment::{
+    BODIES, DOCUMENT, FILTERS, FileWriter, Footer, ITEMS, KEYFRAME_FOOTER, NAMES, ROWS, Sibling, TypeFooter,
+    stem_hash,
+};
+use crate::recording::tables::Tables;
+use crate::recording::tracked::Tracked;
+
+/// A group of objects ends at this number or at this length of frames.
+const GROUP: usize = 256;
+const GROUP_BYTES: usize = 256 << 10;
+
+/// The complete state before an entry. It shares the objects with the writer, so that taking it is cheap.
+#[derive(Debug)]
+pub(in crate::recording) struct Snapshot {
+    pub(in crate::recording) context: String,
+    /// The number of the first entry after the state.
+    pub(in crate::recording) next: u64,
+    /// The time of the last entry before it, in Unix milliseconds.
+    pub(in crate::recording) time: i64,
+    pub(in crate::recording) max_version: u64,
+    pub(in crate::recording) types: Vec<(Arc<ApiResource>, Vec<Tracked>)>,
+    pub(in crate::recording) documents: BTreeMap<Arc<str>, Bytes>,
+    pub(in crate::recording) positions: Vec<Position>,
+}
+
+/// Returns the bytes of the keyframe of a snapshot.
+pub(in crate::recording) fn write(snapshot: &mut Snapshot) -> Vec<u8> {
+    let mut out = Vec::new();
+    let header = Header {
+        context: snapshot.context.clone(),
+        first: snapshot.next,
+        count: snapshot.types.iter().map(|(_, objects)| objects.len() as u64).sum(),
+        first_time: snapshot.time,
+        last_time: snapshot.time,
+        time_before: snapshot.time,
+        first_gap: i64::MAX,
+        min_version: 0,
+        max_version: snapshot.max_version,
+    };
+    header.put(Kind::Keyframe, &mut out);
+    let mut file = FileWriter::new(out);
+    let mut footer = Footer::default();
+    footer.tables.resources.extend(snapshot.types.iter().map(|(resource, _)| Arc::clone(resource)));
+    let positions = std::mem::take(&mut snapshot.positions);
+    for position in &positions {
+        if footer.tables.resource(&position.resource).is_none() {
+            footer.tables.resources.push(Arc::clone(&position.resource));
+        }
+    }
+    let mut payload = Vec::new();
+    put_positions(&positions, &footer.tables, &mut payload);
+    put_number(&mut payload, snapshot.documents.len() as u64);
+    snapshot.documents.keys().for_each(|path| put_text(&mut payload, path.as_bytes()));
+    footer.items.push(file.block(ITEMS, &payload, 0));
+    for body in snapshot.documents.values() {
+        footer.documents.push(file.block(DOCUMENT, body, 0));
+    }
+    for (resource, (_, objects)) in snapshot.types.iter_mut().enumerate() {
+        let likeness = |object: &Object| match object.workload() {
+            0 => stem_hash(object.key()),
+            workload => workload,
+        };
+        objects.sort_by_cached_key(|known| (likeness(&known.object), Arc::clone(known.object.key())));
+        let of_type = write_type(resource, objects, snapshot.time, &mut footer.tables, &mut file);
+        footer.types.push(of_type);
+    }
+    file.finish(KEYFRAME_FOOTER, &footer)
+}
+
+fn put_positions(positions: &[Position], tables: &Tables, out: &mut Vec<u8>) {
+    put_number(out, positions.len() as u64);
+    for Position { resource, namespace, name, version } in positions {
+        put_number(out, tables.resource(resource).unwrap_or_default() as u64);
+        put_text(out, namespace.as_bytes());
+        put_optional(out, name.as_deref());
+        put_version(out, version);
+    }
+}
+
+/// A group of objects that is being written.
+#[derive(Default)]
+struct Group {
+    bodies: Vec<u8>,
+    rows: Vec<u8>,
+    /// For each object: version, length of the body with whether it begins with the object's own version, and length of
+    /// the row plus 1, or 0 without a row.
+    columns: Vec<(u64, u64, u64)>,
+}
+
+fn write_type(
+    resource: usize,
+    objects: &[Tracked],
+    received: i64,
+    tables: &mut Tables,
+    file: &mut FileWriter,
+) -> TypeFooter {
+    let mut names = Names::default();
+    let mut groups = Vec::new();
+    let mut group = Group::default();
+    let mut sibling = Sibling::default();
+    for (at, known) in objects.iter().enumerate() {
+        if group.columns.len() == GROUP || group.bodies.len() >= GROUP_BYTES {
+            groups.push((at - group.columns.len(), std::mem::take(&mut group)));
+            sibling.clear();
+        }
+        let object = &known.object;
+        let namespace_len = u16::try_from(object.namespace().len()).unwrap_or(u16::MAX);
+        names.push(object.key(), namespace_len);
+        let before = group.bodies.len();
+        let own = object.resource_version().to_string();
+        let has_own = own != known.version.to_string();
+        if has_own {
+            put_text(&mut group.bodies, own.as_bytes());
+        }
+        let context = FrameContext { version: known.version, received };
+        sibling.write(&object.json(), object.key(), context, &mut group.bodies);
+        let body = (group.bodies.len() - before) as u64 * 2 + u64::from(has_own);
+        let before = group.rows.len();
+        if let Some((columns, template)) = &known.row {
+            put_number(&mut group.rows, tables.add_columns(columns).0 as u64);
+            group.rows.extend_from_slice(template);
+        }
+        let row = known.row.as_ref().map_or(0, |_| (group.rows.len() - before) as u64 + 1);
+        group.columns.push((known.version, body, row));
+    }
+    groups.push((objects.len() - group.columns.len(), group));
+    write_groups(resource, &names, &groups, file)
+}
+
+/// Writes the blocks in the order of the footer.
+fn write_groups(
+    resource: usize,
+    names: &Names,
+    groups: &[(usize, Group)],
+    file: &mut FileWriter,
+) -> TypeFooter {
+    let objects = u32::try_from(names.len()).unwrap_or(u32::MAX);
+    let mut footer = TypeFooter { resource, objects, entries: objects, ..TypeFooter::default() };
+    let mut filters = Vec::new();
+    for (first, group) in groups {
+        let range = *first..first + group.columns.len();
+        let mut payload = Vec::new();
+        put_number(&mut payload, range.len() as u64);
+        names.put(range.clone(), &mut payload);
+        let mut previous = 0;
+        for (version, ..) in &group.columns {
+            put_signed(&mut payload, version.wrapping_sub(previous).cast_signed());
+            previous = *version;
+        }
+        group.columns.iter().for_each(|(_, body, _)| put_number(&mut payload, *body));
+        group.columns.iter().for_each(|(.., row)| put_number(&mut payload, *row));
+        footer.names.push(file.block(NAMES, &payload, *first));
+        names.put_filter(range, &mut filters);
+    }
+    footer.filters.push(file.block(FILTERS, &filters, 0));
+    for (first, group) in groups {
+        footer.bodies.push(file.block(BODIES, &group.bodies, *first));
+    }
+    for (first, group) in groups {
+        footer.rows.push(file.block(ROWS, &group.rows, *first));
+    }
+    footer
+}

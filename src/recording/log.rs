@@ -1,0 +1,69 @@
+//! The changes of one type within one segment, grouped by object.
+
+use super::flags::Flags;
+use super::names::Names;
+
+/// A range within a block of payloads.
+#[derive(Debug, Clone, Copy, Default)]
+pub(in crate::recording) struct Place {
+    pub(in crate::recording) block: u32,
+    pub(in crate::recording) at: u32,
+    pub(in crate::recording) len: u32,
+}
+
+impl Place {
+    /// Returns the bytes within its block, if that has them.
+    pub(in crate::recording) fn of(self, block: &[u8]) -> Option<&[u8]> {
+        let (at, len) = (self.at as usize, self.len as usize);
+        block.get(at..at.checked_add(len)?)
+    }
+}
+
+/// A change.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::recording) struct LogEntry {
+    /// The number of the entry within the segment.
+    pub(in crate::recording) index: u32,
+    pub(in crate::recording) flags: Flags,
+    /// 0, or the number of the author in the tables plus 1.
+    pub(in crate::recording) author: u32,
+    pub(in crate::recording) body: Place,
+    pub(in crate::recording) row: Place,
+}
+
+/// The changes of one type within one segment, in the order of the objects, those of one object in the order of time.
+#[derive(Debug, Default)]
+pub(in crate::recording) struct TypeLog {
+    pub(in crate::recording) names: Names,
+    /// The end of the entries of each object.
+    pub(in crate::recording) ends: Vec<u32>,
+    pub(in crate::recording) entries: Vec<LogEntry>,
+}
+
+impl TypeLog {
+    /// Returns the range of the entries of an object.
+    pub(in crate::recording) fn range(&self, object: usize) -> std::ops::Range<usize> {
+        let start = if object == 0 { 0 } else { self.ends[object - 1] };
+        start as usize..self.ends[object] as usize
+    }
+
+    /// Returns the number of an object.
+    pub(in crate::recording) fn find(&self, key: &str) -> Option<usize> {
+        (0..self.names.len()).find(|at| self.names.get(*at).0 == key)
+    }
+}
+
+/// The times and versions of the entries of a segment, in the order of time.
+#[derive(Debug, Default)]
+pub(in crate::recording) struct Timeline {
+    /// In Unix milliseconds.
+    pub(in crate::recording) received: Vec<i64>,
+    pub(in crate::recording) versions: Vec<u64>,
+}
+
+/// The two kinds of payloads, each in blocks of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::recording) enum Payload {
+    Bodies,
+    Rows,
+}

@@ -1,0 +1,38 @@
+//! Recordings: deltas in files, written while they are received and read at any moment.
+//!
+//! A directory holds one recording, of one kubeconfig context. [`Writer`] appends to it, and any number of
+//! [`Recording`]s read it meanwhile. The format is documented in `docs/recording-format.md`.
+
+mod block;
+mod bytes;
+mod entry;
+mod error;
+mod files;
+mod flags;
+mod frame;
+mod journal;
+mod keyframe;
+mod log;
+mod names;
+mod options;
+mod payload;
+mod position;
+mod reader;
+mod redaction;
+mod row_template;
+mod segment;
+mod tables;
+#[cfg(test)]
+mod tests;
+mod tracked;
+mod usage;
+mod writer;
+
+pub use entry::{Author, Entry, EntryFilter, Gap, Item, Moment};
+pub use error::{Damage, RecordingError};
+pub use options::WriterOptions;
+pub use position::Position;
+pub use reader::{Entries, Recording, State};
+pub use redaction::{Redaction, SecretValues};
+pub use usage::{Statistics, TypeUsage, Usage};
+pub use writer::Writer;

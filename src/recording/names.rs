@@ -1,0 +1,108 @@
+//! The keys of objects, in groups, and filters that tell whether a group may have a key.
+
+use super::bytes::{Cursor, put_number, put_text};
+use super::tables::{take_size, take_string};
+
+/// The number of names in a group.
+pub(in crate::recording) const GROUP: usize = 256;
+
+/// The values of a filter per name: one in so many groups is read in vain.
+const SPREAD: u64 = 64;
+
+/// Keys of objects (`namespace/name`) with the length of the namespace, in one allocation.
+#[derive(Debug, Default)]
+pub(in crate::recording) struct Names {
+    text: String,
+    /// The end of each key in `text`, and the length of its namespace.
+    ends: Vec<(usize, u16)>,
+}
+
+impl Names {
+    pub(in crate::recording) fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    pub(in crate::recording) fn push(&mut self, key: &str, namespace_len: u16) {
+        self.text.push_str(key);
+        self.ends.push((self.text.len(), namespace_len));
+    }
+
+    /// Returns a key and the length of its namespace.
+    pub(in crate::recording) fn get(&self, at: usize) -> (&str, u16) {
+        let start = if at == 0 { 0 } else { self.ends[at - 1].0 };
+        let (end, namespace_len) = self.ends[at];
+        (&self.text[start..end], namespace_len)
+    }
+
+    /// Appends a range of the names: each as its difference from the previous one.
+    pub(in crate::recording) fn put(&self, range: std::ops::Range<usize>, out: &mut Vec<u8>) {
+        let mut previous = "";
+        for at in range {
+            let (key, namespace_len) = self.get(at);
+            let mut shared = key.bytes().zip(previous.bytes()).take_while(|(a, b)| a == b).count();
+            while !key.is_char_boundary(shared) {
+                shared -= 1;
+            }
+            put_number(out, shared as u64);
+            put_text(out, &key.as_bytes()[shared..]);
+            put_number(out, namespace_len.into());
+            previous = key;
+        }
+    }
+
+    /// Takes a number of names.
+    pub(in crate::recording) fn take(&mut self, count: usize, cursor: &mut Cursor<'_>) -> Option<()> {
+        let mut previous = self.text.len()..self.text.len();
+        for _ in 0..count {
+            let shared = take_size(cursor)?;
+            let rest = take_string(cursor)?;
+            let namespace_len = u16::try_from(cursor.take_number()?).ok()?;
+            let start = self.text.len();
+            let front = previous.start.checked_add(shared).filter(|end| *end <= previous.end)?;
+            if !self.text.is_char_boundary(front) {
+                return None;
+            }
+            self.text.extend_from_within(previous.start..front);
+            self.text.push_str(rest);
+            let length = self.text.len() - start;
+            if usize::from(namespace_len) > length {
+                return None;
+            }
+            self.ends.push((self.text.len(), namespace_len));
+            previous = start..self.text.len();
+        }
+        Some(())
+    }
+
+    /// Appends the filter of a range: sorted hashes, as differences.
+    pub(in crate::recording) fn put_filter(&self, range: std::ops::Range<usize>, out: &mut Vec<u8>) {
+        let count = range.len() as u64;
+        let mut hashes: Vec<u64> = range.map(|at| hash(self.get(at).0, count)).collect();
+        hashes.sort_unstable();
+        put_number(out, count);
+        let mut previous = 0;
+        for hash in hashes {
+            put_number(out, hash - previous);
+            previous = hash;
+        }
+    }
+}
+
+/// Takes a filter and returns whether its group may have the key.
+pub(in crate::recording) fn take_filter(cursor: &mut Cursor<'_>, key: &str) -> Option<bool> {
+    let count = cursor.take_number()?;
+    let wanted = hash(key, count);
+    let mut value = 0u64;
+    let mut is_in = false;
+    for _ in 0..count {
+        value = value.checked_add(cursor.take_number()?)?;
+        is_in |= value == wanted;
+    }
+    Some(is_in)
+}
+
+/// Returns the hash of a key, below `count` times [`SPREAD`].
+fn hash(key: &str, count: u64) -> u64 {
+    let sum = u64::from(crc32fast::hash(key.as_bytes()));
+    (sum * (count.min(u64::from(u32::MAX) / SPREAD) * SPREAD)) >> 32
+}

@@ -1,0 +1,87 @@
+//! Sizes and counts.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::object::ApiResource;
+use crate::recording::files::FileError;
+use crate::recording::reader::catalog::Catalog;
+use crate::recording::reader::chains::Chains;
+use crate::recording::reader::segment_file::Segment;
+use crate::recording::reader::state::sorted_resources;
+use crate::recording::segment::{BlockRef, TypeFooter};
+use crate::recording::usage::{TypeUsage, Usage};
+
+impl Catalog {
+    pub(in crate::recording::reader) fn usage(&self) -> Result<Usage, FileError> {
+        let mut usage = Usage { gaps: self.gaps()?, last: self.end_time(), ..Usage::default() };
+        let mut types: HashMap<Arc<ApiResource>, TypeUsage> = HashMap::new();
+        for file in &self.segments {
+            let segment = file.open()?;
+            usage.files += 1;
+            usage.entries += segment.header().count;
+            if segment.header().count > 0 {
+                usage.first = usage
+                    .first
+                    .or(Some(crate::recording::reader::catalog::time_of(segment.header().first_time)));
+            }
+            match &*segment {
+                Segment::Sealed(sealed) => {
+                    usage.bytes += sealed.len();
+                    for of_type in &sealed.footer().types {
+                        let resource = &sealed.footer().tables.resources[of_type.resource];
+                        add(of_type, types.entry(Arc::clone(resource)).or_insert_with(|| empty(resource)));
+                    }
+                }
+                Segment::Journal(view) => {
+                    usage.journal_bytes += view.journal.length;
+                    usage.bytes += view.journal.length;
+                    for resource in &view.journal.tables.resources {
+                        let log = segment.log(resource)?;
+                        let of_type = types.entry(Arc::clone(resource)).or_insert_with(|| empty(resource));
+                        of_type.versions += log.map_or(0, |log| log.entries.len() as u64);
+                    }
+                }
+            }
+        }
+        for number in &self.keyframes {
+            let keyframe = self.open_keyframe(*number)?;
+            usage.files += 1;
+            usage.bytes += keyframe.len();
+            for of_type in &keyframe.footer().types {
+                let resource = &keyframe.footer().tables.resources[of_type.resource];
+                let entry = types.entry(Arc::clone(resource)).or_insert_with(|| empty(resource));
+                entry.keyframe_bytes += of_type.all_blocks().map(|block| block.length).sum::<u64>();
+            }
+        }
+        let cut = self.files_before(self.end()?, self.end_time())?;
+        for (resource, of_type) in &mut types {
+            of_type.objects = Chains::collect(&cut, resource, |_, _| true)?.objects.len() as u64;
+        }
+        let of_types = |of: &TypeUsage| of.body_bytes + of.row_bytes + of.column_bytes + of.keyframe_bytes;
+        usage.other_bytes = usage.bytes - usage.journal_bytes - types.values().map(of_types).sum::<u64>();
+        let sorted = sorted_resources(types.keys());
+        usage.types = sorted.iter().filter_map(|resource| types.remove(resource)).collect();
+        Ok(usage)
+    }
+}
+
+fn empty(resource: &Arc<ApiResource>) -> TypeUsage {
+    TypeUsage {
+        resource: Arc::clone(resource),
+        versions: 0,
+        objects: 0,
+        body_bytes: 0,
+        row_bytes: 0,
+        column_bytes: 0,
+        keyframe_bytes: 0,
+    }
+}
+
+fn add(of_type: &TypeFooter, usage: &mut TypeUsage) {
+    let bytes = |blocks: &[BlockRef]| blocks.iter().map(|block| block.length).sum::<u64>();
+    usage.versions += u64::from(of_type.entries);
+    usage.body_bytes += bytes(&of_type.bodies);
+    usage.row_bytes += bytes(&of_type.rows);
+    usage.column_bytes += bytes(&of_type.names) + bytes(&of_type.filters) + bytes(&of_type.columns);
+}

@@ -1,0 +1,146 @@
+//! The states of objects to which later changes refer.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use super::catalog::time_of;
+use super::chains::{Chains, SegmentLog};
+use super::cut::Cut;
+use super::segment_file::{PayloadBytes, Segment};
+use super::state::identity;
+use super::texts::{Bodies, Text};
+use crate::lines::{Change, ChangeKind};
+use crate::object::{ApiResource, Ingest};
+use crate::recording::entry::{Author, Entry, Item};
+use crate::recording::files::FileError;
+use crate::recording::flags::Flags;
+use crate::recording::log::Payload;
+use crate::recording::payload::{Identity, ingest, split_row};
+use crate::recording::tracked::{RowTemplate, Tracked, with_row};
+
+/// Returns the states of the objects of a type that `wanted` accepts, by key.
+pub(in crate::recording) fn tracked(
+    cut: &Cut,
+    resource: &ApiResource,
+    wanted: impl Fn(&str) -> bool,
+) -> Result<HashMap<Arc<str>, Tracked>, FileError> {
+    let chains = Chains::collect(cut, resource, |key, _| wanted(key))?;
+    let rows = chains.templates(cut, resource)?;
+    let now = cut.time.unwrap_or(Timestamp::UNIX_EPOCH);
+    let ingest = ingest(resource.type_meta());
+    let mut all = HashMap::with_capacity(rows.len());
+    chains.decode(cut, resource, &mut |number, own, text| {
+        let chain = &chains.objects[number];
+        let row = rows[number].clone();
+        let object = with_row(identity(chain, own).object(text, &ingest)?, row.as_ref(), now)?;
+        let tracked = Tracked { object: Arc::new(object), version: chain.version, row };
+        all.insert(Arc::clone(&chain.key), tracked);
+        Some(())
+    })?;
+    Ok(all)
+}
+
+/// Turns the changes of one type and segment into entries.
+pub(super) struct ChangeReader<'a> {
+    context: &'a Arc<str>,
+    segment: &'a Segment,
+    resource: &'a Arc<ApiResource>,
+    log: &'a SegmentLog,
+    ingest: Ingest,
+    bodies: Bodies<'a>,
+    rows: Option<(u32, PayloadBytes<'a>)>,
+    scratch: Vec<u8>,
+}
+
+impl<'a> ChangeReader<'a> {
+    pub(super) fn new(
+        context: &'a Arc<str>,
+        segment: &'a Segment,
+        resource: &'a Arc<ApiResource>,
+        log: &'a SegmentLog,
+    ) -> Self {
+        Self {
+            context,
+            segment,
+            resource,
+            log,
+            ingest: ingest(resource.type_meta()),
+            bodies: Bodies::new(segment, resource, log),
+            rows: None,
+            scratch: Vec::new(),
+        }
+    }
+
+    /// Reads a change of an object, given its state before, which becomes that after it.
+    pub(super) fn read(
+        &mut self,
+        object: usize,
+        number: u32,
+        tracked: &mut Option<Tracked>,
+    ) -> Result<Entry, FileError> {
+        let entry = self.log.log.entries[number as usize];
+        let mut text = Text::default();
+        if !entry.flags.has(Flags::WHOLE) {
+            let base = tracked
+                .as_ref()
+                .ok_or_else(|| self.bodies.invalid(number, "the previous state is missing"))?;
+            text = Text { bytes: base.object.json().into_owned(), version: base.version };
+        }
+        let own = self.bodies.decode(number, &mut text, &mut self.scratch)?;
+        let (key, namespace_len) = self.log.log.names.get(object);
+        let context = self.bodies.context(&entry);
+        let identity = Identity { key, namespace_len, version: context.version, own_version: own.as_deref() };
+        let received = time_of(context.received);
+        let row = self.row(number, tracked.as_ref())?;
+        let object = identity
+            .object(&text.bytes, &self.ingest)
+            .and_then(|object| with_row(object, row.as_ref(), received));
+        let object = object.ok_or_else(|| self.bodies.invalid(number, "a text is not that of its object"))?;
+        let object = Arc::new(object);
+        let kind = entry.flags.kind();
+        let old = tracked.take().filter(|_| kind != ChangeKind::Added).map(|tracked| tracked.object);
+        if kind != ChangeKind::Deleted {
+            *tracked = Some(Tracked { object: Arc::clone(&object), version: context.version, row });
+        }
+        let change = Change {
+            kind,
+            object,
+            old,
+            origin: entry.flags.origin(),
+            final_state_unknown: entry.flags.has(Flags::FINAL_STATE_UNKNOWN),
+            resource: Arc::clone(self.resource),
+            context: Arc::clone(self.context),
+            received,
+        };
+        let number = self.segment.header().first + u64::from(entry.index);
+        Ok(Entry { number, received, item: Item::Change { change, author: self.author(entry.author) } })
+    }
+
+    fn author(&self, number: u32) -> Option<Author> {
+        self.segment.tables().authors.get(usize::try_from(number).ok()?.checked_sub(1)?).cloned()
+    }
+
+    fn row(&mut self, number: u32, tracked: Option<&Tracked>) -> Result<Option<RowTemplate>, FileError> {
+        let entry = self.log.log.entries[number as usize];
+        if entry.flags.has(Flags::NO_ROW) {
+            return Ok(None);
+        }
+        if !entry.flags.has(Flags::NEW_ROW) {
+            return Ok(tracked.and_then(|tracked| tracked.row.clone()));
+        }
+        let place = entry.row;
+        if self.rows.as_ref().is_none_or(|(block, _)| *block != place.block) {
+            self.rows = Some((place.block, self.segment.payload(self.resource, Payload::Rows, place.block)?));
+        }
+        let payload = self.rows.as_ref().and_then(|(_, bytes)| place.of(bytes));
+        let split = payload.and_then(|payload| split_row(payload, &self.segment.tables().columns));
+        match split {
+            Some((columns, template)) => Ok(Some((Arc::clone(columns), template.into()))),
+            None => {
+                Err(self.segment.invalid(self.resource, Payload::Rows, place.block, "a row can't be decoded"))
+            }
+        }
+    }
+}

@@ -1,0 +1,250 @@
+//! The files of a recording at one moment.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use super::segment_file::{Segment, SegmentFile};
+use crate::recording::error::{Damage, RecordingError};
+use crate::recording::files::{self, FileError, Header, Kind, RandomAccess};
+use crate::recording::journal::JournalReader;
+use crate::recording::keyframe::Keyframe;
+use crate::recording::segment::read_header;
+
+/// The number of times that the directory is listed again because a file vanished: a writer renames or drops few files
+/// at a time.
+const ATTEMPTS: usize = 10;
+
+/// The files of a recording.
+#[derive(Debug)]
+pub(in crate::recording) struct Catalog {
+    pub(super) dir: PathBuf,
+    pub(super) context: Arc<str>,
+    /// In order; each begins where the previous one ends.
+    pub(super) segments: Vec<Arc<SegmentFile>>,
+    /// The numbers of the keyframes, in order.
+    pub(super) keyframes: Vec<u64>,
+}
+
+impl Catalog {
+    /// Lists a directory. Journals that are still there are read further.
+    pub(in crate::recording) fn list(
+        dir: &Path,
+        journals: &mut Vec<JournalReader>,
+        previous: Option<&Self>,
+    ) -> Result<Self, RecordingError> {
+        let mut attempts = ATTEMPTS;
+        loop {
+            match Self::list_once(dir, journals, previous) {
+                Err(FileError::Io(_, error)) if error.kind() == io::ErrorKind::NotFound && attempts > 0 => {
+                    attempts -= 1;
+                }
+                listed => return listed.map_err(|error| plain_error(error, Timestamp::MIN, Timestamp::MAX)),
+            }
+        }
+    }
+
+    fn list_once(
+        dir: &Path,
+        journals: &mut Vec<JournalReader>,
+        previous: Option<&Self>,
+    ) -> Result<Self, FileError> {
+        let listed = files::list(dir);
+        let listed = match listed {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Err(FileError::Foreign(dir.to_owned())),
+            listed => listed.map_err(|error| FileError::Io(dir.to_owned(), error)),
+        }?;
+        if listed.is_empty() {
+            return Err(FileError::Foreign(dir.to_owned()));
+        }
+        let is_sealed = |number: u64| listed.contains(&(number, Kind::Segment));
+        journals.retain(|reader| listed.contains(&(reader.journal().header.first, Kind::Journal)));
+        let mut segments = Vec::new();
+        let mut keyframes = Vec::new();
+        for (number, kind) in &listed {
+            let path = files::path_of(dir, *kind, *number);
+            match kind {
+                Kind::Keyframe => keyframes.push(*number),
+                Kind::Segment => {
+                    let known = previous.and_then(|previous| previous.sealed(*number));
+                    segments.push(known.unwrap_or_else(|| Arc::new(SegmentFile::sealed(*number, path))));
+                }
+                // A segment is renamed into place before its journal is removed.
+                Kind::Journal if is_sealed(*number) => {}
+                Kind::Journal => {
+                    if let Some(journal) = read_journal(path, *number, journals)? {
+                        segments.push(Arc::new(journal));
+                    }
+                }
+            }
+        }
+        let mut catalog = Self { dir: dir.to_owned(), context: "".into(), segments, keyframes };
+        catalog.drop_incomplete_beginning();
+        catalog.context = catalog.read_context()?.into();
+        Ok(catalog)
+    }
+
+    fn sealed(&self, number: u64) -> Option<Arc<SegmentFile>> {
+        let found = self.segments.iter().find(|segment| segment.first() == number);
+        found.filter(|segment| matches!(***segment, SegmentFile::Sealed { .. })).cloned()
+    }
+
+    /// Forgets the segments before the first complete state: a writer that drops old files may not be done.
+    fn drop_incomplete_beginning(&mut self) {
+        if self.segments.first().is_some_and(|segment| segment.first() == 0) {
+            return;
+        }
+        if let Some(first) = self.keyframes.first() {
+            self.segments.retain(|segment| segment.first() >= *first);
+        }
+    }
+
+    fn read_context(&self) -> Result<String, FileError> {
+        let mut failure = None;
+        for segment in self.segments.iter().rev() {
+            match segment.header() {
+                Ok(header) => return Ok(header.context.clone()),
+                Err(error) => failure = failure.or(Some(error)),
+            }
+        }
+        for number in self.keyframes.iter().rev() {
+            match self.keyframe_header(*number) {
+                Ok(header) => return Ok(header.context),
+                Err(error) => failure = failure.or(Some(error)),
+            }
+        }
+        Err(failure.unwrap_or_else(|| FileError::Foreign(self.dir.clone())))
+    }
+
+    pub(super) fn keyframe_header(&self, number: u64) -> Result<Header, FileError> {
+        let access = RandomAccess::open(files::path_of(&self.dir, Kind::Keyframe, number))?;
+        read_header(&access, Kind::Keyframe).map(|(header, _)| header)
+    }
+
+    pub(super) fn open_keyframe(&self, number: u64) -> Result<Keyframe, FileError> {
+        Keyframe::open(files::path_of(&self.dir, Kind::Keyframe, number))
+    }
+
+    /// Returns the number of the entry after the last one.
+    pub(super) fn end(&self) -> Result<u64, FileError> {
+        match self.segments.last() {
+            Some(segment) => Ok(segment.first() + segment.header()?.count),
+            None => Ok(self.keyframes.last().copied().unwrap_or_default()),
+        }
+    }
+
+    /// Returns the number of the first entry whose state before it is complete.
+    pub(super) fn start(&self) -> u64 {
+        match self.segments.first() {
+            Some(segment) if segment.first() == 0 => 0,
+            _ => self.keyframes.first().copied().unwrap_or_default(),
+        }
+    }
+
+    /// Opens the segments from the entry `from` to before the entry `to`, in order. They must follow each other without a
+    /// hole, as frames depend on the previous state.
+    pub(super) fn open_segments(&self, from: u64, to: u64) -> Result<Vec<Arc<Segment>>, FileError> {
+        let start = self.segments.partition_point(|segment| segment.first() < from);
+        let mut next = from;
+        let mut opened = Vec::new();
+        for file in &self.segments[start..] {
+            if next >= to {
+                break;
+            }
+            if file.first() != next {
+                break;
+            }
+            let segment = file.open()?;
+            let header = segment.header();
+            if header.first != next {
+                return Err(FileError::Damaged(
+                    file.path().to_owned(),
+                    0,
+                    "the file has another name".to_owned(),
+                ));
+            }
+            next += header.count;
+            opened.push(segment);
+        }
+        if next < to {
+            let missing = files::path_of(&self.dir, Kind::Segment, next);
+            return Err(FileError::Damaged(missing, 0, "the segment is missing".to_owned()));
+        }
+        Ok(opened)
+    }
+
+    /// Converts an error, with the times that damage makes unreadable: from the damaged file to the next keyframe.
+    pub(super) fn error(&self, error: FileError) -> RecordingError {
+        match error {
+            FileError::Damaged(path, offset, what) => {
+                RecordingError::Damaged(self.damage(path, offset, what))
+            }
+            error => plain_error(error, Timestamp::MIN, Timestamp::MAX),
+        }
+    }
+
+    pub(super) fn damage(&self, file: PathBuf, offset: u64, what: String) -> Damage {
+        let number = file.file_stem().and_then(|stem| u64::from_str_radix(&stem.to_string_lossy(), 16).ok());
+        let number = number.unwrap_or_default();
+        let known_times = |headers: &mut dyn Iterator<Item = Option<i64>>| headers.flatten().next();
+        let before =
+            &mut self.segments.iter().rev().filter(|segment| segment.first() <= number).map(|segment| {
+                let header = segment.header().ok()?;
+                Some(if header.first < number { header.last_time } else { header.first_time })
+            });
+        let from = known_times(before).map(time_of).or_else(|| self.beginning()).unwrap_or(Timestamp::MIN);
+        let after = &mut self
+            .keyframes
+            .iter()
+            .filter(|keyframe| **keyframe > number)
+            .map(|keyframe| self.keyframe_header(*keyframe).ok().map(|header| header.first_time));
+        let last =
+            || self.segments.last().and_then(|segment| segment.header().ok()).map(|header| header.last_time);
+        let until = known_times(after).or_else(last).map_or(from, time_of).max(from);
+        Damage { file, offset, what, from, until }
+    }
+}
+
+/// Reads a journal, further if it is known. Returns `None` if its header is incomplete: its writer was killed before the
+/// first entry.
+fn read_journal(
+    path: PathBuf,
+    number: u64,
+    journals: &mut Vec<JournalReader>,
+) -> Result<Option<SegmentFile>, FileError> {
+    if let Some(reader) = journals.iter_mut().find(|reader| reader.journal().header.first == number) {
+        reader.read_more()?;
+        return Ok(Some(SegmentFile::journal(reader.journal().clone())));
+    }
+    match JournalReader::open(path) {
+        Ok(reader) => {
+            let file = SegmentFile::journal(reader.journal().clone());
+            journals.push(reader);
+            Ok(Some(file))
+        }
+        Err(FileError::Damaged(..)) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Returns a time from Unix milliseconds. Those of files were checked when they were read; other values are clamped.
+pub(super) fn time_of(milliseconds: i64) -> Timestamp {
+    Timestamp::from_millisecond(milliseconds).unwrap_or(if milliseconds < 0 {
+        Timestamp::MIN
+    } else {
+        Timestamp::MAX
+    })
+}
+
+fn plain_error(error: FileError, from: Timestamp, until: Timestamp) -> RecordingError {
+    match error {
+        FileError::Io(path, source) => RecordingError::Io { path, source },
+        FileError::Foreign(path) => RecordingError::NotARecording { path },
+        FileError::Newer(path, version) => RecordingError::Newer { path, version },
+        FileError::Damaged(file, offset, what) => {
+            RecordingError::Damaged(Damage { file, offset, what, from, until })
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! The steps that lead to each object of a state.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::cut::{Cut, Limit};
+use crate::lines::ChangeKind;
+use crate::object::ApiResource;
+use crate::recording::files::FileError;
+use crate::recording::flags::Flags;
+use crate::recording::keyframe::KeyframeObjects;
+use crate::recording::log::{LogEntry, Place, Timeline, TypeLog};
+
+/// The place of a row.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum RowPlace {
+    Keyframe(Place),
+    /// The number of the segment, and the place in its rows.
+    Segment(u32, Place),
+}
+
+/// The steps to the text of one object.
+#[derive(Debug)]
+pub(super) struct Chain {
+    pub(super) key: Arc<str>,
+    pub(super) namespace_len: u16,
+    /// The version in the columns of the last step.
+    pub(super) version: u64,
+    /// The number of the object in the keyframe, if the first text is there.
+    pub(super) base: Option<u32>,
+    /// Changes: the number of the segment, and that of the entry in the log of the type.
+    pub(super) steps: Vec<(u32, u32)>,
+    pub(super) row: Option<RowPlace>,
+    /// Whether the object's own version precedes its text.
+    pub(super) has_own_version: bool,
+}
+
+/// The changes of a type in one segment, with the times and versions.
+#[derive(Debug)]
+pub(super) struct SegmentLog {
+    pub(super) log: TypeLog,
+    pub(super) timeline: Arc<Timeline>,
+}
+
+/// The steps to the objects of one type that exist at a moment.
+#[derive(Debug, Default)]
+pub(super) struct Chains {
+    pub(super) keyframe: KeyframeObjects,
+    /// For each segment of the cut.
+    pub(super) logs: Vec<Option<SegmentLog>>,
+    /// The chains of the objects.
+    pub(super) objects: Vec<Chain>,
+}
+
+/// For each key, the length of its namespace, and its changes: the number of the segment, and that of the entry.
+type ChangesOfObjects = HashMap<Arc<str>, (u16, Vec<(u32, u32)>)>;
+
+/// The chains by key, while they are collected.
+#[derive(Default)]
+struct Collected {
+    numbers: HashMap<Arc<str>, usize>,
+    chains: Vec<Option<Chain>>,
+}
+
+impl Chains {
+    /// Collects the chains of the objects whose key and length of namespace `wanted` accepts.
+    pub(super) fn collect(
+        cut: &Cut,
+        resource: &ApiResource,
+        wanted: impl Fn(&str, u16) -> bool,
+    ) -> Result<Self, FileError> {
+        let mut all = Self::default();
+        let mut collected = Collected::default();
+        if let Some(keyframe) = &cut.keyframe {
+            all.keyframe = keyframe.objects(resource)?;
+            for (number, object) in (0u32..).zip(&all.keyframe.objects) {
+                let (key, namespace_len) = all.keyframe.names.get(number as usize);
+                if wanted(key, namespace_len) {
+                    let chain = Chain {
+                        key: key.into(),
+                        namespace_len,
+                        version: object.version,
+                        base: Some(number),
+                        steps: Vec::new(),
+                        row: object.row.map(RowPlace::Keyframe),
+                        has_own_version: object.has_own_version,
+                    };
+                    collected.insert(chain);
+                }
+            }
+        }
+        // For a version, all changes of an object: only the last segment shows which of them are too late.
+        let mut of_version: ChangesOfObjects = HashMap::new();
+        for (number, segment) in (0u32..).zip(&cut.segments) {
+            let Some(log) = segment.log(resource)? else {
+                all.logs.push(None);
+                continue;
+            };
+            let timeline = segment.timeline()?;
+            let first = segment.header().first;
+            for object in 0..log.names.len() {
+                let (key, namespace_len) = log.names.get(object);
+                if !wanted(key, namespace_len) {
+                    continue;
+                }
+                let entries =
+                    (0u32..).zip(&log.entries).skip(log.range(object).start).take(log.range(object).len());
+                match cut.limit {
+                    Limit::Entries(limit) => {
+                        let mut entries =
+                            entries.take_while(|(_, entry)| first + u64::from(entry.index) < limit);
+                        collected.apply(key, namespace_len, &mut |next| {
+                            entries.next().map(|(at, entry)| next.step(number, at, entry, &timeline))
+                        });
+                    }
+                    Limit::Version(_) => {
+                        let steps = entries.map(|(at, _)| (number, at));
+                        of_version.entry(key.into()).or_insert((namespace_len, Vec::new())).1.extend(steps);
+                    }
+                }
+            }
+            all.logs.push(Some(SegmentLog { log, timeline }));
+        }
+        if let Limit::Version(version) = cut.limit {
+            all.apply_up_to(version, of_version, &mut collected);
+        }
+        all.objects = collected.chains.into_iter().flatten().collect();
+        Ok(all)
+    }
+
+    fn entry(&self, segment: u32, at: u32) -> Option<(&LogEntry, &Arc<Timeline>)> {
+        let log = self.logs.get(segment as usize)?.as_ref()?;
+        Some((log.log.entries.get(at as usize)?, &log.timeline))
+    }
+
+    /// Applies the changes of each object up to its last one with this version or a lower one.
+    fn apply_up_to(&self, version: u64, of_version: ChangesOfObjects, collected: &mut Collected) {
+        for (key, (namespace_len, mut steps)) in of_version {
+            let is_in = |(segment, at): &(u32, u32)| {
+                let found = self.entry(*segment, *at);
+                found.is_some_and(|(entry, timeline)| timeline.versions[entry.index as usize] <= version)
+            };
+            steps.truncate(steps.iter().rposition(is_in).map_or(0, |last| last + 1));
+            let mut steps = steps.into_iter();
+            collected.apply(&key, namespace_len, &mut |next| {
+                let (segment, at) = steps.next()?;
+                let (entry, timeline) = self.entry(segment, at)?;
+                next.step(segment, at, entry, timeline);
+                Some(())
+            });
+        }
+    }
+}
+
+/// A chain that takes its next step; none if the object does not exist.
+struct NextStep<'a> {
+    chain: &'a mut Option<Chain>,
+    key: &'a Arc<str>,
+    namespace_len: u16,
+}
+
+impl NextStep<'_> {
+    fn step(&mut self, segment: u32, at: u32, entry: &LogEntry, timeline: &Timeline) {
+        if entry.flags.kind() == ChangeKind::Deleted {
+            *self.chain = None;
+            return;
+        }
+        let chain = self.chain.get_or_insert_with(|| Chain {
+            key: Arc::clone(self.key),
+            namespace_len: self.namespace_len,
+            version: 0,
+            base: None,
+            steps: Vec::new(),
+            row: None,
+            has_own_version: false,
+        });
+        if entry.flags.has(Flags::WHOLE) {
+            chain.base = None;
+            chain.steps.clear();
+        }
+        chain.steps.push((segment, at));
+        chain.version = timeline.versions[entry.index as usize];
+        chain.has_own_version = entry.flags.has(Flags::OWN_VERSION);
+        if entry.flags.has(Flags::NEW_ROW) {
+            chain.row = Some(RowPlace::Segment(segment, entry.row));
+        } else if entry.flags.has(Flags::NO_ROW) {
+            chain.row = None;
+        }
+    }
+}
+
+impl Collected {
+    fn insert(&mut self, chain: Chain) {
+        self.numbers.insert(Arc::clone(&chain.key), self.chains.len());
+        self.chains.push(Some(chain));
+    }
+
+    /// Passes the chain of a key to `take` until that returns `None`.
+    fn apply(
+        &mut self,
+        key: &str,
+        namespace_len: u16,
+        take: &mut dyn FnMut(&mut NextStep<'_>) -> Option<()>,
+    ) {
+        let known = self.numbers.get_key_value(key).map(|(key, number)| (Arc::clone(key), *number));
+        let (key, number) = known.unwrap_or_else(|| (key.into(), self.chains.len()));
+        let is_new = number == self.chains.len();
+        let mut chain = if is_new { None } else { self.chains[number].take() };
+        let mut next = NextStep { chain: &mut chain, key: &key, namespace_len };
+        while take(&mut next).is_some() {}
+        match chain {
+            Some(chain) if is_new => self.insert(chain),
+            chain if !is_new => self.chains[number] = chain,
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! Finds the files of a moment.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use super::catalog::{Catalog, time_of};
+use super::segment_file::Segment;
+use crate::recording::entry::Moment;
+use crate::recording::error::RecordingError;
+use crate::recording::files::FileError;
+use crate::recording::keyframe::Keyframe;
+
+/// The entries that belong to a state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Limit {
+    /// Those with a number below this one.
+    Entries(u64),
+    /// For each object, those up to its last one with a version up to this one.
+    Version(u64),
+}
+
+/// What a state is made of: a keyframe and the segments after it, up to a limit.
+#[derive(Debug)]
+pub(super) struct Cut {
+    /// `None` for the beginning of the recording, when there was nothing.
+    pub(super) keyframe: Option<Arc<Keyframe>>,
+    pub(super) segments: Vec<Arc<Segment>>,
+    pub(super) limit: Limit,
+    /// The time at which ages are rendered.
+    pub(super) time: Option<Timestamp>,
+}
+
+impl Catalog {
+    /// Returns the cut of a moment.
+    pub(super) fn cut(&self, moment: Moment) -> Result<Cut, RecordingError> {
+        match moment {
+            Moment::End => {
+                let end = self.end().map_err(|error| self.error(error))?;
+                self.cut_before(end, self.end_time())
+            }
+            Moment::Time(time) => {
+                let number = self.number_after(time)?;
+                let end = self.end_time();
+                self.cut_before(number, end.map(|end| end.min(time)))
+            }
+            Moment::Version(version) => self.cut_at_version(version),
+        }
+    }
+
+    /// Returns the cut of the state before an entry.
+    fn cut_before(&self, number: u64, time: Option<Timestamp>) -> Result<Cut, RecordingError> {
+        self.files_before(number, time).map_err(|error| self.error(error))
+    }
+
+    /// Opens the files of the state before an entry.
+    pub(super) fn files_before(&self, number: u64, time: Option<Timestamp>) -> Result<Cut, FileError> {
+        let keyframe = self.keyframes.iter().rev().find(|keyframe| **keyframe <= number).copied();
+        let keyframe = keyframe.map(|number| self.open_keyframe(number).map(Arc::new)).transpose()?;
+        let segments = self.open_segments(keyframe.as_ref().map_or(0, |of| of.header().first), number)?;
+        Ok(Cut { keyframe, segments, limit: Limit::Entries(number), time })
+    }
+
+    fn cut_at_version(&self, version: u64) -> Result<Cut, RecordingError> {
+        let find = || {
+            let mut keyframe = None;
+            for number in self.keyframes.iter().rev() {
+                if self.keyframe_header(*number)?.max_version <= version {
+                    keyframe = Some(self.open_keyframe(*number)?);
+                    break;
+                }
+            }
+            let from = match &keyframe {
+                Some(keyframe) => keyframe.header().first,
+                None if self.start() == 0 => 0,
+                None => return Ok(None),
+            };
+            // A version may arrive late, after a gap: all later segments are considered.
+            let mut end = from;
+            for segment in self.segments.iter().filter(|segment| segment.first() >= from) {
+                let header = segment.header()?;
+                if header.min_version <= version {
+                    end = segment.first() + header.count;
+                }
+            }
+            let segments = self.open_segments(from, end)?;
+            Ok(Some((keyframe, segments)))
+        };
+        let found: Result<_, FileError> = find();
+        let beginning =
+            || RecordingError::BeforeBeginning { beginning: self.beginning().unwrap_or(Timestamp::MIN) };
+        let (keyframe, segments) = found.map_err(|error| self.error(error))?.ok_or_else(beginning)?;
+        if keyframe.is_none() && segments.is_empty() {
+            return Err(beginning());
+        }
+        let time =
+            self.time_of_version(version, keyframe.as_ref(), &segments).map_err(|error| self.error(error))?;
+        Ok(Cut { keyframe: keyframe.map(Arc::new), segments, limit: Limit::Version(version), time })
+    }
+
+    /// Returns the time of the last entry with a version up to `version`.
+    fn time_of_version(
+        &self,
+        version: u64,
+        keyframe: Option<&Keyframe>,
+        segments: &[Arc<Segment>],
+    ) -> Result<Option<Timestamp>, FileError> {
+        for segment in segments.iter().rev() {
+            let timeline = segment.timeline()?;
+            let last = timeline.versions.iter().rposition(|at| *at != 0 && *at <= version);
+            if let Some(last) = last {
+                return Ok(Some(time_of(timeline.received[last])));
+            }
+        }
+        Ok(keyframe.map(|keyframe| time_of(keyframe.header().first_time)).or(self.beginning()))
+    }
+
+    /// Returns the number of the first entry that was received after a time.
+    pub(super) fn number_after(&self, time: Timestamp) -> Result<u64, RecordingError> {
+        let milliseconds = time.as_millisecond();
+        match self.beginning() {
+            Some(beginning) if beginning.as_millisecond() > milliseconds => {
+                return Err(RecordingError::BeforeBeginning { beginning });
+            }
+            _ => {}
+        }
+        let find = || {
+            let after = self.first_after(milliseconds)?;
+            let Some(segment) = after.checked_sub(1).and_then(|at| self.segments.get(at)) else {
+                return Ok(self.start());
+            };
+            let header = segment.header()?;
+            if header.last_time <= milliseconds {
+                return Ok(segment.first() + header.count);
+            }
+            let timeline = segment.open()?.timeline()?;
+            Ok(segment.first()
+                + timeline.received.partition_point(|received| *received <= milliseconds) as u64)
+        };
+        let found: Result<_, FileError> = find();
+        found.map_err(|error| self.error(error))
+    }
+
+    /// Returns the number of segments that begin at a time or before it. Reads few headers of many.
+    fn first_after(&self, milliseconds: i64) -> Result<usize, FileError> {
+        let (mut low, mut high) = (0, self.segments.len());
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if self.segments[middle].header()?.first_time <= milliseconds {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        Ok(low)
+    }
+
+    /// Returns the time of the first complete state.
+    pub(super) fn beginning(&self) -> Option<Timestamp> {
+        if self.start() == 0 {
+            let first = self.segments.first()?;
+            // A journal without entries has no beginning.
+            return first
+                .header()
+                .ok()
+                .filter(|header| header.count > 0)
+                .map(|header| time_of(header.first_time));
+        }
+        let keyframe = self.keyframes.first()?;
+        self.keyframe_header(*keyframe).ok().map(|header| time_of(header.first_time))
+    }
+
+    /// Returns the time of the last entry.
+    pub(super) fn end_time(&self) -> Option<Timestamp> {
+        let of_segments = self.segments.iter().rev().find_map(|segment| {
+            let header = segment.header().ok().filter(|header| header.count > 0)?;
+            Some(time_of(header.last_time))
+        });
+        let of_keyframe = || Some(time_of(self.keyframe_header(*self.keyframes.last()?).ok()?.first_time));
+        of_segments.or_else(of_keyframe)
+    }
+}

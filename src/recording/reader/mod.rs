@@ -1,0 +1,23 @@
+//! Reads recordings.
+
+mod audit;
+mod bases;
+mod catalog;
+mod chains;
+mod continuation;
+mod cut;
+mod entries;
+mod gaps;
+mod history;
+mod recording;
+mod rows;
+mod segment_entries;
+mod segment_file;
+mod state;
+mod texts;
+
+pub(in crate::recording) use catalog::Catalog;
+pub(in crate::recording) use continuation::{Continuation, Step};
+pub use entries::Entries;
+pub use recording::Recording;
+pub use state::State;

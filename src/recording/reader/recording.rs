@@ -1,0 +1,206 @@
+//! A recording that is read.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use super::audit::verify;
+use super::catalog::Catalog;
+use super::entries::Entries;
+use super::state::{State, sorted_resources};
+use crate::object::ApiResource;
+use crate::recording::entry::{Entry, EntryFilter, Gap, Moment};
+use crate::recording::error::{Damage, RecordingError};
+use crate::recording::files;
+use crate::recording::journal::JournalReader;
+use crate::recording::usage::Usage;
+
+/// A recording that is read. Any number of readers may read while a writer writes.
+///
+/// It shows the entries that were there when it was opened or [refreshed](Self::refresh). Opening reads the journal and
+/// the headers of few files.
+#[derive(Debug)]
+pub struct Recording {
+    catalog: Arc<Catalog>,
+    journals: Vec<JournalReader>,
+}
+
+impl Recording {
+    /// Returns the contexts recorded in a directory, sorted, with the directory of each.
+    ///
+    /// # Errors
+    /// [`RecordingError::Io`] when the directory can't be read. Directories that are no recordings are left out.
+    pub fn contexts(dir: &Path) -> Result<Vec<(String, PathBuf)>, RecordingError> {
+        let failed = |source: io::Error| RecordingError::Io { path: dir.to_owned(), source };
+        let mut contexts = Vec::new();
+        for entry in fs::read_dir(dir).map_err(failed)? {
+            let path = entry.map_err(failed)?.path();
+            if path.is_dir() && files::list(&path).is_ok_and(|files| !files.is_empty()) {
+                match Self::open(&path) {
+                    Ok(recording) => contexts.push((recording.context().to_owned(), path)),
+                    Err(RecordingError::NotARecording { .. }) => {}
+                    Err(error) => return Err(error),
+                }
+            }
+        }
+        contexts.sort();
+        Ok(contexts)
+    }
+
+    /// Opens the recording of one context, in its own directory.
+    ///
+    /// # Errors
+    /// [`RecordingError`] when the directory has no recording that can be read.
+    pub fn open(dir: &Path) -> Result<Self, RecordingError> {
+        let mut journals = Vec::new();
+        let catalog = Arc::new(Catalog::list(dir, &mut journals, None)?);
+        Ok(Self { catalog, journals })
+    }
+
+    /// Reads what was appended since the recording was opened or refreshed, and returns whether there is something.
+    ///
+    /// # Errors
+    /// [`RecordingError`] when the files can't be read.
+    pub fn refresh(&mut self) -> Result<bool, RecordingError> {
+        let catalog = Catalog::list(&self.catalog.dir, &mut self.journals, Some(&self.catalog))?;
+        let end = |catalog: &Catalog| catalog.end().map_err(|error| catalog.error(error));
+        let is_longer = end(&catalog)? > end(&self.catalog)?;
+        self.catalog = Arc::new(catalog);
+        Ok(is_longer)
+    }
+
+    /// Returns the kubeconfig context.
+    #[must_use]
+    pub fn context(&self) -> &str {
+        &self.catalog.context
+    }
+
+    /// Returns the time of the first complete state: that of the first entry, or of the oldest keyframe if older entries were
+    /// dropped.
+    #[must_use]
+    pub fn beginning(&self) -> Option<Timestamp> {
+        self.catalog.beginning()
+    }
+
+    /// Returns the time of the last entry.
+    #[must_use]
+    pub fn end(&self) -> Option<Timestamp> {
+        self.catalog.end_time()
+    }
+
+    /// Returns every recorded resource, sorted by group and name.
+    ///
+    /// # Errors
+    /// [`RecordingError`] when the files can't be read or are damaged.
+    pub fn resources(&self) -> Result<Vec<Arc<ApiResource>>, RecordingError> {
+        let mut all = Vec::new();
+        for file in &self.catalog.segments {
+            let segment = file.open().map_err(|error| self.catalog.error(error))?;
+            all.extend(segment.tables().resources.iter().cloned());
+        }
+        for number in &self.catalog.keyframes {
+            let keyframe = self.catalog.open_keyframe(*number).map_err(|error| self.catalog.error(error))?;
+            all.extend(keyframe.footer().tables.resources.iter().cloned());
+        }
+        Ok(sorted_resources(all.iter()))
+    }
+
+    /// Returns the state at a moment. Its objects are read when they are requested. A time after the last entry is the end.
+    ///
+    /// # Errors
+    /// [`RecordingError::BeforeBeginning`], and others when the files can't be read or are damaged.
+    pub fn state(&self, moment: Moment) -> Result<State, RecordingError> {
+        Ok(State::new(Arc::clone(&self.catalog), self.catalog.cut(moment)?))
+    }
+
+    /// Returns the gap that a time lies in.
+    ///
+    /// # Errors
+    /// [`RecordingError`] when the files can't be read or are damaged.
+    pub fn gap_at(&self, time: Timestamp) -> Result<Option<Gap>, RecordingError> {
+        self.catalog.gap_at(time).map_err(|error| self.catalog.error(error))
+    }
+
+    /// Returns the gaps in the order of their ends.
+    ///
+    /// # Errors
+    /// [`RecordingError`] when the files can't be read or are damaged.
+    pub fn gaps(&self) -> Result<Vec<Gap>, RecordingError> {
+        self.catalog.gaps().map_err(|error| self.catalog.error(error))
+    }
+
+    /// Returns the entries received in a range of time, both ends included, in recorded order.
+    ///
+    /// After a damaged part the iterator returns one error and continues at the next keyframe.
+    ///
+    /// # Errors
+    /// [`RecordingError`] when the files of the range can't be found.
+    pub fn entries(
+        &self,
+        since: Option<Timestamp>,
+        until: Option<Timestamp>,
+        filter: EntryFilter,
+    ) -> Result<Entries, RecordingError> {
+        let start = self.catalog.start();
+        // The first entry at a time or after it is the first one after the millisecond before it.
+        let from = match since.filter(|since| self.beginning().is_some_and(|beginning| beginning < *since)) {
+            Some(since) => {
+                let rounded = since.as_millisecond() + i64::from(since.subsec_nanosecond() % 1_000_000 != 0);
+                let before = Timestamp::from_millisecond(rounded - 1).unwrap_or(since);
+                self.catalog.number_after(before)?
+            }
+            None => start,
+        };
+        let to = match until {
+            Some(until) if self.beginning().is_none_or(|beginning| until < beginning) => start,
+            Some(until) => self.catalog.number_after(until)?,
+            None => u64::MAX,
+        };
+        Ok(Entries::new(Arc::clone(&self.catalog), filter, from, to))
+    }
+
+    /// Returns the changes of one object in order, including deletions and re-creations.
+    ///
+    /// # Errors
+    /// [`RecordingError`] when the files can't be read or are damaged.
+    pub fn history(
+        &self,
+        resource: &ApiResource,
+        namespace: &str,
+        name: &str,
+    ) -> Result<Vec<Entry>, RecordingError> {
+        self.catalog.history(resource, namespace, name)
+    }
+
+    /// Returns sizes and counts.
+    ///
+    /// # Errors
+    /// [`RecordingError`] when the files can't be read or are damaged.
+    pub fn usage(&self) -> Result<Usage, RecordingError> {
+        self.catalog.usage().map_err(|error| self.catalog.error(error))
+    }
+
+    /// Verifies every checksum and decodes every version, and returns the damaged parts.
+    ///
+    /// # Errors
+    /// [`RecordingError::Io`] when the files can't be read.
+    pub fn verify(&self) -> Result<Vec<Damage>, RecordingError> {
+        let torn = self.journals.iter().filter_map(|reader| {
+            let (from, to) = reader.torn();
+            (from < to).then(|| (reader.path().to_owned(), from, to - from))
+        });
+        let mut damages = Vec::new();
+        for (path, from, length) in torn {
+            damages.push(self.catalog.damage(
+                path,
+                from,
+                format!("{length} bytes after the last complete part"),
+            ));
+        }
+        verify(&self.catalog, &mut damages)?;
+        Ok(damages)
+    }
+}

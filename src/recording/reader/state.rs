@@ -1,0 +1,232 @@
+//! The state at one moment.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use jiff::Timestamp;
+
+use super::catalog::Catalog;
+use super::chains::{Chain, Chains};
+use super::cut::{Cut, Limit};
+use crate::object::{ApiResource, Object};
+use crate::recording::entry::Item;
+use crate::recording::error::RecordingError;
+use crate::recording::files::FileError;
+use crate::recording::payload::{Identity, ingest};
+
+/// The state at one moment. Objects are read when they are requested, those of each resource on their own.
+pub struct State {
+    catalog: Arc<Catalog>,
+    cut: Cut,
+}
+
+impl State {
+    pub(super) fn new(catalog: Arc<Catalog>, cut: Cut) -> Self {
+        Self { catalog, cut }
+    }
+
+    /// Returns the time of the moment; that of the last entry for the end and beyond it. `None` if nothing is recorded.
+    #[must_use]
+    pub fn time(&self) -> Option<Timestamp> {
+        self.cut.time
+    }
+
+    /// Returns the highest resourceVersion up to the moment; 0 if there is none.
+    #[must_use]
+    pub fn version(&self) -> u64 {
+        let mut highest = self.cut.keyframe.as_ref().map_or(0, |keyframe| keyframe.header().max_version);
+        for segment in &self.cut.segments {
+            let header = segment.header();
+            let is_whole = match self.cut.limit {
+                Limit::Entries(limit) => header.first + header.count <= limit,
+                Limit::Version(version) => header.max_version <= version,
+            };
+            let of_segment = match (is_whole, segment.timeline()) {
+                (false, Ok(timeline)) => {
+                    let is_in = |(index, version): (u64, u64)| match self.cut.limit {
+                        Limit::Entries(limit) => header.first + index < limit,
+                        Limit::Version(limit) => version <= limit,
+                    };
+                    let versions = (0u64..).zip(timeline.versions.iter().copied());
+                    versions
+                        .filter(|entry| is_in(*entry))
+                        .map(|(_, version)| version)
+                        .max()
+                        .unwrap_or_default()
+                }
+                _ => header.max_version,
+            };
+            highest = highest.max(of_segment);
+        }
+        highest
+    }
+
+    /// Returns the objects of a resource, in one namespace or in all, sorted by namespace and name. They carry their rows, if
+    /// those are recorded, with ages as of the moment.
+    ///
+    /// # Errors
+    /// [`RecordingError`] when the files can't be read or are damaged.
+    pub fn objects(
+        &self,
+        resource: &ApiResource,
+        namespace: Option<&str>,
+    ) -> Result<Vec<Arc<Object>>, RecordingError> {
+        self.read(resource, |key, length| in_namespace(key, length, namespace))
+            .map_err(|error| self.catalog.error(error))
+    }
+
+    fn read(
+        &self,
+        resource: &ApiResource,
+        wanted: impl Fn(&str, u16) -> bool,
+    ) -> Result<Vec<Arc<Object>>, FileError> {
+        let chains = Chains::collect(&self.cut, resource, wanted)?;
+        let mut rows = chains.rows(&self.cut, resource, self.now())?;
+        let mut objects = Vec::with_capacity(chains.objects.len());
+        let ingest = ingest(resource.type_meta());
+        chains.decode(&self.cut, resource, &mut |number, own, text| {
+            let mut object = identity(&chains.objects[number], own).object(text, &ingest)?;
+            if let Some(row) = rows[number].take() {
+                object = object.with_row(row);
+            }
+            objects.push(Arc::new(object));
+            Some(())
+        })?;
+        sort(&mut objects);
+        Ok(objects)
+    }
+
+    /// Returns the objects of a resource with their names, versions and rows only: bodies are not read. `None` if an object
+    /// has no recorded row.
+    ///
+    /// # Errors
+    /// [`RecordingError`] when the files can't be read or are damaged.
+    pub fn rows(
+        &self,
+        resource: &ApiResource,
+        namespace: Option<&str>,
+    ) -> Result<Option<Vec<Arc<Object>>>, RecordingError> {
+        let read = || {
+            let chains =
+                Chains::collect(&self.cut, resource, |key, length| in_namespace(key, length, namespace))?;
+            // The object's own version stands in its body.
+            if chains.objects.iter().any(|chain| chain.row.is_none() || chain.has_own_version) {
+                return Ok(None);
+            }
+            let rows = chains.rows(&self.cut, resource, self.now())?;
+            let type_meta = resource.type_meta();
+            let mut objects = Vec::with_capacity(rows.len());
+            for (chain, row) in chains.objects.iter().zip(rows) {
+                let named = identity(chain, None).named(&type_meta);
+                objects.extend(row.map(|row| Arc::new(named.with_row(row))));
+            }
+            sort(&mut objects);
+            Ok(Some(objects))
+        };
+        let rows: Result<_, FileError> = read();
+        rows.map_err(|error| self.catalog.error(error))
+    }
+
+    /// Returns one object.
+    ///
+    /// # Errors
+    /// [`RecordingError`] when the files can't be read or are damaged.
+    pub fn object(
+        &self,
+        resource: &ApiResource,
+        namespace: &str,
+        name: &str,
+    ) -> Result<Option<Arc<Object>>, RecordingError> {
+        let wanted = Object::named(resource.type_meta(), namespace, name);
+        let read = self.read(resource, |key, _| *key == **wanted.key());
+        Ok(read.map_err(|error| self.catalog.error(error))?.pop())
+    }
+
+    /// Returns the latest document of each path.
+    ///
+    /// # Errors
+    /// [`RecordingError`] when the files can't be read or are damaged.
+    pub fn documents(&self) -> Result<BTreeMap<Arc<str>, Bytes>, RecordingError> {
+        let read = || {
+            let mut documents = match &self.cut.keyframe {
+                Some(keyframe) => keyframe.items(true)?.1,
+                None => BTreeMap::new(),
+            };
+            for segment in &self.cut.segments {
+                let header = segment.header();
+                let timeline = segment.timeline()?;
+                for (index, item) in segment.items(&self.catalog.context, true)? {
+                    let is_in = match self.cut.limit {
+                        Limit::Entries(limit) => header.first + u64::from(index) < limit,
+                        Limit::Version(version) => timeline.versions[index as usize] <= version,
+                    };
+                    if let Item::Document { path, body } = item
+                        && is_in
+                    {
+                        documents.insert(path, body);
+                    }
+                }
+            }
+            Ok(documents)
+        };
+        let documents: Result<_, FileError> = read();
+        documents.map_err(|error| self.catalog.error(error))
+    }
+
+    /// Returns the resources that had been recorded at the moment, sorted by group and name.
+    ///
+    /// # Errors
+    /// [`RecordingError`] when the files can't be read or are damaged.
+    pub fn resources(&self) -> Result<Vec<Arc<ApiResource>>, RecordingError> {
+        let of_keyframe = self.cut.keyframe.iter().flat_map(|keyframe| &keyframe.footer().tables.resources);
+        let of_segments = self.cut.segments.iter().flat_map(|segment| &segment.tables().resources);
+        Ok(sorted_resources(of_keyframe.chain(of_segments)))
+    }
+
+    pub(super) fn cut(&self) -> &Cut {
+        &self.cut
+    }
+
+    fn now(&self) -> Timestamp {
+        self.cut.time.unwrap_or(Timestamp::UNIX_EPOCH)
+    }
+}
+
+impl fmt::Debug for State {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("State")
+            .field("time", &self.cut.time)
+            .field("limit", &self.cut.limit)
+            .finish_non_exhaustive()
+    }
+}
+
+fn in_namespace(key: &str, namespace_len: u16, namespace: Option<&str>) -> bool {
+    namespace.is_none_or(|namespace| key.get(..namespace_len.into()) == Some(namespace))
+}
+
+pub(super) fn identity<'a>(chain: &'a Chain, own_version: Option<&'a str>) -> Identity<'a> {
+    Identity { key: &chain.key, namespace_len: chain.namespace_len, version: chain.version, own_version }
+}
+
+pub(super) fn sort(objects: &mut [Arc<Object>]) {
+    objects.sort_by(|one, other| (one.namespace(), one.name()).cmp(&(other.namespace(), other.name())));
+}
+
+/// Returns resources without duplicates, sorted by group, name and version.
+pub(super) fn sorted_resources<'a>(all: impl Iterator<Item = &'a Arc<ApiResource>>) -> Vec<Arc<ApiResource>> {
+    let mut seen = BTreeSet::new();
+    let mut resources: Vec<Arc<ApiResource>> = Vec::new();
+    for resource in all {
+        let ApiResource { group, version, resource: name, kind, namespaced } = &**resource;
+        if seen.insert((group, name, version, kind, namespaced)) {
+            resources.push(Arc::clone(resource));
+        }
+    }
+    resources.sort_by(|one, other| {
+        (&one.group, &one.resource, &one.version).cmp(&(&other.group, &other.resource, &other.version))
+    });
+    resources
+}

@@ -1,0 +1,87 @@
+//! The columns of a segment, in chunks that can be decoded alone.
+
+use crate::recording::bytes::{Cursor, put_number, put_signed};
+use crate::recording::flags::Flags;
+use crate::recording::log::{LogEntry, Place, Timeline};
+use crate::recording::tables::take_u32;
+
+/// The number of entries in a chunk.
+pub(super) const CHUNK: usize = 4096;
+
+/// Appends the times and versions of a range of entries.
+pub(super) fn put_timeline(timeline: &Timeline, range: std::ops::Range<usize>, out: &mut Vec<u8>) {
+    put_number(out, range.len() as u64);
+    let mut previous = 0;
+    for time in &timeline.received[range.clone()] {
+        put_signed(out, time - previous);
+        previous = *time;
+    }
+    let mut previous = 0;
+    for version in &timeline.versions[range] {
+        put_signed(out, version.wrapping_sub(previous).cast_signed());
+        previous = *version;
+    }
+}
+
+/// Takes the times and versions of a chunk.
+pub(super) fn take_timeline(cursor: &mut Cursor<'_>, timeline: &mut Timeline) -> Option<()> {
+    let count = cursor.take_number()?;
+    let mut time = 0i64;
+    for _ in 0..count {
+        time = time.checked_add(cursor.take_signed()?)?;
+        timeline.received.push(time);
+    }
+    let mut version = 0u64;
+    for _ in 0..count {
+        version = version.wrapping_add_signed(cursor.take_signed()?);
+        timeline.versions.push(version);
+    }
+    Some(())
+}
+
+/// Appends the columns of entries of one type.
+pub(super) fn put_entries(entries: &[LogEntry], out: &mut Vec<u8>) {
+    put_number(out, entries.len() as u64);
+    let mut previous = 0;
+    for entry in entries {
+        put_signed(out, i64::from(entry.index) - previous);
+        previous = entry.index.into();
+    }
+    for entry in entries {
+        put_number(out, entry.flags.number());
+    }
+    for entry in entries {
+        put_number(out, entry.author.into());
+    }
+    for entry in entries {
+        put_number(out, entry.body.len.into());
+    }
+    let with_row = entries.iter().filter(|entry| entry.flags.has(Flags::NEW_ROW));
+    with_row.for_each(|entry| put_number(out, entry.row.len.into()));
+}
+
+/// Takes the columns of a chunk. The places of the payloads have only their lengths.
+pub(super) fn take_entries(cursor: &mut Cursor<'_>, entries: &mut Vec<LogEntry>) -> Option<()> {
+    let count = cursor.take_number()?;
+    let start = entries.len();
+    let (body, row) = (Place::default(), Place::default());
+    let flags = Flags::from_number(0)?;
+    let mut index = 0i64;
+    for _ in 0..count {
+        index = index.checked_add(cursor.take_signed()?)?;
+        entries.push(LogEntry { index: u32::try_from(index).ok()?, flags, author: 0, body, row });
+    }
+    for entry in &mut entries[start..] {
+        entry.flags = Flags::from_number(cursor.take_number()?)?;
+    }
+    for entry in &mut entries[start..] {
+        entry.author = take_u32(cursor)?;
+    }
+    for entry in &mut entries[start..] {
+        entry.body.len = take_u32(cursor)?;
+    }
+    for entry in entries[start..].iter_mut().filter(|entry| entry.flags.has(Flags::NEW_ROW)) {
+        entry.row.len = take_u32(cursor)?;
+    }
+    Some(())
+}

@@ -1,0 +1,128 @@
+//! The footer of a sealed segment: the table of its blocks.
+
+use crate::recording::bytes::{Cursor, put_number};
+use crate::recording::tables::{Tables, take_size, take_u32};
+
+/// The tags of the blocks.
+pub(super) const TIMELINE: u8 = 2;
+pub(in crate::recording) const ITEMS: u8 = 3;
+pub(in crate::recording) const DOCUMENT: u8 = 4;
+pub(in crate::recording) const NAMES: u8 = 5;
+pub(in crate::recording) const FILTERS: u8 = 6;
+pub(super) const COLUMNS: u8 = 7;
+pub(in crate::recording) const BODIES: u8 = 8;
+pub(in crate::recording) const ROWS: u8 = 9;
+pub(super) const FOOTER: u8 = 10;
+pub(in crate::recording) const KEYFRAME_FOOTER: u8 = 11;
+
+/// The position of a block in the file.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(in crate::recording) struct BlockRef {
+    pub(in crate::recording) offset: u64,
+    pub(in crate::recording) length: u64,
+    /// The number of the block's first entry or name, among those of its type or of the segment.
+    pub(in crate::recording) first: u32,
+}
+
+/// The blocks of one type.
+#[derive(Debug, Default)]
+pub(in crate::recording) struct TypeFooter {
+    /// The number of the resource in the tables.
+    pub(in crate::recording) resource: usize,
+    pub(in crate::recording) objects: u32,
+    pub(in crate::recording) entries: u32,
+    pub(in crate::recording) names: Vec<BlockRef>,
+    pub(in crate::recording) filters: Vec<BlockRef>,
+    pub(in crate::recording) columns: Vec<BlockRef>,
+    pub(in crate::recording) bodies: Vec<BlockRef>,
+    pub(in crate::recording) rows: Vec<BlockRef>,
+}
+
+/// The table of the blocks of a segment, in the order of the file.
+#[derive(Debug, Default)]
+pub(in crate::recording) struct Footer {
+    pub(in crate::recording) tables: Tables,
+    pub(in crate::recording) timeline: Vec<BlockRef>,
+    pub(in crate::recording) items: Vec<BlockRef>,
+    pub(in crate::recording) documents: Vec<BlockRef>,
+    pub(in crate::recording) types: Vec<TypeFooter>,
+}
+
+impl Footer {
+    pub(super) fn put(&self, out: &mut Vec<u8>) {
+        self.tables.put(out);
+        for blocks in [&self.timeline, &self.items, &self.documents] {
+            put_blocks(out, blocks);
+        }
+        put_number(out, self.types.len() as u64);
+        for of_type in &self.types {
+            put_number(out, of_type.resource as u64);
+            put_number(out, of_type.objects.into());
+            put_number(out, of_type.entries.into());
+            for blocks in of_type.blocks() {
+                put_blocks(out, blocks);
+            }
+        }
+    }
+
+    /// Takes the footer of a file whose blocks begin at `start`.
+    pub(in crate::recording) fn take(cursor: &mut Cursor<'_>, start: u64) -> Option<(Self, u64)> {
+        let mut at = start;
+        let mut footer = Self { tables: Tables::take(cursor)?, ..Self::default() };
+        for blocks in [&mut footer.timeline, &mut footer.items, &mut footer.documents] {
+            *blocks = take_blocks(cursor, &mut at)?;
+        }
+        for _ in 0..cursor.take_number()? {
+            let resource = take_size(cursor).filter(|at| *at < footer.tables.resources.len())?;
+            let (objects, entries) = (take_u32(cursor)?, take_u32(cursor)?);
+            let mut of_type = TypeFooter { resource, objects, entries, ..TypeFooter::default() };
+            let TypeFooter { names, filters, columns, bodies, rows, .. } = &mut of_type;
+            for blocks in [names, filters, columns, bodies, rows] {
+                *blocks = take_blocks(cursor, &mut at)?;
+            }
+            footer.types.push(of_type);
+        }
+        Some((footer, at))
+    }
+
+    /// Returns all blocks with their tags.
+    pub(in crate::recording) fn all_blocks(&self) -> impl Iterator<Item = (u8, &BlockRef)> {
+        let own = [(TIMELINE, &self.timeline), (ITEMS, &self.items), (DOCUMENT, &self.documents)];
+        let tags = [NAMES, FILTERS, COLUMNS, BODIES, ROWS];
+        let of_types = self.types.iter().flat_map(move |of_type| tags.into_iter().zip(of_type.blocks()));
+        own.into_iter().chain(of_types).flat_map(|(tag, blocks)| blocks.iter().map(move |block| (tag, block)))
+    }
+}
+
+impl TypeFooter {
+    /// Returns all blocks of the type.
+    pub(in crate::recording) fn all_blocks(&self) -> impl Iterator<Item = &BlockRef> {
+        self.blocks().into_iter().flatten()
+    }
+
+    fn blocks(&self) -> [&Vec<BlockRef>; 5] {
+        [&self.names, &self.filters, &self.columns, &self.bodies, &self.rows]
+    }
+}
+
+/// Appends the lengths and first numbers of consecutive blocks.
+fn put_blocks(out: &mut Vec<u8>, blocks: &[BlockRef]) {
+    put_number(out, blocks.len() as u64);
+    let mut first = 0;
+    for block in blocks {
+        put_number(out, block.length);
+        put_number(out, (block.first - first).into());
+        first = block.first;
+    }
+}
+
+fn take_blocks(cursor: &mut Cursor<'_>, at: &mut u64) -> Option<Vec<BlockRef>> {
+    let mut first = 0u32;
+    let mut block = |cursor: &mut Cursor<'_>| {
+        let (offset, length) = (*at, cursor.take_number()?);
+        *at = offset.checked_add(length)?;
+        first = first.checked_add(take_u32(cursor)?)?;
+        Some(BlockRef { offset, length, first })
+    };
+    (0..cursor.take_number()?).map(|_| block(cursor)).collect()
+}

@@ -1,0 +1,16 @@
+//! Sealed segments: entries sorted by type and object, in compressed blocks.
+
+mod columns;
+mod file_writer;
+mod footer;
+mod seal;
+mod sealed;
+mod sibling;
+
+pub(in crate::recording) use file_writer::FileWriter;
+pub(in crate::recording) use footer::{
+    BODIES, BlockRef, DOCUMENT, FILTERS, Footer, ITEMS, KEYFRAME_FOOTER, NAMES, ROWS, TypeFooter,
+};
+pub(in crate::recording) use seal::{seal, stem_hash};
+pub(in crate::recording) use sealed::{Sealed, read_footer, read_header};
+pub(in crate::recording) use sibling::{Sibling, Siblings};

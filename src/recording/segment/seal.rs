@@ -1,0 +1,265 @@
+//! Makes a sealed segment of a journal.
+
+use std::cmp::Reverse;
+
+use super::columns::{CHUNK, put_entries, put_timeline};
+use super::file_writer::FileWriter;
+use super::footer::{
+    BODIES, COLUMNS, DOCUMENT, FILTERS, FOOTER, Footer, ITEMS, NAMES, ROWS, TIMELINE, TypeFooter,
+};
+use super::sibling::Sibling;
+use crate::recording::bytes::{put_number, put_text};
+use crate::recording::entry::Item;
+use crate::recording::files::{Header, Kind};
+use crate::recording::flags::Flags;
+use crate::recording::frame::FrameContext;
+use crate::recording::journal::{Journal, JournalObject, RawChange, RawItem, first_gap, put_item};
+use crate::recording::log::{LogEntry, Place, Timeline};
+use crate::recording::names::{GROUP, Names};
+use crate::recording::payload::split_version;
+
+/// The length at which a block of payloads ends.
+const BLOCK: usize = 64 << 10;
+
+/// A change in its journal: the number of the entry, the number of its part, and the change.
+type Change = (u32, u32, RawChange);
+
+/// The entries of a journal: their times, the changes of each object, and the other items with their numbers.
+type Split<'a> = (Timeline, Vec<Vec<Change>>, Vec<(u32, &'a Item)>);
+
+/// Returns the bytes of the segment with the entries of a journal, which must have some.
+pub(in crate::recording) fn seal(journal: &Journal) -> Vec<u8> {
+    let (timeline, changes, items) = split(journal);
+    let mut out = Vec::new();
+    header(journal, &timeline, &changes).put(Kind::Segment, &mut out);
+    let mut file = FileWriter::new(out);
+    let mut footer = Footer { tables: journal.tables.clone(), ..Footer::default() };
+    for first in (0..timeline.received.len()).step_by(CHUNK) {
+        let mut payload = Vec::new();
+        put_timeline(&timeline, first..timeline.received.len().min(first + CHUNK), &mut payload);
+        footer.timeline.push(file.block(TIMELINE, &payload, first));
+    }
+    put_items(&items, &mut file, &mut footer);
+    let objects = journal.objects();
+    for resource in 0..journal.tables.resources.len() {
+        let own = |object: &JournalObject| object.resource as usize == resource;
+        let sorted = sorted_objects(&objects, &changes, own);
+        if !sorted.is_empty() {
+            let seal = TypeSeal { journal, timeline: &timeline, objects: &objects, changes: &changes };
+            footer.types.push(seal.write(resource, &sorted, &mut file));
+        }
+    }
+    file.finish(FOOTER, &footer)
+}
+
+/// Returns the times, the changes by object, and the other items with their numbers.
+fn split(journal: &Journal) -> Split<'_> {
+    let mut timeline = Timeline::default();
+    let mut changes: Vec<Vec<Change>> = journal.objects().iter().map(|_| Vec::new()).collect();
+    let mut items = Vec::new();
+    for (part_number, part) in (0u32..).zip(&journal.parts) {
+        for entry in &part.entries {
+            let index = u32::try_from(timeline.received.len()).unwrap_or(u32::MAX);
+            timeline.received.push(entry.received);
+            timeline.versions.push(entry.version);
+            match &entry.item {
+                RawItem::Change(change) => {
+                    changes[change.object as usize].push((index, part_number, *change));
+                }
+                RawItem::Other(item) => items.push((index, item)),
+            }
+        }
+    }
+    (timeline, changes, items)
+}
+
+fn header(journal: &Journal, timeline: &Timeline, changes: &[Vec<Change>]) -> Header {
+    let of_changes = || changes.iter().flatten().map(|(index, ..)| timeline.versions[*index as usize]);
+    Header {
+        context: journal.header.context.clone(),
+        first: journal.header.first,
+        count: journal.entries,
+        first_time: timeline.received.first().copied().unwrap_or_default(),
+        last_time: timeline.received.last().copied().unwrap_or_default(),
+        time_before: journal.header.time_before,
+        first_gap: first_gap(journal),
+        min_version: of_changes().min().unwrap_or(u64::MAX),
+        max_version: timeline.versions.iter().copied().max().unwrap_or_default(),
+    }
+}
+
+/// Writes the items that are not changes; the bodies of documents have blocks of their own, so that marks can be read
+/// without them.
+fn put_items(items: &[(u32, &Item)], file: &mut FileWriter, footer: &mut Footer) {
+    let mut payload = Vec::new();
+    let mut documents = Vec::new();
+    put_number(&mut payload, items.len() as u64);
+    for (index, item) in items {
+        put_number(&mut payload, (*index).into());
+        if let Item::Document { path, body } = item {
+            let without_body = Item::Document { path: path.clone(), body: bytes::Bytes::new() };
+            put_item(&without_body, &footer.tables, &mut payload);
+            documents.push((*index, body));
+        } else {
+            put_item(item, &footer.tables, &mut payload);
+        }
+    }
+    footer.items.push(file.block(ITEMS, &payload, 0));
+    for (index, body) in documents {
+        footer.documents.push(file.block(DOCUMENT, body, index as usize));
+    }
+}
+
+/// Returns the objects of one type that have changes, similar ones next to each other.
+fn sorted_objects(
+    objects: &[&JournalObject],
+    changes: &[Vec<Change>],
+    own: impl Fn(&JournalObject) -> bool,
+) -> Vec<usize> {
+    let mut sorted: Vec<usize> =
+        (0..objects.len()).filter(|at| own(objects[*at]) && !changes[*at].is_empty()).collect();
+    sorted.sort_by_cached_key(|at| {
+        let first_whole = changes[*at].iter().find(|(.., change)| change.flags.has(Flags::WHOLE));
+        let object = objects[*at];
+        let likeness = if object.workload == 0 { stem_hash(&object.key) } else { object.workload };
+        (likeness, Reverse(first_whole.is_none()), first_whole.map(|(index, ..)| *index), &object.key)
+    });
+    sorted
+}
+
+/// Returns a hash that names with the same generated prefix share.
+pub(in crate::recording) fn stem_hash(key: &str) -> u32 {
+    let name = key.rsplit('/').next().unwrap_or_default();
+    let mut stem = name.split('.').next().unwrap_or_default();
+    for _ in 0..2 {
+        match stem.rsplit_once('-') {
+            Some((front, suffix)) if suffix.len() >= 5 => stem = front,
+            _ => break,
+        }
+    }
+    crc32fast::hash(stem.as_bytes())
+}
+
+/// Writes the blocks of one type.
+struct TypeSeal<'a> {
+    journal: &'a Journal,
+    timeline: &'a Timeline,
+    objects: &'a [&'a JournalObject],
+    changes: &'a [Vec<Change>],
+}
+
+impl TypeSeal<'_> {
+    fn write(&self, resource: usize, sorted: &[usize], file: &mut FileWriter) -> TypeFooter {
+        let mut footer = TypeFooter { resource, ..TypeFooter::default() };
+        let mut names = Names::default();
+        for object in sorted {
+            let object = self.objects[*object];
+            names.push(&object.key, object.namespace_len);
+        }
+        let counts: Vec<u64> = sorted.iter().map(|object| self.changes[*object].len() as u64).collect();
+        let mut entries_before = 0;
+        for first in (0..names.len()).step_by(GROUP) {
+            let range = first..names.len().min(first + GROUP);
+            let mut payload = Vec::new();
+            put_number(&mut payload, range.len() as u64);
+            names.put(range.clone(), &mut payload);
+            counts[range.clone()].iter().for_each(|count| put_number(&mut payload, *count));
+            footer.names.push(file.block(NAMES, &payload, entries_before));
+            entries_before += usize::try_from(counts[range].iter().sum::<u64>()).unwrap_or_default();
+        }
+        let mut payload = Vec::new();
+        for first in (0..names.len()).step_by(GROUP) {
+            names.put_filter(first..names.len().min(first + GROUP), &mut payload);
+        }
+        footer.filters.push(file.block(FILTERS, &payload, 0));
+        self.write_entries(sorted, &mut footer, file);
+        footer.objects = u32::try_from(names.len()).unwrap_or(u32::MAX);
+        footer.entries = u32::try_from(entries_before).unwrap_or(u32::MAX);
+        footer
+    }
+
+    /// Writes columns, bodies and rows. The footer lists them in this order, and so does the file: the payloads are
+    /// collected first.
+    fn write_entries(&self, sorted: &[usize], footer: &mut TypeFooter, file: &mut FileWriter) {
+        let mut entries = Vec::new();
+        let mut bodies = Blocks::default();
+        let mut rows = Blocks::default();
+        let mut sibling = Sibling::default();
+        for object in sorted {
+            for (index, part_number, change) in &self.changes[*object] {
+                let part = &self.journal.parts[*part_number as usize];
+                let at = entries.len();
+                if bodies.begin_entry(at) {
+                    sibling.clear();
+                }
+                let body = part.slice(change.body);
+                let before = bodies.current.len();
+                if change.flags.has(Flags::WHOLE) {
+                    let (own, text) = split_version(body, change.flags).unwrap_or((None, body));
+                    if let Some(own) = own {
+                        put_text(&mut bodies.current, own.as_bytes());
+                    }
+                    let key = &self.objects[*object].key;
+                    sibling.write(text, key, self.context(*index), &mut bodies.current);
+                } else {
+                    bodies.current.extend_from_slice(body);
+                }
+                rows.begin_entry(at);
+                let row = part.slice(change.row);
+                rows.current.extend_from_slice(row);
+                entries.push(LogEntry {
+                    index: *index,
+                    flags: change.flags,
+                    author: change.author,
+                    body: length_of(bodies.current.len() - before),
+                    row: length_of(row.len()),
+                });
+            }
+        }
+        for first in (0..entries.len()).step_by(CHUNK) {
+            let mut payload = Vec::new();
+            put_entries(&entries[first..entries.len().min(first + CHUNK)], &mut payload);
+            footer.columns.push(file.block(COLUMNS, &payload, first));
+        }
+        for (tag, blocks, refs) in [(BODIES, bodies, &mut footer.bodies), (ROWS, rows, &mut footer.rows)] {
+            for (first, payload) in blocks.finish() {
+                refs.push(file.block(tag, &payload, first));
+            }
+        }
+    }
+
+    fn context(&self, index: u32) -> FrameContext {
+        let at = index as usize;
+        FrameContext { version: self.timeline.versions[at], received: self.timeline.received[at] }
+    }
+}
+
+fn length_of(length: usize) -> Place {
+    Place { len: u32::try_from(length).unwrap_or(u32::MAX), ..Place::default() }
+}
+
+/// Payloads, cut into blocks between entries.
+#[derive(Default)]
+struct Blocks {
+    done: Vec<(usize, Vec<u8>)>,
+    /// The first entry of the current block.
+    first: usize,
+    current: Vec<u8>,
+}
+
+impl Blocks {
+    /// Ends the current block if it is long enough, and returns whether it does.
+    fn begin_entry(&mut self, entry: usize) -> bool {
+        if self.current.len() < BLOCK {
+            return false;
+        }
+        self.done.push((self.first, std::mem::take(&mut self.current)));
+        self.first = entry;
+        true
+    }
+
+    fn finish(mut self) -> Vec<(usize, Vec<u8>)> {
+        self.done.push((self.first, self.current));
+        self.done
+    }
+}

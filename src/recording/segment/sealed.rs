@@ -1,0 +1,279 @@
+//! Reads a sealed segment.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+use bytes::Bytes;
+use jiff::Timestamp;
+
+use super::columns::{take_entries, take_timeline};
+use super::footer::{
+    BODIES, BlockRef, COLUMNS, DOCUMENT, FILTERS, FOOTER, Footer, ITEMS, NAMES, ROWS, TIMELINE, TypeFooter,
+};
+use crate::object::ApiResource;
+use crate::recording::bytes::Cursor;
+use crate::recording::entry::Item;
+use crate::recording::files::{FileError, Header, HeaderError, Kind, RandomAccess};
+use crate::recording::journal::take_item;
+use crate::recording::log::{LogEntry, Payload, Place, Timeline, TypeLog};
+use crate::recording::names::take_filter;
+use crate::recording::tables::{take_size, take_u32};
+
+/// The length of the end of a file: the position of the footer and its checksum.
+const TRAILER: u64 = 12;
+
+/// The bytes that are read for a header. A longer one, of a context with a very long name, is read again as a whole.
+const HEADER_READ: u64 = 512;
+
+/// Reads the header of a segment or keyframe, and returns its length.
+pub(in crate::recording) fn read_header(
+    access: &RandomAccess,
+    kind: Kind,
+) -> Result<(Header, u64), FileError> {
+    for length in [HEADER_READ, 1 << 20] {
+        let bytes = access.read(0, length.min(access.len()))?;
+        match Header::read(&bytes, kind) {
+            Ok((header, length)) => return Ok((header, length as u64)),
+            // The name says what the file must be.
+            Err(HeaderError::Foreign) => return Err(access.damaged(0, "the header is that of another file")),
+            Err(error) if length > HEADER_READ => return Err(FileError::of_header(access.path(), &error)),
+            Err(_) => {}
+        }
+    }
+    Err(access.damaged(0, "the header is incomplete"))
+}
+
+/// Reads the footer of a segment or keyframe, and returns its position.
+pub(in crate::recording) fn read_footer(access: &RandomAccess, tag: u8) -> Result<(Vec<u8>, u64), FileError> {
+    let trailer_at = access.len().saturating_sub(TRAILER);
+    let trailer = access.read(trailer_at, TRAILER)?;
+    let invalid = || access.damaged(trailer_at, "the checksum of the trailer differs");
+    let (position, sum) = trailer.split_first_chunk::<8>().ok_or_else(invalid)?;
+    if crc32fast::hash(position).to_le_bytes() != *sum {
+        return Err(invalid());
+    }
+    let at = u64::from_le_bytes(*position);
+    let length = trailer_at.checked_sub(at).ok_or_else(invalid)?;
+    Ok((access.block(tag, at, length)?, at))
+}
+
+/// A sealed segment.
+#[derive(Debug)]
+pub(in crate::recording) struct Sealed {
+    access: RandomAccess,
+    header: Header,
+    footer: Footer,
+    timeline: OnceLock<Arc<Timeline>>,
+}
+
+impl Sealed {
+    /// Opens a segment and reads its tables.
+    pub(in crate::recording) fn open(path: PathBuf) -> Result<Self, FileError> {
+        let access = RandomAccess::open(path)?;
+        let (header, start) = read_header(&access, Kind::Segment)?;
+        let (payload, at) = read_footer(&access, FOOTER)?;
+        let mut cursor = Cursor::new(&payload);
+        let footer = Footer::take(&mut cursor, start).filter(|(_, end)| *end == at && cursor.is_empty());
+        let (footer, _) = footer.ok_or_else(|| access.damaged(at, "the footer is invalid"))?;
+        Ok(Self { access, header, footer, timeline: OnceLock::new() })
+    }
+
+    pub(in crate::recording) fn path(&self) -> &Path {
+        self.access.path()
+    }
+
+    pub(in crate::recording) fn header(&self) -> &Header {
+        &self.header
+    }
+
+    pub(in crate::recording) fn footer(&self) -> &Footer {
+        &self.footer
+    }
+
+    pub(in crate::recording) fn len(&self) -> u64 {
+        self.access.len()
+    }
+
+    /// Returns the damage of bytes whose checksum is valid.
+    pub(in crate::recording) fn invalid(&self, offset: u64, what: &str) -> FileError {
+        self.access.damaged(offset, what)
+    }
+
+    fn block(&self, tag: u8, block: &BlockRef) -> Result<Vec<u8>, FileError> {
+        self.access.block(tag, block.offset, block.length)
+    }
+
+    /// Reads every block, for its checksum, and returns the damaged ones.
+    pub(in crate::recording) fn damaged_blocks(&self) -> Vec<FileError> {
+        self.footer.all_blocks().filter_map(|(tag, block)| self.block(tag, block).err()).collect()
+    }
+
+    /// Returns the times and versions of all entries.
+    pub(in crate::recording) fn timeline(&self) -> Result<Arc<Timeline>, FileError> {
+        if let Some(timeline) = self.timeline.get() {
+            return Ok(Arc::clone(timeline));
+        }
+        let mut timeline = Timeline::default();
+        for block in &self.footer.timeline {
+            let payload = self.block(TIMELINE, block)?;
+            let taken = take_timeline(&mut Cursor::new(&payload), &mut timeline);
+            taken.ok_or_else(|| self.invalid(block.offset, "the times are invalid"))?;
+        }
+        let count = timeline.received.len() as u64;
+        let in_range = timeline.received.iter().all(|time| Timestamp::from_millisecond(*time).is_ok());
+        if count != self.header.count || !in_range || !timeline.received.is_sorted() {
+            return Err(self.invalid(0, "the times are invalid"));
+        }
+        Ok(Arc::clone(self.timeline.get_or_init(|| Arc::new(timeline))))
+    }
+
+    fn of_type(&self, resource: &ApiResource) -> Option<&TypeFooter> {
+        let number = self.footer.tables.resource(resource)?;
+        self.footer.types.iter().find(|of_type| of_type.resource == number)
+    }
+
+    /// Returns whether the segment may have changes of an object.
+    pub(in crate::recording) fn may_have(
+        &self,
+        resource: &ApiResource,
+        key: &str,
+    ) -> Result<bool, FileError> {
+        let Some(of_type) = self.of_type(resource) else { return Ok(false) };
+        for block in &of_type.filters {
+            let payload = self.block(FILTERS, block)?;
+            let mut cursor = Cursor::new(&payload);
+            while !cursor.is_empty() {
+                let found = take_filter(&mut cursor, key);
+                if found.ok_or_else(|| self.invalid(block.offset, "a filter is invalid"))? {
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
+    }
+
+    /// Returns the changes of one type.
+    pub(in crate::recording) fn log(&self, resource: &ApiResource) -> Result<Option<TypeLog>, FileError> {
+        let Some(of_type) = self.of_type(resource) else { return Ok(None) };
+        let mut log = TypeLog::default();
+        let mut end = 0u32;
+        for block in &of_type.names {
+            let payload = self.block(NAMES, block)?;
+            let mut take = || {
+                let mut cursor = Cursor::new(&payload);
+                let count = take_size(&mut cursor)?;
+                log.names.take(count, &mut cursor)?;
+                for _ in 0..count {
+                    end = end.checked_add(take_u32(&mut cursor)?)?;
+                    log.ends.push(end);
+                }
+                Some(())
+            };
+            take().ok_or_else(|| self.invalid(block.offset, "the names are invalid"))?;
+        }
+        for block in &of_type.columns {
+            let payload = self.block(COLUMNS, block)?;
+            let taken = take_entries(&mut Cursor::new(&payload), &mut log.entries);
+            taken.ok_or_else(|| self.invalid(block.offset, "the columns are invalid"))?;
+        }
+        let is_valid = self.is_valid(&log, of_type);
+        place(&mut log.entries, &of_type.bodies, |entry| &mut entry.body);
+        place(&mut log.entries, &of_type.rows, |entry| &mut entry.row);
+        if is_valid { Ok(Some(log)) } else { Err(self.invalid(0, "names and columns disagree")) }
+    }
+
+    fn is_valid(&self, log: &TypeLog, of_type: &TypeFooter) -> bool {
+        let count = log.entries.len();
+        let last = log.ends.last().copied().unwrap_or_default() as usize;
+        let authors = self.footer.tables.authors.len();
+        count == of_type.entries as usize
+            && count == last
+            && log.names.len() == of_type.objects as usize
+            && log
+                .entries
+                .iter()
+                .all(|entry| u64::from(entry.index) < self.header.count && entry.author as usize <= authors)
+    }
+
+    /// Returns a block of payloads of a type.
+    pub(in crate::recording) fn payload(
+        &self,
+        resource: &ApiResource,
+        payload: Payload,
+        number: u32,
+    ) -> Result<Vec<u8>, FileError> {
+        let blocks = self.of_type(resource).map(|of_type| match payload {
+            Payload::Bodies => (BODIES, &of_type.bodies),
+            Payload::Rows => (ROWS, &of_type.rows),
+        });
+        match blocks.and_then(|(tag, blocks)| Some((tag, blocks.get(number as usize)?))) {
+            Some((tag, block)) => self.block(tag, block),
+            None => Err(self.invalid(0, "a block is missing")),
+        }
+    }
+
+    /// Returns the position of a block of payloads, for the report of its damage.
+    pub(in crate::recording) fn payload_offset(
+        &self,
+        resource: &ApiResource,
+        payload: Payload,
+        number: u32,
+    ) -> u64 {
+        let of_type = self.of_type(resource);
+        let blocks = of_type.map(|of_type| match payload {
+            Payload::Bodies => &of_type.bodies,
+            Payload::Rows => &of_type.rows,
+        });
+        blocks.and_then(|blocks| blocks.get(number as usize)).map_or(0, |block| block.offset)
+    }
+
+    /// Returns the items that are not changes, with their numbers in the segment. The bodies of documents are read on
+    /// request only.
+    pub(in crate::recording) fn items(
+        &self,
+        context: &Arc<str>,
+        with_documents: bool,
+    ) -> Result<Vec<(u32, Item)>, FileError> {
+        let timeline = self.timeline()?;
+        let mut items = Vec::new();
+        let mut documents = self.footer.documents.iter();
+        for block in &self.footer.items {
+            let payload = self.block(ITEMS, block)?;
+            let mut cursor = Cursor::new(&payload);
+            let mut take = || {
+                for _ in 0..cursor.take_number()? {
+                    let index = take_u32(&mut cursor)?;
+                    let received =
+                        Timestamp::from_millisecond(*timeline.received.get(index as usize)?).ok()?;
+                    items.push((index, take_item(&mut cursor, &self.footer.tables, context, received)?));
+                }
+                Some(())
+            };
+            take().ok_or_else(|| self.invalid(block.offset, "an item is invalid"))?;
+        }
+        for (_, item) in &mut items {
+            if let Item::Document { body, .. } = item {
+                let block = documents.next().ok_or_else(|| self.invalid(0, "a document is missing"))?;
+                if with_documents {
+                    *body = Bytes::from(self.block(DOCUMENT, block)?);
+                }
+            }
+        }
+        Ok(items)
+    }
+}
+
+/// Sets the places of payloads, which follow each other within the blocks of their entries.
+fn place(entries: &mut [LogEntry], blocks: &[BlockRef], of: impl Fn(&mut LogEntry) -> &mut Place) {
+    let mut block = 0;
+    let mut at = 0u32;
+    for (number, entry) in (0u32..).zip(entries) {
+        while blocks.get(block as usize + 1).is_some_and(|next| next.first <= number) {
+            block += 1;
+            at = 0;
+        }
+        let place = of(entry);
+        (place.block, place.at) = (block, at);
+        at = at.saturating_add(place.len);
+    }
+}

@@ -1,0 +1,234 @@
+//! Opening, closing, locks, gaps, retention, readers beside a writer.
+
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use super::fixtures::{MIDNIGHT, at, change, mark, object, options, pods, synced};
+use crate::lines::{ChangeKind, MarkKind};
+use crate::object::{Origin, ResourceVersion};
+use crate::recording::{
+    EntryFilter, Gap, Moment, Position, Recording, RecordingError, Writer, WriterOptions,
+};
+
+fn open(dir: &Path, options: WriterOptions, now: i64) -> Writer {
+    Writer::open(dir, "test", options, at(now)).expect("a writer")
+}
+
+fn add(writer: &mut Writer, name: &str, version: u64, received: i64) {
+    let change = change(&pods(), ChangeKind::Added, object(&pods(), name, version, "x"), received);
+    writer.change(&change, None).expect("a change");
+}
+
+fn names(recording: &Recording, moment: Moment) -> Vec<String> {
+    let objects = recording.state(moment).expect("a state").objects(&pods(), None).expect("objects");
+    objects.iter().map(|object| object.key().to_string()).collect()
+}
+
+#[test]
+fn only_one_writer_opens_a_directory() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let writer = open(dir.path(), options(), 0);
+    let second = Writer::open(dir.path(), "test", options(), at(0));
+    assert!(matches!(second, Err(RecordingError::Locked { .. })), "{second:?}");
+    writer.finish(at(1)).expect("finished");
+    open(dir.path(), options(), 2);
+    let other = Writer::open(dir.path(), "other", options(), at(3));
+    assert!(
+        matches!(other, Err(RecordingError::OtherContext { ref context, .. }) if context == "test"),
+        "{other:?}"
+    );
+}
+
+#[test]
+fn directories_without_recordings_are_refused_and_left_out() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let missing = Recording::open(&dir.path().join("none"));
+    assert!(matches!(missing, Err(RecordingError::NotARecording { .. })), "{missing:?}");
+    fs::create_dir(dir.path().join("empty")).expect("a directory");
+    let own = Writer::directory(dir.path(), "arn:x/y");
+    Writer::open(&own, "arn:x/y", options(), at(0)).expect("a writer").finish(at(1)).expect("finished");
+    assert_eq!(Recording::contexts(dir.path()).expect("contexts"), [("arn:x/y".to_owned(), own)]);
+}
+
+#[cfg(unix)]
+#[test]
+fn files_are_private() {
+    use std::os::unix::fs::PermissionsExt;
+    let dir = tempfile::tempdir().expect("a directory");
+    let own = dir.path().join("test");
+    let mut writer = open(&own, options().seal_entries(2), 0);
+    writer.mark(&synced(&pods(), 1, 1)).expect("a mark");
+    writer.flush(at(2)).expect("flushed");
+    writer.finish(at(3)).expect("finished");
+    assert_eq!(own.metadata().expect("metadata").permissions().mode() & 0o777, 0o700);
+    let files: Vec<_> = fs::read_dir(&own).expect("files").map(|file| file.expect("a file").path()).collect();
+    assert_eq!(files.len(), 4, "lock, segment, keyframe and journal: {files:?}");
+    for file in files {
+        assert_eq!(
+            file.metadata().expect("metadata").permissions().mode() & 0o777,
+            0o600,
+            "{}",
+            file.display()
+        );
+    }
+}
+
+#[test]
+fn recorded_time_never_goes_backwards() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let mut writer = open(dir.path(), options(), 5000);
+    add(&mut writer, "a/one", 1, 9000);
+    add(&mut writer, "a/two", 2, 3000);
+    writer.finish(at(4000)).expect("finished");
+    let mut writer = open(dir.path(), options(), 1000);
+    add(&mut writer, "a/three", 3, 9500);
+    writer.finish(at(9600)).expect("finished");
+    let recording = Recording::open(dir.path()).expect("a recording");
+    let entries = recording.entries(None, None, EntryFilter::default()).expect("entries");
+    let times: Vec<_> =
+        entries.map(|entry| entry.expect("an entry").received.as_millisecond() - MIDNIGHT).collect();
+    assert_eq!(times, [5000, 9000, 9000, 9000, 9500]);
+}
+
+#[test]
+fn lost_watches_and_stopped_recorders_are_gaps() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let mut writer = open(dir.path(), options(), 0);
+    let version = |number: u64| ResourceVersion::new(&number.to_string());
+    let kind = MarkKind::Gap { from: version(1), to: version(2), lasted: Duration::from_secs(3) };
+    writer.mark(&mark(&pods(), kind, 5000)).expect("a mark");
+    writer.finish(at(6000)).expect("finished");
+    open(dir.path(), options(), 20_000).finish(at(21_000)).expect("finished");
+    let recording = Recording::open(dir.path()).expect("a recording");
+    let lost = Gap { from: at(2000), to: at(5000), resource: Some(pods()), namespace: "".into() };
+    let stopped = Gap { from: at(5000), to: at(20_000), resource: None, namespace: "".into() };
+    assert_eq!(recording.gaps().expect("gaps"), [lost.clone(), stopped.clone()]);
+    for (time, gap) in [
+        (0, None),
+        (1999, None),
+        (2000, Some(&lost)),
+        (4999, Some(&lost)),
+        (5000, Some(&stopped)),
+        (19_999, Some(&stopped)),
+        (20_000, None),
+    ] {
+        assert_eq!(recording.gap_at(at(time)).expect("gaps").as_ref(), gap, "{time}");
+    }
+}
+
+#[test]
+fn retention_keeps_the_state_at_the_new_beginning() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let keep = options().keep(Some(Duration::from_secs(10))).seal_entries(4);
+    let mut writer = open(dir.path(), keep, 0);
+    writer.mark(&synced(&pods(), 1, 0)).expect("a mark");
+    add(&mut writer, "a/first", 2, 10);
+    let mut expected = vec!["a/first".to_owned()];
+    for second in 1..60 {
+        let name = format!("b/pod-{second:02}");
+        add(&mut writer, &name, 2 + second, second.cast_signed() * 1000);
+        expected.push(name);
+        writer.flush(at(second.cast_signed() * 1000)).expect("flushed");
+        writer.settle().expect("settled");
+    }
+    writer.finish(at(60_000)).expect("finished");
+    let recording = Recording::open(dir.path()).expect("a recording");
+    let beginning = recording.beginning().expect("a beginning");
+    let age = at(60_000).duration_since(beginning).as_secs();
+    assert!((10..20).contains(&age), "{age}");
+    assert_eq!(names(&recording, Moment::End), expected);
+    let count = usize::try_from(60 - age).expect("positive");
+    assert_eq!(names(&recording, Moment::Time(beginning)), expected[..=count]);
+    let history = recording.history(&pods(), "a", "first").expect("a history");
+    assert_eq!(history.len(), 0, "its only change was dropped");
+    let before = recording.state(Moment::Time(at(10))).map(drop);
+    assert!(
+        matches!(before, Err(RecordingError::BeforeBeginning { beginning: at }) if at == beginning),
+        "{before:?}"
+    );
+}
+
+#[test]
+fn readers_follow_a_writer_across_segments() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let mut writer = open(dir.path(), options().seal_entries(3), 0);
+    let mut recording = Recording::open(dir.path()).expect("a recording");
+    assert!(!recording.refresh().expect("refreshed"));
+    let mut expected = Vec::new();
+    for number in 0..40u64 {
+        let name = format!("a/pod-{number:02}");
+        add(&mut writer, &name, number + 1, number.cast_signed());
+        expected.push(name);
+        writer.flush(at(number.cast_signed())).expect("flushed");
+        let before = recording.state(Moment::End).expect("a state");
+        assert!(recording.refresh().expect("refreshed"));
+        assert_eq!(names(&recording, Moment::End), expected);
+        let before = before.objects(&pods(), None).expect("an older state stays readable");
+        assert_eq!(before.len(), expected.len() - 1);
+    }
+}
+
+#[test]
+fn a_recorder_killed_among_the_differences_of_a_list_compares_again() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let mut writer = open(dir.path(), options(), 0);
+    let version = |number: u64| ResourceVersion::new(&number.to_string());
+    let positions = |writer: &Writer| {
+        let at = |position: &Position| position.version.to_string();
+        writer.positions().iter().map(at).collect::<Vec<_>>()
+    };
+    assert_eq!(positions(&writer), [""; 0]);
+    add(&mut writer, "a/one", 4, 1);
+    writer.mark(&synced(&pods(), 9, 1)).expect("a mark");
+    assert_eq!(positions(&writer), ["9"]);
+    add(&mut writer, "a/two", 12, 2);
+    let kind = MarkKind::Gap { from: version(12), to: version(30), lasted: Duration::from_secs(1) };
+    writer.mark(&mark(&pods(), kind, 3)).expect("a mark");
+    let mut relisted = change(&pods(), ChangeKind::Added, object(&pods(), "a/three", 20, "x"), 3);
+    relisted.origin = Origin::Relist;
+    writer.change(&relisted, None).expect("a change");
+    writer.finish(at(4)).expect("finished");
+    let mut writer = open(dir.path(), options(), 5);
+    assert_eq!(positions(&writer), ["12"]);
+    writer.bookmark(&pods(), &"".into(), &version(31), at(6)).expect("a bookmark");
+    assert_eq!(positions(&writer), ["31"]);
+    drop(writer);
+    let writer = open(dir.path(), options(), 7);
+    assert_eq!(positions(&writer), ["12"], "the bookmark was not flushed");
+}
+
+#[test]
+fn a_deletion_found_by_a_list_has_the_version_of_the_list() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let mut writer = open(dir.path(), options(), 0);
+    add(&mut writer, "a/one", 4, 1);
+    let version = |number: u64| ResourceVersion::new(&number.to_string());
+    let kind = MarkKind::Gap { from: version(4), to: version(30), lasted: Duration::from_secs(1) };
+    writer.mark(&mark(&pods(), kind, 3)).expect("a mark");
+    let mut gone = change(&pods(), ChangeKind::Deleted, object(&pods(), "a/one", 4, "x"), 3);
+    gone.origin = Origin::Relist;
+    writer.change(&gone, None).expect("a change");
+    writer.finish(at(4)).expect("finished");
+    let recording = Recording::open(dir.path()).expect("a recording");
+    assert_eq!(names(&recording, Moment::Version(29)), ["a/one"]);
+    assert_eq!(names(&recording, Moment::Version(30)), [""; 0]);
+    let history = recording.history(&pods(), "a", "one").expect("a history");
+    let crate::recording::Item::Change { change, .. } = &history[1].item else { panic!("not a change") };
+    assert_eq!(*change.object.resource_version(), version(4), "the object keeps its own version");
+}
+
+#[test]
+fn a_failed_write_ends_the_recording() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let own = dir.path().join("test");
+    let mut writer = open(&own, options().seal_entries(2), 0);
+    add(&mut writer, "a/one", 1, 1);
+    fs::rename(&own, dir.path().join("moved")).expect("moved");
+    for _ in 0..2 {
+        let failed = writer.flush(at(2));
+        assert!(matches!(failed, Err(RecordingError::Io { .. })), "{failed:?}");
+    }
+    let recording = Recording::open(&dir.path().join("moved")).expect("a recording");
+    assert_eq!(names(&recording, Moment::End), ["a/one"]);
+}

@@ -1,0 +1,6 @@
+//! Tests of writer and reader together.
+
+mod damage;
+mod fixtures;
+mod lifecycle;
+mod model;

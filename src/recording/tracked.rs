@@ -1,0 +1,32 @@
+//! An object as the next change refers to it.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use super::row_template::render;
+use crate::object::{Column, Object};
+
+/// The columns and the template of a row.
+pub(in crate::recording) type RowTemplate = (Arc<[Column]>, Arc<[u8]>);
+
+/// The last recorded state of an object: the base of the next one.
+#[derive(Debug, Clone)]
+pub(in crate::recording) struct Tracked {
+    pub(in crate::recording) object: Arc<Object>,
+    /// The version in the columns, which is the object's own in most cases.
+    pub(in crate::recording) version: u64,
+    pub(in crate::recording) row: Option<RowTemplate>,
+}
+
+/// Returns an object with the row of a template as of a time. `None` if the template is damaged.
+pub(in crate::recording) fn with_row(
+    object: Object,
+    row: Option<&RowTemplate>,
+    now: Timestamp,
+) -> Option<Object> {
+    match row {
+        Some((columns, template)) => Some(object.with_row(render(template, columns, now)?)),
+        None => Some(object),
+    }
+}

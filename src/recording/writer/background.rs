@@ -1,0 +1,150 @@
+//! Work that must not delay the receipt of changes: sealing, keyframes, retention.
+
+use std::fs;
+use std::path::PathBuf;
+use std::thread::{self, JoinHandle};
+
+use jiff::Timestamp;
+
+use super::failure::Failure;
+use super::retention::drop_old;
+use crate::recording::files::{self, FileError, Kind};
+use crate::recording::journal::JournalReader;
+use crate::recording::keyframe::{self, Snapshot};
+use crate::recording::options::WriterOptions;
+use crate::recording::segment;
+
+/// A journal to seal, and the keyframe after it if one is due.
+pub(super) struct Job {
+    pub(super) dir: PathBuf,
+    pub(super) journal: PathBuf,
+    pub(super) keyframe: Option<Snapshot>,
+    pub(super) options: WriterOptions,
+    pub(super) now: Timestamp,
+}
+
+/// The result of a job.
+#[derive(Debug, Clone, Copy, Default)]
+struct Done {
+    segment_bytes: u64,
+    /// The size and the time of the keyframe.
+    keyframe: Option<(u64, i64)>,
+    /// The bytes of all sealed segments and keyframes.
+    total: u64,
+}
+
+/// The job that runs, and what the last ones wrote.
+#[derive(Debug, Default)]
+pub(super) struct Background {
+    /// A std thread, because the work computes for up to a second and writes files. One at a time; it ends with its job, and
+    /// dropping the writer waits for it.
+    running: Option<JoinHandle<Result<Done, Failure>>>,
+    /// The size and the time of the last keyframe.
+    last_keyframe: Option<(u64, i64)>,
+    /// The bytes of the segments since then.
+    since_keyframe: u64,
+    total: u64,
+}
+
+impl Background {
+    /// Continues with the files of a recording.
+    pub(super) fn continued(last_keyframe: Option<(u64, i64)>, since_keyframe: u64, total: u64) -> Self {
+        Self { running: None, last_keyframe, since_keyframe, total }
+    }
+
+    pub(super) fn is_idle(&self) -> bool {
+        self.running.is_none()
+    }
+
+    /// Returns the bytes of all sealed segments and keyframes.
+    pub(super) fn bytes(&self) -> u64 {
+        self.total
+    }
+
+    /// Returns whether a keyframe is due: when the segments since the last one are as large as it, so that the time to reach
+    /// a moment does not grow, or when retention needs one to drop what is before it.
+    pub(super) fn is_keyframe_due(&self, journal: u64, time: i64, options: &WriterOptions) -> bool {
+        let Some((size, last)) = self.last_keyframe else { return true };
+        let since = self.since_keyframe + journal;
+        let age = u128::try_from(time.saturating_sub(last)).unwrap_or_default();
+        since >= size
+            || options.max_size.is_some_and(|max| since >= max / 4)
+            || options.keep.is_some_and(|keep| age >= keep.as_millis() / 4)
+    }
+
+    pub(super) fn start(&mut self, job: Job) -> Result<(), Failure> {
+        let dir = job.dir.clone();
+        let spawned = thread::Builder::new().name("recording".to_owned()).spawn(move || job.run());
+        self.running = Some(spawned.map_err(|error| Failure::new(&dir, &error))?);
+        Ok(())
+    }
+
+    /// Takes the result of a job that has ended.
+    pub(super) fn poll(&mut self) -> Result<(), Failure> {
+        match &self.running {
+            Some(running) if running.is_finished() => self.wait(),
+            _ => Ok(()),
+        }
+    }
+
+    /// Waits for the job that runs.
+    pub(super) fn wait(&mut self) -> Result<(), Failure> {
+        let Some(running) = self.running.take() else { return Ok(()) };
+        let done = match running.join() {
+            Ok(done) => done?,
+            Err(panic) => std::panic::resume_unwind(panic),
+        };
+        self.since_keyframe += done.segment_bytes;
+        if done.keyframe.is_some() {
+            self.last_keyframe = done.keyframe;
+            self.since_keyframe = 0;
+        }
+        self.total = done.total;
+        Ok(())
+    }
+}
+
+impl Drop for Background {
+    fn drop(&mut self) {
+        if let Some(running) = self.running.take() {
+            // A failure leaves the journal, which the next writer seals.
+            let _ = running.join();
+        }
+    }
+}
+
+impl Job {
+    fn run(self) -> Result<Done, Failure> {
+        let segment_bytes = match JournalReader::open(self.journal.clone()) {
+            Ok(reader) => seal(&self.dir, &reader)?,
+            Err(FileError::Io(path, error)) => return Err(Failure::new(&path, &error)),
+            Err(_) => {
+                return Err(Failure::new(&self.journal, &std::io::Error::other("the journal was changed")));
+            }
+        };
+        let mut done = Done { segment_bytes, ..Done::default() };
+        if let Some(mut snapshot) = self.keyframe {
+            let bytes = keyframe::write(&mut snapshot);
+            let path = files::path_of(&self.dir, Kind::Keyframe, snapshot.next);
+            write(&self.dir, &path, &bytes)?;
+            done.keyframe = Some((bytes.len() as u64, snapshot.time));
+        }
+        done.total =
+            drop_old(&self.dir, &self.options, self.now).map_err(|error| Failure::new(&self.dir, &error))?;
+        Ok(done)
+    }
+}
+
+fn write(dir: &std::path::Path, path: &std::path::Path, bytes: &[u8]) -> Result<(), Failure> {
+    let written = files::replace(path, bytes).and_then(|()| files::sync_directory(dir));
+    written.map_err(|error| Failure::new(path, &error))
+}
+
+/// Seals a journal with at least one entry, removes it, and returns the size of the segment.
+pub(super) fn seal(dir: &std::path::Path, reader: &JournalReader) -> Result<u64, Failure> {
+    let journal = reader.journal();
+    let bytes = segment::seal(journal);
+    write(dir, &files::path_of(dir, Kind::Segment, journal.header.first), &bytes)?;
+    fs::remove_file(&journal.path).map_err(|error| Failure::new(&journal.path, &error))?;
+    Ok(bytes.len() as u64)
+}

@@ -1,0 +1,294 @@
+//! The writer of a recording.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use bytes::Bytes;
+use jiff::Timestamp;
+
+use super::background::{Background, Job};
+use super::failure::Failure;
+use super::open::Opened;
+use super::positions::Positions;
+use super::states::States;
+use crate::lines::{Change, Mark, MarkKind};
+use crate::object::{ApiResource, Object, ResourceVersion};
+use crate::recording::bytes::put_number;
+use crate::recording::entry::{Author, Item};
+use crate::recording::error::RecordingError;
+use crate::recording::files::{Lock, context_directory};
+use crate::recording::flags::Flags;
+use crate::recording::journal::{JournalWriter, NewChange};
+use crate::recording::options::WriterOptions;
+use crate::recording::position::Position;
+use crate::recording::usage::Statistics;
+
+/// The length of appended records at which they are written before the next flush.
+const MAX_PENDING: usize = 1 << 20;
+
+/// The one writer of a recording.
+///
+/// It appends to the journal and flushes when [`Writer::flush`] is called. After an error of a method that writes, the
+/// recording has ended: all further calls return the same error, and what was flushed before stays readable. Resyncs
+/// ([`ChangeKind::Sync`](crate::lines::ChangeKind::Sync)) are no changes and are not recorded.
+#[derive(Debug)]
+pub struct Writer {
+    dir: PathBuf,
+    context: Arc<str>,
+    options: WriterOptions,
+    journal: JournalWriter,
+    /// The time of the journal's creation, in Unix milliseconds of the caller's clock.
+    created: i64,
+    states: States,
+    positions: Positions,
+    /// The time of the last entry, in Unix milliseconds.
+    last_time: i64,
+    max_version: u64,
+    background: Background,
+    failure: Option<Failure>,
+    torn_bytes: u64,
+    deltas: u64,
+    gaps: u64,
+    /// The last field, so that it is dropped after the work in the background ends.
+    _lock: Lock,
+}
+
+impl Writer {
+    /// Returns the directory of the recording of a context within a directory of recordings.
+    #[must_use]
+    pub fn directory(dir: &Path, context: &str) -> PathBuf {
+        dir.join(context_directory(context))
+    }
+
+    /// Creates a recording in a directory, or continues it. An incomplete end, of a recorder that was killed, is cut.
+    ///
+    /// # Errors
+    /// [`RecordingError`] when the directory is locked, has the recording of another context, or can't be read or written.
+    pub fn open(
+        dir: &Path,
+        context: &str,
+        options: WriterOptions,
+        now: Timestamp,
+    ) -> Result<Self, RecordingError> {
+        let Opened { lock, journal, end, total } = Opened::open(dir, context, &options, now)?;
+        let mut writer = Self {
+            dir: dir.to_owned(),
+            context: context.into(),
+            options,
+            journal,
+            created: now.as_millisecond(),
+            states: end.states,
+            positions: end.positions,
+            last_time: end.last_time.unwrap_or_else(|| now.as_millisecond()),
+            max_version: end.max_version,
+            background: Background::continued(end.last_keyframe, end.since_keyframe, total),
+            failure: None,
+            torn_bytes: end.torn_bytes,
+            deltas: 0,
+            gaps: 0,
+            _lock: lock,
+        };
+        let received = writer.advance(now);
+        writer.append(&Item::Started, received)?;
+        writer.flush(now)?;
+        Ok(writer)
+    }
+
+    /// Returns the bytes that [`Writer::open`] cut from an incomplete end.
+    #[must_use]
+    pub fn torn_bytes(&self) -> u64 {
+        self.torn_bytes
+    }
+
+    /// Returns the version to continue from, for each watched collection or object.
+    #[must_use]
+    pub fn positions(&self) -> Vec<Position> {
+        self.positions.all()
+    }
+
+    /// Returns the recorded current objects of a resource, in one namespace or in all, sorted by namespace and name.
+    #[must_use]
+    pub fn objects(&self, resource: &ApiResource, namespace: Option<&str>) -> Vec<Arc<Object>> {
+        self.states.objects(resource, namespace)
+    }
+
+    /// Appends a change. Its old state is the recorded one.
+    ///
+    /// # Errors
+    /// [`RecordingError`] when the journal can't be written.
+    pub fn change(&mut self, change: &Change, author: Option<&Author>) -> Result<(), RecordingError> {
+        self.check()?;
+        let Some(flags) = Flags::of(change) else { return Ok(()) };
+        let received = self.advance(change.received);
+        let resource = self.journal.resource(&change.resource);
+        let object = &change.object;
+        let key = object.key();
+        let number = self.journal.object(resource, key, object.namespace().len(), object.workload());
+        let author = author.map_or(0, |author| self.journal.author(author));
+        let version = self.positions.version_of(change).unwrap_or_else(|| self.journal.version());
+        let encoded = self.states.encode(change, flags, version, received);
+        let mut row = Vec::new();
+        if let Some((columns, template)) = &encoded.new_row {
+            let columns = self.journal.columns(columns);
+            put_number(&mut row, columns as u64);
+            row.extend_from_slice(template);
+        }
+        self.journal.change(&NewChange {
+            received: received.as_millisecond(),
+            version,
+            object: number,
+            flags: encoded.flags,
+            author,
+            row: &row,
+            body: &encoded.body,
+        });
+        self.states.apply(change, version, encoded);
+        self.positions.change(&change.resource, object.namespace(), object.name(), change.origin, version);
+        self.max_version = self.max_version.max(version);
+        self.deltas += 1;
+        self.write_if_long()
+    }
+
+    /// Appends a mark.
+    ///
+    /// # Errors
+    /// [`RecordingError`] when the journal can't be written.
+    pub fn mark(&mut self, mark: &Mark) -> Result<(), RecordingError> {
+        self.check()?;
+        let received = self.advance(mark.received);
+        self.gaps += u64::from(matches!(mark.kind, MarkKind::Gap { .. }));
+        self.append(&Item::Mark(Mark { received, ..mark.clone() }), received)
+    }
+
+    /// Appends a bookmark.
+    ///
+    /// # Errors
+    /// [`RecordingError`] when the journal can't be written.
+    pub fn bookmark(
+        &mut self,
+        resource: &Arc<ApiResource>,
+        namespace: &Arc<str>,
+        version: &ResourceVersion,
+        received: Timestamp,
+    ) -> Result<(), RecordingError> {
+        self.check()?;
+        let received = self.advance(received);
+        let (resource, namespace) = (Arc::clone(resource), Arc::clone(namespace));
+        self.append(&Item::Bookmark { resource, namespace, version: version.clone() }, received)
+    }
+
+    /// Appends a document, unless it equals the last one of its path.
+    ///
+    /// # Errors
+    /// [`RecordingError`] when the journal can't be written.
+    pub fn document(&mut self, path: &str, body: &[u8], received: Timestamp) -> Result<(), RecordingError> {
+        self.check()?;
+        if self.states.documents.get(path).is_some_and(|known| *known == body) {
+            return Ok(());
+        }
+        let received = self.advance(received);
+        let (path, body): (Arc<str>, _) = (path.into(), Bytes::copy_from_slice(body));
+        self.states.documents.insert(Arc::clone(&path), body.clone());
+        self.append(&Item::Document { path, body }, received)
+    }
+
+    fn append(&mut self, item: &Item, received: Timestamp) -> Result<(), RecordingError> {
+        self.journal.item(item, received.as_millisecond());
+        self.positions.item(item);
+        self.max_version = self.max_version.max(self.journal.version());
+        self.write_if_long()
+    }
+
+    /// Returns the time of the next entry: not before that of the last one, whatever the clock does.
+    fn advance(&mut self, received: Timestamp) -> Timestamp {
+        self.last_time = self.last_time.max(received.as_millisecond());
+        Timestamp::from_millisecond(self.last_time).unwrap_or(received)
+    }
+
+    fn check(&self) -> Result<(), RecordingError> {
+        self.failure.as_ref().map_or(Ok(()), |failure| Err(failure.error()))
+    }
+
+    /// Ends the recording after a failure.
+    fn fail(&mut self, failure: Failure) -> RecordingError {
+        let error = failure.error();
+        self.failure = Some(failure);
+        error
+    }
+
+    fn write_if_long(&mut self) -> Result<(), RecordingError> {
+        if self.journal.pending_len() < MAX_PENDING {
+            return Ok(());
+        }
+        let written = self.journal.write();
+        written.map_err(|error| self.fail(Failure::new(self.journal.path(), &error)))
+    }
+
+    /// Writes everything appended to disk, and seals a segment, writes a keyframe and drops old segments when due. The
+    /// caller calls it each second.
+    ///
+    /// # Errors
+    /// [`RecordingError`] when a file can't be written.
+    pub fn flush(&mut self, now: Timestamp) -> Result<(), RecordingError> {
+        self.check()?;
+        let mut written = self.journal.write();
+        if self.options.sync {
+            written = written.and_then(|()| self.journal.sync());
+        }
+        written.map_err(|error| self.fail(Failure::new(self.journal.path(), &error)))?;
+        self.background.poll().map_err(|failure| self.fail(failure))?;
+        let age = now.as_millisecond().saturating_sub(self.created);
+        let is_due = u128::try_from(age).is_ok_and(|age| age >= self.options.seal_after.as_millis())
+            || self.journal.entries() >= self.options.seal_entries as u64
+            || self.journal.text_len() >= self.options.seal_bytes as u64;
+        // With the work of the last one unfinished, the journal grows a little longer.
+        if is_due && self.journal.entries() > 0 && self.background.is_idle() {
+            self.seal(now)?;
+        }
+        Ok(())
+    }
+
+    /// Begins another journal, and seals the last one in the background.
+    fn seal(&mut self, now: Timestamp) -> Result<(), RecordingError> {
+        let first = self.journal.next();
+        let created = JournalWriter::create(&self.dir, &self.context, first, self.last_time);
+        let journal = created.map_err(|error| self.fail(Failure::new(&self.dir, &error)))?;
+        let sealed = std::mem::replace(&mut self.journal, journal);
+        self.created = now.as_millisecond();
+        let is_keyframe_due = self.positions.is_synced()
+            && self.background.is_keyframe_due(sealed.len(), self.last_time, &self.options);
+        let keyframe = is_keyframe_due.then(|| {
+            self.states.snapshot(&self.context, first, self.last_time, self.max_version, self.positions.all())
+        });
+        let journal = sealed.path().to_owned();
+        drop(sealed);
+        let job = Job { dir: self.dir.clone(), journal, keyframe, options: self.options.clone(), now };
+        self.background.start(job).map_err(|failure| self.fail(failure))
+    }
+
+    /// Waits for the work in the background.
+    #[cfg(test)]
+    pub(in crate::recording) fn settle(&mut self) -> Result<(), RecordingError> {
+        self.background.wait().map_err(|failure| self.fail(failure))
+    }
+
+    /// Returns the figures of the recording.
+    #[must_use]
+    pub fn statistics(&self) -> Statistics {
+        Statistics {
+            objects: self.states.len(),
+            deltas: self.deltas,
+            bytes: self.background.bytes() + self.journal.len(),
+            gaps: self.gaps,
+        }
+    }
+
+    /// Writes everything appended to disk, waits for the work in the background, and releases the lock.
+    ///
+    /// # Errors
+    /// [`RecordingError`] when a file can't be written.
+    pub fn finish(mut self, now: Timestamp) -> Result<(), RecordingError> {
+        self.flush(now)?;
+        self.background.wait().map_err(|failure| self.fail(failure))
+    }
+}

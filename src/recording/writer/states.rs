@@ -1,0 +1,144 @@
+//! The current states of a writer: the bases of the next changes.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use jiff::Timestamp;
+
+use crate::lines::{Change, ChangeKind};
+use crate::object::{ApiResource, Compressor, Object};
+use crate::recording::bytes::put_text;
+use crate::recording::flags::Flags;
+use crate::recording::frame::{FrameContext, FrameWriter};
+use crate::recording::keyframe::Snapshot;
+use crate::recording::position::Position;
+use crate::recording::row_template::to_template;
+use crate::recording::tracked::{RowTemplate, Tracked};
+
+/// The objects of one type.
+#[derive(Default)]
+struct TypeStates {
+    objects: HashMap<Arc<str>, Tracked>,
+    compressor: Compressor,
+}
+
+/// The current states and documents.
+#[derive(Default)]
+pub(super) struct States {
+    types: HashMap<Arc<ApiResource>, TypeStates>,
+    pub(super) documents: BTreeMap<Arc<str>, Bytes>,
+    frames: FrameWriter,
+}
+
+/// A change as the journal stores it.
+pub(super) struct Encoded {
+    pub(super) flags: Flags,
+    pub(super) body: Vec<u8>,
+    /// The row after the change.
+    row: Option<RowTemplate>,
+    /// The row if it is stored with the change.
+    pub(super) new_row: Option<RowTemplate>,
+}
+
+impl States {
+    /// Adds the states of a recording that is continued.
+    pub(super) fn insert(&mut self, resource: &Arc<ApiResource>, objects: HashMap<Arc<str>, Tracked>) {
+        let states = self.types.entry(Arc::clone(resource)).or_default();
+        for (key, tracked) in objects {
+            let object = states.compressor.compress(tracked.object);
+            states.objects.insert(key, Tracked { object, ..tracked });
+        }
+    }
+
+    /// Returns the number of objects.
+    pub(super) fn len(&self) -> u64 {
+        self.types.values().map(|states| states.objects.len() as u64).sum()
+    }
+
+    pub(super) fn objects(&self, resource: &ApiResource, namespace: Option<&str>) -> Vec<Arc<Object>> {
+        let all = self.types.get(resource).into_iter().flat_map(|states| states.objects.values());
+        let own = |object: &Arc<Object>| namespace.is_none_or(|namespace| object.namespace() == namespace);
+        let mut objects: Vec<_> = all.map(|tracked| Arc::clone(&tracked.object)).filter(own).collect();
+        objects.sort_by(|one, other| (one.namespace(), one.name()).cmp(&(other.namespace(), other.name())));
+        objects
+    }
+
+    /// Returns the form of a change in the journal: a difference from the object's state, or the whole text of a new one.
+    pub(super) fn encode(
+        &mut self,
+        change: &Change,
+        flags: Flags,
+        version: u64,
+        received: Timestamp,
+    ) -> Encoded {
+        let object = &change.object;
+        let states = self.types.get(&change.resource);
+        let known = states.and_then(|states| states.objects.get(object.key()));
+        let base = known.filter(|_| change.kind != ChangeKind::Added);
+        let mut flags = if base.is_none() { flags.with(Flags::WHOLE) } else { flags };
+        let mut body = Vec::new();
+        if object.resource_version().number() != Some(version) {
+            flags = flags.with(Flags::OWN_VERSION);
+            put_text(&mut body, object.resource_version().to_string().as_bytes());
+        }
+        let text = object.json();
+        match base {
+            Some(base) => {
+                let context = FrameContext { version, received: received.as_millisecond() };
+                self.frames.write(&text, &base.object.json(), base.version, &context, &mut body);
+            }
+            None => body.extend_from_slice(&text),
+        }
+        let row =
+            object.row().map(|row| (Arc::clone(row.columns()), to_template(row, object, received).into()));
+        let is_same = base.is_some_and(|base| base.row == row);
+        let new_row = row.clone().filter(|_| !is_same);
+        if new_row.is_some() {
+            flags = flags.with(Flags::NEW_ROW);
+        } else if !is_same {
+            flags = flags.with(Flags::NO_ROW);
+        }
+        Encoded { flags, body, row, new_row }
+    }
+
+    /// Applies a change after it was appended.
+    pub(super) fn apply(&mut self, change: &Change, version: u64, encoded: Encoded) {
+        let states = self.types.entry(Arc::clone(&change.resource)).or_default();
+        if change.kind == ChangeKind::Deleted {
+            states.objects.remove(change.object.key());
+            return;
+        }
+        let object = states.compressor.compress(Arc::clone(&change.object));
+        let tracked = Tracked { object, version, row: encoded.row };
+        states.objects.insert(Arc::clone(change.object.key()), tracked);
+    }
+
+    /// Returns all states for a keyframe. The objects are shared.
+    pub(super) fn snapshot(
+        &self,
+        context: &str,
+        next: u64,
+        time: i64,
+        max_version: u64,
+        positions: Vec<Position>,
+    ) -> Snapshot {
+        let types = self
+            .types
+            .iter()
+            .map(|(resource, states)| (Arc::clone(resource), states.objects.values().cloned().collect()));
+        let mut types: Vec<_> = types.collect();
+        types.sort_by(|(one, _), (other, _)| {
+            (&one.group, &one.resource, &one.version).cmp(&(&other.group, &other.resource, &other.version))
+        });
+        let documents = self.documents.clone();
+        Snapshot { context: context.to_owned(), next, time, max_version, types, documents, positions }
+    }
+}
+
+impl fmt::Debug for States {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("States").field("objects", &self.len()).finish_non_exhaustive()
+    }
+}
