@@ -201,6 +201,34 @@ fn an_expression_selects_the_objects_of_a_tree() {
 
 #[test]
 #[cfg_attr(not(has_go), ignore = "needs Go")]
+fn the_server_evaluates_terms_of_an_expression() {
+    let OnServer { env, testbed, api, namespace } = TestEnv::on_server();
+    let objects = Objects { api: &api, namespace: &namespace };
+    let picked = json!({"metadata": {"labels": {"pick": "me"}}});
+    let root = objects.create("", "configmaps", "root", None, picked);
+    objects.map("below", Some(&root));
+    let proxy = FaultProxy::before(testbed);
+    proxy.allow_protobuf();
+    let config = proxy.kubeconfig(&env, &namespace);
+    let words = ["tree", "cm", "--where", "object.metadata.labels['pick'] == 'me'"];
+    let selected = || {
+        let is_root =
+            |path: &&String| path.contains("/configmaps?") && path.contains("labelSelector=pick%3Dme");
+        let sent = proxy.take_requests_and_forms();
+        sent.iter().map(|(path, _)| path).filter(is_root).count()
+    };
+    let run = |more: &[&str]| env.kdelta(&[&words[..], more].concat()).env("KUBECONFIG", &config);
+    let once = run(&["-o", "name"]).finish().quiet_success();
+    assert_eq!((once.as_str(), selected()), ("configmap/root\nconfigmap/below\n", 1));
+    let live = run(&["-o", "name", "-w", "--duration", "1s"]).finish();
+    assert_eq!((live.code, live.stdout), (0, once));
+    assert!(selected() > 0);
+    let plan = run(&["--explain"]).finish().quiet_success();
+    assert!(plan.contains("as the label selector pick=me"), "{plan}");
+}
+
+#[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn forbidden_types_of_a_watched_tree_are_one_line_and_exit_code_4() {
     let OnServer { env, testbed, api, namespace } = TestEnv::on_server();
     let objects = Objects { api: &api, namespace: &namespace };

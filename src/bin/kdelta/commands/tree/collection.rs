@@ -1,5 +1,6 @@
 //! The objects of a tree while they are being collected, and the concurrent requests for them.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use futures_util::StreamExt;
@@ -8,7 +9,7 @@ use jiff::Timestamp;
 use kdelta::object::Object;
 use kdelta::wire::Representation;
 
-use super::requests::Requests;
+use super::requests::{ListRequest, Requests};
 use super::status_rules::{is_whole, set_state, shows_status};
 use crate::commands::stats::Stats;
 use crate::commands::walk::Walk;
@@ -28,12 +29,6 @@ pub(super) struct Collection<'a> {
     /// Objects that the user may not read, although others of the tree name them.
     pub(super) forbidden: Vec<Part>,
     pub(super) now: Timestamp,
-}
-
-/// The request for the objects of a part.
-pub(super) struct ListRequest<'a> {
-    pub(super) selection: &'a Selection,
-    pub(super) representation: Representation,
 }
 
 /// The objects of a part.
@@ -66,7 +61,7 @@ impl Collection<'_> {
     pub(super) async fn list<'r>(
         &mut self,
         walk: &mut Walk<'_>,
-        request: impl Fn(&Part) -> Option<ListRequest<'r>>,
+        request: impl AsyncFn(&Part) -> Option<ListRequest<'r>>,
     ) -> anyhow::Result<Vec<Listed>> {
         let mut listed = Vec::new();
         loop {
@@ -76,17 +71,17 @@ impl Collection<'_> {
             }
             let mut sources = Vec::with_capacity(batch.len());
             for planned in batch {
-                let Some(ListRequest { selection, representation }) = request(&planned.part) else {
+                let Some(ListRequest { selection, representation }) = request(&planned.part).await else {
                     continue;
                 };
-                let source = self.requests.source(&planned.part, selection, representation);
+                let source = self.requests.source(&planned.part, &selection, representation);
                 self.stats.add_source(&source);
                 sources.push((planned, selection, representation, source));
             }
             let requests = self.requests;
             let list = |(place, (planned, selection, representation, source))| async move {
-                let planned: PlannedPart = planned;
-                let objects = requests.objects(&planned.part, selection, source).await;
+                let (planned, selection): (PlannedPart, Cow<'_, Selection>) = (planned, selection);
+                let objects = requests.objects(&planned.part, &selection, source).await;
                 (place, planned, representation, objects)
             };
             let mut running: FuturesUnordered<_> = sources.into_iter().enumerate().map(list).collect();

@@ -7,9 +7,8 @@ use kdelta::wire::Representation;
 
 use super::live::watched;
 use super::narrowing::{ResourceTypes, types_of};
-use super::requests::{MAX_NAMESPACES, is_endpoints};
+use super::requests::{MAX_NAMESPACES, RootRequest, is_endpoints};
 use super::status_rules::representation;
-use crate::commands::needs;
 use crate::commands::query_plan::{PartUse, part_plan, print_plan, without_patterns};
 use crate::commands::reporter::Reporter;
 use crate::commands::walk::Walk;
@@ -102,11 +101,11 @@ impl Planner<'_> {
         &self,
         part: &Part,
         selection: &Selection,
+        conditions: &ServerConditions,
         representation: Representation,
-        reasons: Vec<String>,
-        kept: &str,
+        reason: &str,
     ) -> anyhow::Result<PartPlan> {
-        let (print, conditions) = (Print::default(), ServerConditions::default());
+        let print = Print::default();
         let source = self.session.source(part, selection, &print, representation, Filter::default());
         let mode = match &part.name {
             _ if self.watches => RequestMode::Watch,
@@ -115,18 +114,18 @@ impl Planner<'_> {
         };
         let pages_first = !self.watches && self.session.may_list_in_pages(part, selection, &source).await;
         let options = reflector_options(selection, &source, None).pages_first(pages_first);
-        let (conditions, kept) = (&conditions, kept.to_owned());
+        let (reasons, kept) = (vec![reason.to_owned()], KEPT.to_owned());
         part_plan(PartUse { part, selection, conditions, mode, reasons, kept }, &source, &options)
     }
 
     async fn root(&self, part: &Part, selection: &Selection) -> anyhow::Result<PartPlan> {
-        let needed = representation(&part.resource);
-        let received = needs::with_filter(needed, selection.filter.needs());
-        let reason = match needed {
+        self.session.load_fields(part, &[], &selection.filter).await;
+        let root = RootRequest::of(self.session, part, selection);
+        let reason = match representation(&part.resource) {
             Representation::Metadata => "the status of these objects follows from their metadata",
             _ => "the status, and the selector of a workload, are not part of the metadata",
         };
-        self.part(part, selection, received, vec![reason.to_owned()], KEPT).await
+        self.part(part, &root.selection, &root.conditions, root.representation, reason).await
     }
 
     /// Returns the plan of the lists with the label selector of the selected object.
@@ -136,7 +135,7 @@ impl Planner<'_> {
         for part in parts {
             let needed = representation(&part.resource);
             let reason = "nearly all of these objects are part of the tree, and their status is shown";
-            let next = self.part(part, &selection, needed, vec![reason.to_owned()], KEPT).await?;
+            let next = self.part(part, &selection, &ServerConditions::default(), needed, reason).await?;
             plan = joined(plan, next);
         }
         plan.title = title(parts, "objects with the labels of the selected object's selector");
@@ -150,8 +149,8 @@ impl Planner<'_> {
     async fn others(&self, parts: &[Part], candidates: &Selection) -> anyhow::Result<PartPlan> {
         let mut plan = PartPlan::default();
         for part in parts {
-            let reason = "the metadata names the owners".to_owned();
-            let next = self.part(part, candidates, Representation::Metadata, vec![reason], KEPT).await?;
+            let (conditions, reason) = (ServerConditions::default(), "the metadata names the owners");
+            let next = self.part(part, candidates, &conditions, Representation::Metadata, reason).await?;
             plan = joined(plan, next);
         }
         plan.title = title(parts, "objects that may be owned");

@@ -13,6 +13,7 @@ mod requests;
 mod status_rules;
 mod statuses;
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::io::Write;
 
@@ -21,12 +22,11 @@ use kdelta::wire::Representation;
 
 pub(crate) use self::live::watch;
 
-use self::collection::{Collection, ListRequest, Listed};
+use self::collection::{Collection, Listed};
 use self::narrowing::Narrowing;
-use self::requests::{MAX_NAMESPACES, Requests, is_endpoints};
+use self::requests::{ListRequest, MAX_NAMESPACES, Requests, RootRequest, is_endpoints};
 use self::status_rules::representation;
 use super::empty_result;
-use super::needs;
 use super::reporter::Reporter;
 use super::stats::Stats;
 use super::walk::Walk;
@@ -57,10 +57,10 @@ pub(crate) async fn run(
         now: Timestamp::now(),
     };
     let mut walk = Walk::start(session, &tree.selection, false, reporter).await?;
-    let request = |part: &Part| {
-        let representation =
-            needs::with_filter(representation(&part.resource), tree.selection.filter.needs());
-        Some(ListRequest { selection: &tree.selection, representation })
+    let request = async |part: &Part| {
+        session.load_fields(part, &[], &tree.selection.filter).await;
+        let RootRequest { selection, representation, .. } = RootRequest::of(session, part, &tree.selection);
+        Some(ListRequest { selection: Cow::Owned(selection), representation })
     };
     let roots = collection.list(&mut walk, request).await?;
     empty_result::report_expression_errors(session, reporter);
@@ -131,13 +131,17 @@ impl<'a> Collection<'a> {
             label_selector: Some(narrowing.labels.clone()),
             ..candidates.clone()
         });
-        let request = |part: &Part| match &narrowed {
+        let request = async |part: &Part| match &narrowed {
             // Nearly all of these objects are part of the tree, so that they are listed with their status.
             Some(selection) if narrowing.is_some_and(|narrowing| narrowing.applies_to(&part.resource)) => {
-                Some(ListRequest { selection, representation: representation(&part.resource) })
+                let representation = representation(&part.resource);
+                Some(ListRequest { selection: Cow::Borrowed(selection), representation })
             }
             _ if is_endpoints(&part.resource) => None,
-            _ => Some(ListRequest { selection: candidates, representation: Representation::Metadata }),
+            _ => {
+                let (selection, representation) = (Cow::Borrowed(candidates), Representation::Metadata);
+                Some(ListRequest { selection, representation })
+            }
         };
         for listed in self.list(&mut walk, request).await? {
             self.add(&listed);

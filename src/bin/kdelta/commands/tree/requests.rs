@@ -1,5 +1,6 @@
 //! The requests for the objects of a tree.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -9,9 +10,11 @@ use kdelta::object::{ApiResource, Object};
 use kdelta::store::Indexers;
 use kdelta::wire::Representation;
 
+use super::status_rules::representation;
+use crate::commands::needs;
 use crate::commands::reporter::Reporter;
 use crate::commands::synced::synced_indexer;
-use crate::session::{Filter, Part, PartSource, Session};
+use crate::session::{Filter, Part, PartSource, ServerConditions, Session};
 use crate::settings::{Print, Selection};
 use crate::view::ObjectId;
 
@@ -36,6 +39,30 @@ pub(super) struct Requests<'a> {
     pub(super) reporter: &'a Reporter,
     /// Whether relations other than ownership are read.
     pub(super) reads_relations: bool,
+}
+
+/// The request for the objects of a part.
+pub(super) struct ListRequest<'a> {
+    pub(super) selection: Cow<'a, Selection>,
+    pub(super) representation: Representation,
+}
+
+/// The request for the selected objects of a part. The server evaluates the terms of `--where` that it can.
+pub(super) struct RootRequest {
+    pub(super) conditions: ServerConditions,
+    pub(super) selection: Selection,
+    pub(super) representation: Representation,
+}
+
+impl RootRequest {
+    /// Returns the request, with conditions on those fields that are loaded.
+    pub(super) fn of(session: &Session, part: &Part, selection: &Selection) -> Self {
+        let known = session.known_fields(part);
+        let conditions = ServerConditions::divide(part, &[], &selection.filter, &known);
+        let needed = representation(&part.resource);
+        let representation = needs::with_filter(needed, conditions.filter.needs());
+        Self { selection: conditions.selection(selection), conditions, representation }
+    }
 }
 
 /// Objects of a type and namespace to be requested as a whole.

@@ -1,5 +1,6 @@
 //! The running parts of a watch, kept in step with the targets.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -24,7 +25,7 @@ pub(in crate::commands) trait PartRequests {
     fn selected(&self, planned: Vec<PlannedPart>) -> Vec<PlannedPart>;
 
     /// Returns the selection and the representation to request for a part.
-    fn request(&self, part: &Part) -> (&Selection, Representation);
+    fn request(&self, part: &Part) -> (Cow<'_, Selection>, Representation);
 }
 
 /// The states from which parts continue, as a consumer of an earlier watch left them.
@@ -188,8 +189,8 @@ impl<'a> Parts<'a> {
         let source = if let Some(requests) = self.requests {
             let (selection, representation) = requests.request(part);
             let print = &self.watch.print;
-            let source = self.session.source(part, selection, print, representation, Filter::default());
-            self.reporter.source(part, selection, source)
+            let source = self.session.source(part, &selection, print, representation, Filter::default());
+            self.reporter.source(part, &selection, source)
         } else {
             let conditions = watch_conditions(self.session, self.watch, part);
             let source = watch_source(self.session, self.watch, part, &conditions)?;

@@ -105,7 +105,10 @@ impl<'a> TreeWatches<'a> {
         updates: &mut TreeUpdates<'a, W>,
     ) -> anyhow::Result<ExitCode> {
         let watch = Watch::of_tree(self.tree.selection.clone());
-        let plan = RootPlan(&self.tree.selection);
+        for planned in targets.parts() {
+            self.session.load_fields(&planned.part, &[], &self.tree.selection.filter).await;
+        }
+        let plan = RootPlan { session: self.session, selection: &self.tree.selection };
         let mut roots = self.watch_loop(&watch, targets, &plan, Watches::Roots);
         let mut running = pin!(roots.run());
         let changed = self.members.borrow().changed();

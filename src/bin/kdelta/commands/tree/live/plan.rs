@@ -1,17 +1,17 @@
 //! The watches of a live tree: the types and namespaces, and the labels that narrow them.
 
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::collections::BTreeSet;
 
 use kdelta::wire::Representation;
 
 use super::members::Members;
-use crate::commands::needs;
 use crate::commands::tree::narrowing::{Narrowing, is_known_owned};
-use crate::commands::tree::requests::{MAX_NAMESPACES, is_endpoints};
+use crate::commands::tree::requests::{MAX_NAMESPACES, RootRequest, is_endpoints};
 use crate::commands::tree::status_rules::representation;
 use crate::commands::watch::PartRequests;
-use crate::session::{Part, PlannedPart};
+use crate::session::{Part, PlannedPart, Session};
 use crate::settings::{self, Namespaces, Selection};
 
 /// The number of watches of objects that may be owned. Each needs a stream of a connection, and memory of the server.
@@ -74,13 +74,13 @@ impl PartRequests for OwnedPlan {
         planned
     }
 
-    fn request(&self, part: &Part) -> (&Selection, Representation) {
+    fn request(&self, part: &Part) -> (Cow<'_, Selection>, Representation) {
         match &self.narrowed {
             // Nearly all of these objects are part of the tree, so that they are watched with their status.
             Some((narrowing, selection)) if narrowing.applies_to(&part.resource) => {
-                (selection, representation(&part.resource))
+                (Cow::Borrowed(selection), representation(&part.resource))
             }
-            _ => (&self.candidates, Representation::Metadata),
+            _ => (Cow::Borrowed(&self.candidates), Representation::Metadata),
         }
     }
 }
@@ -97,14 +97,19 @@ pub(in crate::commands::tree) fn watched(mut planned: Vec<PlannedPart>) -> (Vec<
 }
 
 /// The watches of the selected objects.
-pub(super) struct RootPlan<'a>(pub(super) &'a Selection);
+pub(super) struct RootPlan<'a> {
+    pub(super) session: &'a Session,
+    pub(super) selection: &'a Selection,
+}
 
 impl PartRequests for RootPlan<'_> {
     fn selected(&self, planned: Vec<PlannedPart>) -> Vec<PlannedPart> {
         planned
     }
 
-    fn request(&self, part: &Part) -> (&Selection, Representation) {
-        (self.0, needs::with_filter(representation(&part.resource), self.0.filter.needs()))
+    fn request(&self, part: &Part) -> (Cow<'_, Selection>, Representation) {
+        let RootRequest { selection, representation, .. } =
+            RootRequest::of(self.session, part, self.selection);
+        (Cow::Owned(selection), representation)
     }
 }

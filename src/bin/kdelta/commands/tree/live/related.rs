@@ -1,5 +1,6 @@
 //! The watches of related objects. Each starts once a relation needs it.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashSet};
 use std::future::pending;
@@ -220,8 +221,8 @@ impl PartRequests for RelatedPlan {
         planned
     }
 
-    fn request(&self, _part: &Part) -> (&Selection, Representation) {
-        (&self.selection, Representation::Objects)
+    fn request(&self, _part: &Part) -> (Cow<'_, Selection>, Representation) {
+        (Cow::Borrowed(&self.selection), Representation::Objects)
     }
 }
 
