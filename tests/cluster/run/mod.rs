@@ -210,3 +210,27 @@ fn checkpoint_that_is_too_old_leads_to_the_difference() {
     assert_eq!(found, ["ADDED new", "DELETED deleted", "MODIFIED changed"], "{stderr}");
     assert_eq!(handled(&lines).len(), 6);
 }
+
+#[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
+fn updates_without_a_selected_change_are_skipped() {
+    let OnServer { env, testbed, api, namespace } = TestEnv::on_server();
+    api.create_config_map(&namespace, "x", &json!({"a": "1"}));
+    let words = ["run", "cm/x", "-n", &namespace, "--only", "data", "--ignore", "data.noise"];
+    let script = "echo $KDELTA_EVENT_TYPE $KDELTA_EVENT_RESOURCE_VERSION";
+    let mut running = env
+        .kdelta_on(testbed, &[&words[..], &["--count", "2", "--", "sh", "-c", script]].concat())
+        .env("PATH", "/usr/local/bin:/usr/bin:/bin")
+        .start();
+    let patch = |object: Value| {
+        let patched = api.patch(&format!("{}/x", config_maps(&namespace)), &object);
+        patched["metadata"]["resourceVersion"].as_str().expect("a version").to_owned()
+    };
+    let next = || running.stdout.within(Duration::from_mins(1)).expect("a line");
+    assert!(next().starts_with("ADDED "));
+    patch(json!({"metadata": {"labels": {"a": "b"}}}));
+    patch(json!({"data": {"noise": "1"}}));
+    let version = patch(json!({"data": {"a": "last", "noise": "2"}}));
+    assert_eq!(next(), format!("MODIFIED {version}\n"));
+    assert_eq!(running.wait(), 0);
+}

@@ -298,3 +298,45 @@ fn checkpoint_covers_what_was_handled() {
     let other = run(&env, &demo, &[&["ns", "-l", "a=b"], &flags[..]].concat(), script).finish();
     assert!(other.failure(1).contains("covers other objects: its selector are "));
 }
+
+#[test]
+fn checkpoint_has_one_writer() {
+    let (env, demo) = still();
+    let checkpoint = env.home().join("checkpoint");
+    let flags = ["ns", "--checkpoint", checkpoint.to_str().expect("text")];
+    let mut first = run(&env, &demo, &flags, WITH_CHILD).start();
+    let pid = pid_file(&env);
+    let refused = run(&env, &demo, &flags, "true").finish().failure(1);
+    assert!(refused.contains("another run uses it: give another file"), "{refused}");
+    first.signal("KILL");
+    assert_eq!(first.wait(), -1);
+    assert_ended(&pid);
+    let flags = [&flags[..], &["--until-synced"]].concat();
+    let done = run(&env, &demo, &flags, "true").finish();
+    assert_eq!(done.code, 0, "{}", done.stderr);
+}
+
+#[test]
+fn objects_of_files_are_run() {
+    let (env, demo) = still();
+    let shop = env.file("shop.yaml", "{apiVersion: v1, kind: Namespace, metadata: {name: shop}}");
+    let missing = env.file("none.yaml", "{apiVersion: v1, kind: Namespace, metadata: {name: none}}");
+    let files = [shop.to_str().expect("text"), missing.to_str().expect("text")];
+    let script = "echo $KDELTA_EVENT_TYPE $KDELTA_EVENT_NAME";
+    let flags = ["-f", files[0], "-f", files[1], "--ignore-not-found", "--until-synced"];
+    let done = run(&env, &demo, &flags, script).finish();
+    assert_eq!((done.code, done.stdout.as_str()), (0, "ADDED shop\n"), "{}", done.stderr);
+    let checkpoint = env.home().join("checkpoint");
+    let flags = ["--until-synced", "--checkpoint", checkpoint.to_str().expect("text")];
+    let of = |words: &[&str]| run(&env, &demo, &[words, &flags[..]].concat(), script).finish();
+    assert_eq!(of(&["-f", files[0]]).stdout, "ADDED shop\n");
+    assert_eq!(of(&["-f", files[0]]).stdout, "");
+    assert!(of(&["ns/shop"]).failure(1).contains("covers other objects: its files are "));
+}
+
+#[test]
+fn plan_runs_nothing() {
+    let (env, demo) = still();
+    let plan = run(&env, &demo, &["ns", "--explain"], "echo ran").finish().quiet_success();
+    assert!(plan.contains("/api/v1/namespaces") && !plan.contains("ran\n"), "{plan}");
+}

@@ -16,7 +16,8 @@ use super::tree::Tree;
 use super::until::Until;
 use super::wait::{Rollout, Wait};
 use crate::args::{
-    ByArgs, Command, ExplainArgs, GetArgs, ObjectArgs, OneShotArgs, PlanForm, RowArgs, SelectArgs, Shell,
+    ByArgs, Command, ExplainArgs, FileArgs, GetArgs, ObjectArgs, OneShotArgs, PlanForm, RowArgs, SelectArgs,
+    Shell,
 };
 
 /// The task to perform; `get -w` is a watch.
@@ -130,16 +131,17 @@ impl Task {
         environment: &Environment,
     ) -> Result<Self, UsageError> {
         let selection = |args: &SelectArgs, form| Selection::read(args, form, namespace, environment);
-        let objects = |args: &ObjectArgs, form| {
-            let files = Files::read(&args.files, &args.select.resources, environment)?;
+        let objects = |select: &SelectArgs, files: &FileArgs, form| {
+            let files = Files::read(files, &select.resources, environment)?;
             if files.is_some() {
-                return Ok((Selection::of_files(&args.select, form, namespace, environment)?, files));
+                return Ok((Selection::of_files(select, form, namespace, environment)?, files));
             }
-            Ok::<_, UsageError>((selection(&args.select, form)?, None))
+            Ok::<_, UsageError>((selection(select, form)?, None))
         };
         match command {
             Command::Watch(args) => {
-                let (selection, files) = objects(&args.objects, TargetForm::OwnWatch)?;
+                let (select, files) = (&args.objects.select, &args.objects.files);
+                let (selection, files) = objects(select, files, TargetForm::OwnWatch)?;
                 watch(&args.objects, Some(&args.rows), selection, files, WatchForm::Deltas)
             }
             Command::Get(args) => match args.raw.as_deref().unwrap_or_default() {
@@ -149,7 +151,7 @@ impl Task {
                     }
                     let is_watch = args.watch || args.objects.flow.watch_only;
                     let form = if is_watch { TargetForm::GetWatch } else { TargetForm::Get };
-                    let (selection, files) = objects(&args.objects, form)?;
+                    let (selection, files) = objects(&args.objects.select, &args.objects.files, form)?;
                     get(args, selection, files)
                 }
                 path => raw(path, args),
@@ -168,8 +170,8 @@ impl Task {
                 Wait::read(args, namespace, environment).map(|wait| Self::Wait(Box::new(wait)))
             }
             Command::Run(args) => {
-                let selection = selection(&args.select, TargetForm::OwnWatch)?;
-                Run::read(args, selection, namespace).map(|run| Self::Run(Box::new(run)))
+                let (selection, files) = objects(&args.select, &args.files, TargetForm::OwnWatch)?;
+                Run::read(args, selection, files, namespace).map(|run| Self::Run(Box::new(run)))
             }
             Command::Rollout(args) => {
                 Rollout::read(args, namespace, environment).map(|rollout| Self::Rollout(Box::new(rollout)))
@@ -338,12 +340,14 @@ impl Watch {
     /// Returns the watch of `kdelta run`, whose lines are those of `kdelta watch -o json`.
     pub(crate) fn of_run(run: &Run) -> Self {
         Self {
+            files: run.files.clone(),
             by: run.by.clone(),
             print: Print { format: Format::Json, record_managers: true, ..Print::default() },
             initial: run.initial,
-            lines: Lines { changed_by: run.changed_by.clone(), ..Lines::default() },
+            lines: run.lines.clone(),
             until: run.until,
             ignore_not_found: run.ignore_not_found,
+            explain: run.explain,
             ..Self::of(run.selection.clone(), WatchForm::Run)
         }
     }

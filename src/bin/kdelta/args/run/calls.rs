@@ -21,6 +21,14 @@ pub(crate) struct RunChangeArgs {
     #[arg(long, overrides_with = "initial")]
     pub(crate) no_initial: bool,
 
+    /// Skip updates that change nothing but this field, such as status.conditions[*].lastHeartbeatTime; may be repeated
+    #[arg(long, value_name = "PATH", allow_hyphen_values = true)]
+    pub(crate) ignore: Vec<String>,
+
+    /// Skip updates that do not change this field, such as spec; may be repeated
+    #[arg(long, value_name = "PATH", allow_hyphen_values = true)]
+    pub(crate) only: Vec<String>,
+
     /// Skip updates that do not change this field, or with jq=EXPRESSION the results of an expression; of repeated flags
     /// one must change
     #[arg(long, value_name = "PATH", allow_hyphen_values = true)]

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::help_template::HELP;
-use super::{ByArgs, MetricsArgs, SelectArgs};
+use super::{ByArgs, FileArgs, MetricsArgs, PlanArgs, SelectArgs};
 
 /// Run a command for each object, then for every change, until interrupted
 ///
@@ -36,6 +36,9 @@ pub(crate) struct RunArgs {
     pub(crate) select: SelectArgs,
 
     #[command(flatten)]
+    pub(crate) files: FileArgs,
+
+    #[command(flatten)]
     pub(crate) index: ByArgs,
 
     /// Do not fail if a name does not exist: wait for it
@@ -57,6 +60,9 @@ pub(crate) struct RunArgs {
 
     #[command(flatten)]
     pub(crate) end: RunEndArgs,
+
+    #[command(flatten)]
+    pub(crate) plan: PlanArgs,
 
     /// The command and its arguments
     #[arg(last = true, required = true, value_name = "CMD", help_heading = "Resources")]

@@ -34,7 +34,7 @@ use tokio::time::Instant;
 
 use self::call::CallOptions;
 use self::calls::{Calls, Ends};
-use self::checkpoint::CheckpointWriter;
+use self::checkpoint::{CheckpointLock, CheckpointWriter};
 use self::child_output::ChildOutput;
 use self::dead_letters::DeadLetters;
 use self::intake::{HandledStates, Intake, SelectedChanges};
@@ -64,12 +64,18 @@ pub(crate) async fn run(
     mut out: impl Write,
 ) -> anyhow::Result<ExitCode> {
     let watch = &Watch::of_run(run);
+    if let Some(form) = watch.explain {
+        return watch::explain(session, watch, form, reporter, stdout, out).await;
+    }
     let last = reporter.clone();
     let early = ExitOnSignal::after(move |end| last.messages().without_counts(end))?;
     let end = watch.until.duration.map(|duration| Instant::now() + duration);
     let dead_letters = run.dead_letters.as_deref().map(DeadLetters::open).transpose()?;
     let (checkpoint, progress) = open_checkpoint(session, run)?;
-    let mut targets = TargetSet::start(session, &watch.selection, watch.ignore_not_found);
+    let (mut targets, _) = match &watch.files {
+        Some(files) => watch::files::targets(session, watch, files, reporter).await?,
+        None => (TargetSet::start(session, &watch.selection, watch.ignore_not_found), 0),
+    };
     let mut is_partial = reporter.report_unusable(session);
     tokio::select! {
         is_there = watch::first_parts(session, watch, &mut targets, reporter, &mut is_partial) => if !is_there? {
@@ -156,8 +162,9 @@ fn open_checkpoint(
 ) -> anyhow::Result<(Option<CheckpointWriter>, Option<Progress>)> {
     let Some(file) = &run.checkpoint else { return Ok((None, None)) };
     let coverage = checkpoint::coverage(file, session);
+    let lock = CheckpointLock::acquire(&file.path)?;
     let progress = checkpoint::read(&file.path, &coverage)?;
-    let writer = CheckpointWriter::start(&file.path, coverage, &progress)?;
+    let writer = CheckpointWriter::start(&file.path, lock, coverage, &progress)?;
     Ok((Some(writer), Some(progress)))
 }
 

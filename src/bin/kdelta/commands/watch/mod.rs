@@ -148,7 +148,7 @@ pub(crate) async fn run<W: Write>(
 }
 
 /// Prints the plan.
-async fn explain(
+pub(super) async fn explain(
     session: &Session,
     watch: &Watch,
     form: PlanForm,

@@ -1,6 +1,6 @@
 //! The objects that a checkpoint covers, as the command line selects them.
 
-use crate::args::{FilterArgs, RunArgs, SelectArgs};
+use crate::args::{FileArgs, FilterArgs, RunArgs, SelectArgs};
 
 /// A named part of the coverage, with its values.
 pub(crate) type CoverageEntry = (&'static str, Vec<String>);
@@ -22,11 +22,14 @@ pub(super) fn read(args: &RunArgs, namespace: Option<&str>) -> Vec<CoverageEntry
     } = &args.select;
     let FilterArgs { older_than, newer_than, restarted_within, status, ready, not_ready, name, expressions } =
         filter;
+    let FileArgs { filename, kustomize, recursive } = &args.files;
     let one = |text: &Option<String>| text.iter().filter(|text| !text.is_empty()).cloned().collect();
     let switch = |is_given: bool, flag: &str| is_given.then(|| flag.to_owned()).into_iter();
     let namespace = if *all_namespaces { "*" } else { namespace.unwrap_or_default() };
     let all: Vec<CoverageEntry> = vec![
         ("types", resources.iter().cloned().chain(switch(*all_kinds, "--all-kinds")).collect()),
+        ("files", filename.iter().cloned().chain(switch(*recursive, "--recursive")).collect()),
+        ("kustomize", one(kustomize)),
         ("namespaces", Some(namespace.to_owned()).filter(|text| !text.is_empty()).into_iter().collect()),
         ("namespace-selector", one(namespace_selector)),
         ("selector", selector.iter().filter(|text| !text.is_empty()).cloned().collect()),

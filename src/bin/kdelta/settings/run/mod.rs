@@ -12,23 +12,26 @@ use kdelta::lines::ChangeKind;
 
 use super::by::By;
 use super::duration;
-use super::lines::ChangedBy;
+use super::kubectl::Files;
+use super::lines::{ChangedBy, Lines};
 use super::selection::Selection;
 use super::until::Until;
 use super::usage::UsageError;
-use crate::args::{OnArg, RunArgs, RunEndArgs};
+use crate::args::{OnArg, PlanForm, RunArgs, RunEndArgs};
 
 /// `kdelta run`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct Run {
     pub(crate) selection: Selection,
+    /// The files that name the objects, instead of the selection's types.
+    pub(crate) files: Option<Files>,
     pub(crate) by: Vec<By>,
     pub(crate) ignore_not_found: bool,
     /// Whether the command is run for the current objects.
     pub(crate) initial: bool,
-    /// Updates that change none of these are skipped. Empty selects everything.
-    pub(crate) changed_by: Box<[ChangedBy]>,
+    /// The updates that are run.
+    pub(crate) lines: Lines,
     pub(crate) until: Until,
     /// The command and its arguments. Never empty.
     pub(crate) command: Vec<OsString>,
@@ -47,6 +50,8 @@ pub(crate) struct Run {
     pub(crate) retry_delay: Duration,
     pub(crate) dead_letters: Option<PathBuf>,
     pub(crate) checkpoint: Option<CheckpointFile>,
+    /// The form of the plan to print instead.
+    pub(crate) explain: Option<PlanForm>,
 }
 
 /// The file that keeps the progress of a run.
@@ -61,8 +66,12 @@ impl Run {
     pub(super) fn read(
         args: &RunArgs,
         selection: Selection,
+        files: Option<Files>,
         namespace: Option<&str>,
     ) -> Result<Self, UsageError> {
+        if files.is_some() && args.plan.explain.is_some() {
+            return Err(UsageError::PlanOfFiles);
+        }
         let (changes, calls) = (&args.changes, &args.calls);
         let time = |flag, text: &Option<String>| text.as_deref().map(|text| positive(flag, text)).transpose();
         let (initial, until) = (!changes.no_initial, end(&args.end)?);
@@ -70,12 +79,22 @@ impl Run {
             return Err(UsageError::NothingToRun);
         }
         let changed_by = changes.changed_by.iter().map(|text| ChangedBy::read(text));
+        let lines = Lines {
+            ignore: changes.ignore.clone(),
+            only: changes.only.clone(),
+            changed_by: changed_by.collect::<Result<_, _>>()?,
+            ..Lines::default()
+        };
+        // An object of a file that a selector does not match, or not yet, is not missing.
+        let is_filter =
+            files.is_some() && (selection.label_selector.is_some() || !selection.filter.is_empty());
         Ok(Self {
             selection,
+            files,
             by: args.index.by.iter().map(|text| By::parse(text)).collect::<Result<_, _>>()?,
-            ignore_not_found: args.ignore_not_found,
+            ignore_not_found: args.ignore_not_found || is_filter,
             initial,
-            changed_by: changed_by.collect::<Result<_, _>>()?,
+            lines,
             until,
             command: args.called.clone(),
             on: changes.on.iter().map(|on| kind(*on)).collect(),
@@ -92,6 +111,7 @@ impl Run {
                 .checkpoint
                 .clone()
                 .map(|path| CheckpointFile { path, coverage: coverage::read(args, namespace) }),
+            explain: args.plan.explain,
         })
     }
 }

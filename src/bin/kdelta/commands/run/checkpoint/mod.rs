@@ -5,7 +5,7 @@ mod file;
 mod writer;
 
 pub(super) use file::Coverage;
-pub(super) use writer::CheckpointWriter;
+pub(super) use writer::{CheckpointLock, CheckpointWriter};
 
 use std::collections::HashMap;
 use std::path::Path;

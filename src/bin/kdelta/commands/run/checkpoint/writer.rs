@@ -1,6 +1,6 @@
 //! Writes a checkpoint from time to time, without a moment at which the file is incomplete.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
@@ -19,6 +19,11 @@ const INTERVAL: Duration = Duration::from_secs(1);
 /// The share of the time that may be spent on the text of the file.
 const MAX_SHARE: u32 = 20;
 
+/// Another run that writes the same file.
+#[derive(Debug, thiserror::Error)]
+#[error("another run uses it: give another file, or end that run")]
+struct Locked;
+
 /// The writer of a run's checkpoint.
 pub(in crate::commands::run) struct CheckpointWriter {
     path: PathBuf,
@@ -29,6 +34,35 @@ pub(in crate::commands::run) struct CheckpointWriter {
     writing: Option<JoinHandle<io::Result<()>>>,
     /// Whether a failure was reported.
     is_failing: bool,
+    _lock: CheckpointLock,
+}
+
+/// The lock of the operating system on a file next to the checkpoint, which is itself replaced by each write. It ends with
+/// the process, so that a killed run leaves none.
+pub(in crate::commands::run) struct CheckpointLock {
+    /// Keeps the lock until it is dropped.
+    _file: File,
+}
+
+impl CheckpointLock {
+    /// Acquires the lock of a checkpoint, before it is read.
+    ///
+    /// # Errors
+    /// Another run has the lock, or the file of the lock can't be written.
+    pub(in crate::commands::run) fn acquire(checkpoint: &Path) -> anyhow::Result<Self> {
+        let mut path = checkpoint.as_os_str().to_owned();
+        path.push(".lock");
+        let lock = || -> anyhow::Result<File> {
+            let file = OpenOptions::new().create(true).append(true).mode(0o600).open(&path)?;
+            match file.try_lock() {
+                Ok(()) => Ok(file),
+                Err(TryLockError::WouldBlock) => Err(Locked.into()),
+                Err(TryLockError::Error(error)) => Err(error.into()),
+            }
+        };
+        let file = lock().with_context(|| format!("checkpoint {}", checkpoint.display()))?;
+        Ok(Self { _file: file })
+    }
 }
 
 impl CheckpointWriter {
@@ -38,13 +72,14 @@ impl CheckpointWriter {
     /// The file can't be written.
     pub(in crate::commands::run) fn start(
         path: &Path,
+        lock: CheckpointLock,
         coverage: Coverage,
         progress: &Progress,
     ) -> anyhow::Result<Self> {
         let written = write(path, &text(&coverage, progress)?);
         written.with_context(|| format!("write checkpoint {}", path.display()))?;
         let next_at = Instant::now() + INTERVAL;
-        Ok(Self { path: path.to_owned(), coverage, next_at, writing: None, is_failing: false })
+        Ok(Self { path: path.to_owned(), coverage, next_at, writing: None, is_failing: false, _lock: lock })
     }
 
     /// Returns the time of the next write.
