@@ -115,8 +115,10 @@ fn term(path: &str, test: Test) -> Result<Term, FieldFilterError> {
 }
 
 /// Returns the position of the first space or angle bracket outside of square brackets and quotes; `None` if the term ends or has
-/// a character of kubectl's grammar before.
+/// a character of kubectl's grammar before. Brackets and quotes end with the term, so that the meaning of a term does not
+/// depend on those around it.
 fn end_of_path(text: &str) -> Option<usize> {
+    let text = &text[..end_of_term(text)];
     let (mut depth, mut quote) = (0_u32, None);
     let start = text.len() - text.trim_start().len();
     for (at, c) in text[start..].char_indices() {
@@ -130,7 +132,7 @@ fn end_of_path(text: &str) -> Option<usize> {
             ']' => depth = depth.saturating_sub(1),
             _ if depth > 0 => {}
             '<' | '>' => return Some(start + at),
-            '=' | '!' | ',' => return None,
+            '=' | '!' => return None,
             c if c.is_whitespace() => return Some(start + at),
             _ => {}
         }

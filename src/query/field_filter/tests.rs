@@ -114,6 +114,15 @@ fn metadata_is_enough_for_its_fields() {
     }
 }
 
+#[test]
+fn brackets_and_quotes_end_with_their_term() {
+    for (text, rest) in [("[,a>b[,!]<0", "[,!]<0"), ("a['x,b<'q,c=']<1", "a['x,c=']<1")] {
+        let (others, filter) = FieldFilter::split(text).expect(text);
+        assert_eq!((others.as_str(), filter.0.len()), (rest, 1));
+        assert_eq!(FieldFilter::split(&others), Ok((others.clone(), FieldFilter::default())));
+    }
+}
+
 proptest! {
     #[test]
     fn texts_of_kubectl_are_not_changed(text in "[ab.=!,\\\\ in]{0,16}") {
