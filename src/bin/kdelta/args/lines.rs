@@ -35,6 +35,21 @@ pub(crate) struct LineArgs {
     )]
     pub(crate) fields: Vec<String>,
 
+    #[command(flatten)]
+    pub(crate) updates: UpdateArgs,
+
+    /// Print a row for each update, even if the row is unchanged
+    #[arg(long)]
+    pub(crate) show_all: bool,
+
+    /// Print the data of Secrets in the --changes lines under a row
+    #[arg(long)]
+    pub(crate) show_secrets: bool,
+}
+
+/// The flags that select updates by what they change. They stand under the heading of the flags around them.
+#[derive(Debug, Args)]
+pub(crate) struct UpdateArgs {
     /// Suppress updates that change nothing but this field, such as status.conditions[*].lastHeartbeatTime; may be
     /// repeated
     #[arg(long, value_name = "PATH", allow_hyphen_values = true)]
@@ -48,14 +63,6 @@ pub(crate) struct LineArgs {
     /// one must change
     #[arg(long, value_name = "PATH", allow_hyphen_values = true)]
     pub(crate) changed_by: Vec<String>,
-
-    /// Print a row for each update, even if the row is unchanged
-    #[arg(long)]
-    pub(crate) show_all: bool,
-
-    /// Print the data of Secrets in the --changes lines under a row
-    #[arg(long)]
-    pub(crate) show_secrets: bool,
 }
 
 /// The form of changes under a row.

@@ -29,7 +29,7 @@ pub(crate) use events::EventsArgs;
 pub(crate) use files::FileArgs;
 pub(crate) use index::{AggregateArgs, CountOrder, IndexArgs};
 pub(crate) use kubectl_options::KubectlOptionArgs;
-pub(crate) use lines::{ChangesArg, FlowArgs, LineArgs, MetricsArgs, OnSlowArg};
+pub(crate) use lines::{ChangesArg, FlowArgs, LineArgs, MetricsArgs, OnSlowArg, UpdateArgs};
 pub(crate) use one_shot::{OneShotArgs, PlanArgs, PlanForm};
 pub(crate) use rows::{RowArgs, TsArg};
 pub(crate) use run::{OnArg, RunArgs, RunEndArgs};

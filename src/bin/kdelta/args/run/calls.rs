@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use crate::args::UpdateArgs;
+
 /// The flags that select changes and the contents of their lines.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Changes")]
@@ -21,18 +23,8 @@ pub(crate) struct RunChangeArgs {
     #[arg(long, overrides_with = "initial")]
     pub(crate) no_initial: bool,
 
-    /// Skip updates that change nothing but this field, such as status.conditions[*].lastHeartbeatTime; may be repeated
-    #[arg(long, value_name = "PATH", allow_hyphen_values = true)]
-    pub(crate) ignore: Vec<String>,
-
-    /// Skip updates that do not change this field, such as spec; may be repeated
-    #[arg(long, value_name = "PATH", allow_hyphen_values = true)]
-    pub(crate) only: Vec<String>,
-
-    /// Skip updates that do not change this field, or with jq=EXPRESSION the results of an expression; of repeated flags
-    /// one must change
-    #[arg(long, value_name = "PATH", allow_hyphen_values = true)]
-    pub(crate) changed_by: Vec<String>,
+    #[command(flatten)]
+    pub(crate) updates: UpdateArgs,
 
     /// Wait until an object has not changed for this long, at most ten times as long
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]

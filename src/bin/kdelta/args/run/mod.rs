@@ -36,10 +36,10 @@ pub(crate) struct RunArgs {
     pub(crate) select: SelectArgs,
 
     #[command(flatten)]
-    pub(crate) files: FileArgs,
+    pub(crate) index: ByArgs,
 
     #[command(flatten)]
-    pub(crate) index: ByArgs,
+    pub(crate) files: FileArgs,
 
     /// Do not fail if a name does not exist: wait for it
     #[arg(long, help_heading = "Selection")]

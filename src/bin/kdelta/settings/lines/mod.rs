@@ -10,7 +10,7 @@ pub(crate) use rows::Rows;
 
 use std::time::Duration;
 
-use crate::args::{ChangesArg, FlowArgs, LineArgs, OnSlowArg};
+use crate::args::{ChangesArg, FlowArgs, LineArgs, OnSlowArg, UpdateArgs};
 use crate::settings::print::{Format, TableStyle};
 use crate::settings::selection::Selection;
 use crate::settings::until::Until;
@@ -59,11 +59,9 @@ impl Lines {
                 .or(selects("changes").then_some(ChangesArg::Inline)),
             old: args.old || selects("old"),
             fields: (!args.fields.is_empty()).then(|| args.fields.clone()),
-            ignore: args.ignore.clone(),
-            only: args.only.clone(),
-            changed_by: args.changed_by.iter().map(|text| ChangedBy::read(text)).collect::<Result<_, _>>()?,
             show_all: args.show_all,
             show_secrets: args.show_secrets,
+            ..Self::of_updates(&args.updates)?
         };
         match format {
             Format::Json if lines.changes.is_some_and(|form| form != ChangesArg::Inline) => {
@@ -79,6 +77,17 @@ impl Lines {
         Ok(lines)
     }
 
+    /// Returns the default lines of the selected updates.
+    pub(in crate::settings) fn of_updates(args: &UpdateArgs) -> Result<Self, UsageError> {
+        let UpdateArgs { ignore, only, changed_by } = args;
+        Ok(Self {
+            ignore: ignore.clone(),
+            only: only.clone(),
+            changed_by: changed_by.iter().map(|text| ChangedBy::read(text)).collect::<Result<_, _>>()?,
+            ..Self::default()
+        })
+    }
+
     /// Whether the lines of this format name the managers of changes.
     pub(in crate::settings) fn names_managers(&self, format: Format) -> bool {
         match format {
@@ -92,7 +101,8 @@ impl Lines {
 
     /// Returns the first given flag, which needs a watch.
     pub(in crate::settings) fn given(args: &LineArgs) -> Option<&'static str> {
-        let LineArgs { changes, old, fields, ignore, only, changed_by, show_all, show_secrets } = args;
+        let LineArgs { changes, old, fields, updates, show_all, show_secrets } = args;
+        let UpdateArgs { ignore, only, changed_by } = updates;
         first_given([
             (changes.is_some(), "changes"),
             (*old, "old"),

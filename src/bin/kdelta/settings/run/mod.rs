@@ -13,7 +13,7 @@ use kdelta::lines::ChangeKind;
 use super::by::By;
 use super::duration;
 use super::kubectl::Files;
-use super::lines::{ChangedBy, Lines};
+use super::lines::Lines;
 use super::selection::Selection;
 use super::until::Until;
 use super::usage::UsageError;
@@ -78,13 +78,6 @@ impl Run {
         if !initial && until.synced && args.checkpoint.is_none() {
             return Err(UsageError::NothingToRun);
         }
-        let changed_by = changes.changed_by.iter().map(|text| ChangedBy::read(text));
-        let lines = Lines {
-            ignore: changes.ignore.clone(),
-            only: changes.only.clone(),
-            changed_by: changed_by.collect::<Result<_, _>>()?,
-            ..Lines::default()
-        };
         // An object of a file that a selector does not match, or not yet, is not missing.
         let is_filter =
             files.is_some() && (selection.label_selector.is_some() || !selection.filter.is_empty());
@@ -94,7 +87,7 @@ impl Run {
             by: args.index.by.iter().map(|text| By::parse(text)).collect::<Result<_, _>>()?,
             ignore_not_found: args.ignore_not_found || is_filter,
             initial,
-            lines,
+            lines: Lines::of_updates(&changes.updates)?,
             until,
             command: args.called.clone(),
             on: changes.on.iter().map(|on| kind(*on)).collect(),
