@@ -39,8 +39,8 @@ pub enum SecretValues {
 /// Removes confidential values from objects.
 ///
 /// The values of Secrets are those of `data` and `stringData`. Further fields are given by paths, for all types. The copy of
-/// a value in the annotation `kubectl.kubernetes.io/last-applied-configuration` and in table cells is removed too. A text
-/// becomes a hash; in `data` it is valid base64. A number or boolean becomes null, and of objects and arrays each value.
+/// a value in the annotation `kubectl.kubernetes.io/last-applied-configuration` and in table cells is removed too. A text,
+/// number or boolean becomes the text of a hash; in `data` it is valid base64. Of objects and arrays, each value does.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -166,9 +166,10 @@ impl Redaction {
                 removed.push(text);
                 quoted(&redacted)
             }
+            Err(_) if json == "null" => json.to_owned(),
             Err(_) => {
                 removed.push(json.to_owned());
-                "null".to_owned()
+                quoted(&self.hash(json.as_bytes()))
             }
         }
     }

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::lines::{Change, ChangeKind};
 use crate::object::{ApiResource, Column, Ingest, Origin, Row};
-use crate::recording::{Moment, Recording, Writer, WriterOptions};
+use crate::recording::{EntryFilter, Item, Moment, Recording, Writer, WriterOptions};
 
 fn secrets() -> ApiResource {
     ApiResource {
@@ -103,6 +103,9 @@ fn paths_are_redacted_in_any_type_and_in_cells() {
     let body = text(&redacted);
     assert!(!body.contains("node-17") && !body.contains("plain"), "{body}");
     assert_eq!(parsed(&redacted)["spec"]["containers"][0]["tty"], true);
+    let redacted = parsed(&redaction(SecretValues::Hash, &["spec.containers.tty"]).object(&pod));
+    let tty = redacted["spec"]["containers"][0]["tty"].as_str().expect("a text");
+    assert!(tty.starts_with(MARKER), "the change of a boolean or number stays visible: {tty}");
     let untouched = redaction(SecretValues::Hash, &["spec.volumes"]).object(&pod);
     assert!(Arc::ptr_eq(&untouched, &pod), "nothing was removed");
 }
@@ -115,6 +118,29 @@ fn annotation_that_is_no_manifest_is_hashed() {
     assert!(!redacted.contains("s3cr3t"), "{redacted}");
 }
 
+/// Returns every text that the recording of a directory has: of all entries, of their states before, and of all cells.
+fn texts_in(dir: &Path) -> Vec<Vec<u8>> {
+    let recording = Recording::open(dir).expect("a recording");
+    let mut texts = Vec::new();
+    let mut add = |object: &Object| {
+        texts.push(object.json().into_owned());
+        texts.extend(object.row().into_iter().flat_map(Row::cells).map(|cell| cell.as_bytes().to_vec()));
+    };
+    for entry in recording.entries(None, None, EntryFilter::default()).expect("entries") {
+        if let Item::Change { change, .. } = entry.expect("an entry").item {
+            add(&change.object);
+            change.old.iter().for_each(|old| add(old));
+        }
+    }
+    let state = recording.state(Moment::End).expect("a state");
+    for resource in recording.resources().expect("resources") {
+        state.objects(&resource, None).expect("objects").iter().for_each(|object| add(object));
+        let rows = state.rows(&resource, None).expect("rows");
+        rows.into_iter().flatten().for_each(|row| add(&row));
+    }
+    texts
+}
+
 /// Returns the bytes of all files of a directory.
 fn bytes_in(dir: &Path) -> Vec<Vec<u8>> {
     let files = std::fs::read_dir(dir).expect("a directory");
@@ -124,22 +150,30 @@ fn bytes_in(dir: &Path) -> Vec<Vec<u8>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// A value that reached a recorder is neither in the object nor, as text or base64, in what the recording returns.
+    /// A value that reached a recorder is neither in its files nor, as text or base64, in anything that the recording returns:
+    /// bodies, states before a change, and cells.
     #[test]
     fn no_plain_value_is_left(value in "[a-z0-9 \"\\\\é/]{12,40}", bytes in proptest::bool::ANY) {
-        let redaction = redaction(SecretValues::Hash, &[]);
+        let redaction = redaction(SecretValues::Hash, &["spec.note", "spec.count"]);
+        let count = value.len() as u64 * 1_000_003 + 100_000_000_000;
         let mut json = secret("db", &value);
         if bytes {
             json["data"]["key"] = value.as_str().into();
         }
-        let redacted = redaction.object(&object(&secrets(), &json));
+        json["spec"] = json!({"note": [value], "count": count});
+        let column = |name: &str| Column { name: name.into(), format: String::new(), priority: 0 };
+        let row = Row::new(Arc::from([column("NAME"), column("NOTE")]), ["db", &format!("is {value}/{count}")]);
+        let given = |version: &str| {
+            let object = object(&secrets(), &json).at_version(version.into());
+            redaction.object(&Arc::new(object.with_row(row.clone())))
+        };
         let folder = tempfile::tempdir().expect("a folder");
         let now = Timestamp::from_second(1_800_000_000).expect("a time");
-        let options = WriterOptions::default().sync(false);
+        let options = WriterOptions::default().sync(false).seal_entries(2);
         let mut writer = Writer::open(folder.path(), "test", options, now).expect("a recording");
-        let change = Change {
+        let mut change = Change {
             kind: ChangeKind::Added,
-            object: redacted,
+            object: given("7"),
             old: None,
             origin: Origin::List,
             final_state_unknown: false,
@@ -148,16 +182,24 @@ proptest! {
             received: now,
         };
         writer.change(&change, None).expect("written");
+        writer.flush(now).expect("flushed");
+        (change.kind, change.object) = (ChangeKind::Modified, given("8"));
+        writer.change(&change, None).expect("written");
         writer.finish(now).expect("finished");
-        let recording = Recording::open(folder.path()).expect("a recording");
-        let state = recording.state(Moment::End).expect("a state");
-        let recorded = state.objects(&secrets(), None).expect("objects");
-        prop_assert_eq!(recorded.len(), 1);
         let mut written = bytes_in(folder.path());
-        written.push(recorded[0].json().into_owned());
+        let texts = texts_in(folder.path());
+        prop_assert!(texts.len() >= 9, "two states and one before, with two cells each");
+        written.extend(texts);
         let quoted = Value::from(value.as_str()).to_string();
         let twice = Value::from(quoted.as_str()).to_string();
-        for form in [value.clone(), STANDARD.encode(&value), quoted[1..quoted.len() - 1].to_owned(), twice[3..twice.len() - 3].to_owned()] {
+        let forms = [
+            value.clone(),
+            STANDARD.encode(&value),
+            quoted[1..quoted.len() - 1].to_owned(),
+            twice[3..twice.len() - 3].to_owned(),
+            count.to_string(),
+        ];
+        for form in forms {
             let is_found = written.iter().any(|bytes| bytes.windows(form.len()).any(|part| part == form.as_bytes()));
             prop_assert!(!is_found, "{form}");
         }

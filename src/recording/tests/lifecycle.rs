@@ -5,7 +5,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::fixtures::{MIDNIGHT, at, change, mark, object, options, pods, synced};
-use crate::lines::{ChangeKind, MarkKind};
+use crate::lines::{ChangeKind, Mark, MarkKind};
+use crate::listwatch::Status;
 use crate::object::{Origin, ResourceVersion};
 use crate::recording::{
     EntryFilter, Gap, Moment, Position, Recording, RecordingError, Writer, WriterOptions,
@@ -190,12 +191,39 @@ fn a_recorder_killed_among_the_differences_of_a_list_compares_again() {
     writer.change(&relisted, None).expect("a change");
     writer.finish(at(4)).expect("finished");
     let mut writer = open(dir.path(), options(), 5);
-    assert_eq!(positions(&writer), ["12"]);
+    assert_eq!(positions(&writer), [""; 0]);
     writer.bookmark(&pods(), &"".into(), &version(31), at(6)).expect("a bookmark");
     assert_eq!(positions(&writer), ["31"]);
     drop(writer);
     let writer = open(dir.path(), options(), 7);
-    assert_eq!(positions(&writer), ["12"], "the bookmark was not flushed");
+    assert_eq!(positions(&writer), [""; 0], "the bookmark was not flushed");
+}
+
+#[test]
+fn a_watch_that_does_not_run_continues_only_if_nothing_newer_was_recorded() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let positions = |writer: &Writer| {
+        let at = |position: &Position| format!("{}@{}", position.namespace, position.version);
+        writer.positions().iter().map(at).collect::<Vec<_>>()
+    };
+    let mut writer = open(dir.path(), options(), 0);
+    writer.mark(&synced(&pods(), 9, 1)).expect("a mark");
+    writer.finish(at(2)).expect("finished");
+    let mut writer = open(dir.path(), options(), 3);
+    assert_eq!(positions(&writer), ["@9"]);
+    let in_namespace = Mark { namespace: "a".into(), ..synced(&pods(), 12, 4) };
+    writer.mark(&in_namespace).expect("a mark");
+    assert_eq!(positions(&writer), ["@9", "a@12"]);
+    add(&mut writer, "a/one", 20, 5);
+    assert_eq!(positions(&writer), ["a@20"], "the other watch would repeat it");
+    add(&mut writer, "a/two", 19, 6);
+    assert_eq!(positions(&writer), ["a@20"], "a position never decreases");
+    let status = Status { message: "forbidden".to_owned(), ..Status::default() };
+    let ended = Mark { namespace: "a".into(), ..mark(&pods(), MarkKind::Error(status), 7) };
+    writer.mark(&ended).expect("a mark");
+    assert_eq!(positions(&writer), [""; 0], "a watch that ended may have missed something");
+    writer.finish(at(8)).expect("finished");
+    assert_eq!(positions(&open(dir.path(), options(), 9)), [""; 0]);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! The versions up to which each watch was recorded.
 
+use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -24,20 +25,41 @@ struct WatchPosition {
     /// The version of the list after a gap, until all of its differences are recorded: a recorder that was killed among
     /// them must compare again.
     relisted: Option<ResourceVersion>,
+    /// Whether the watch runs, so that the changes of its objects move its version. The recorder before may have watched
+    /// more than this one.
+    is_active: bool,
+}
+
+impl WatchPosition {
+    /// Returns the position of a running watch.
+    fn at(version: &ResourceVersion) -> Self {
+        Self { version: Some(version.clone()), relisted: None, is_active: true }
+    }
 }
 
 impl Positions {
-    /// Adds the positions of a keyframe.
+    /// Adds the position of a watch that ran when a keyframe was written.
     pub(super) fn insert(&mut self, position: Position) {
         let Position { resource, namespace, name, version } = position;
-        self.watches.entry((resource, namespace, name)).or_default().version = Some(version);
+        let position = self.watches.entry((resource, namespace, name)).or_default();
+        (position.version, position.is_active) = (Some(version), true);
     }
 
     /// Returns the positions, sorted.
     pub(super) fn all(&self) -> Vec<Position> {
+        self.sorted(|_| true)
+    }
+
+    /// Returns the positions of the watches that run, sorted: a keyframe has no others.
+    pub(super) fn active(&self) -> Vec<Position> {
+        self.sorted(|position| position.is_active)
+    }
+
+    fn sorted(&self, is_included: impl Fn(&WatchPosition) -> bool) -> Vec<Position> {
         let mut all: Vec<Position> = self
             .watches
             .iter()
+            .filter(|(_, position)| position.relisted.is_none() && is_included(position))
             .filter_map(|((resource, namespace, name), position)| {
                 let version = position.version.clone()?;
                 let (resource, namespace) = (Arc::clone(resource), Arc::clone(namespace));
@@ -68,32 +90,30 @@ impl Positions {
         own.max(lists.filter_map(|position| position.relisted.as_ref()?.number()).max())
     }
 
-    /// Records a mark or bookmark.
+    /// Records a mark, a bookmark or the start of a recorder.
     pub(super) fn item(&mut self, item: &Item) {
         match item {
+            Item::Started => self.watches.values_mut().for_each(|position| position.is_active = false),
             Item::Mark(Mark { kind, resource, namespace, name, .. }) => {
                 let watch = (Arc::clone(resource), Arc::clone(namespace), name.clone());
                 let position = self.watches.entry(watch).or_default();
                 match kind {
-                    MarkKind::Synced { version } => {
-                        position.version = Some(version.clone());
-                        position.relisted = None;
-                    }
+                    MarkKind::Synced { version } => *position = WatchPosition::at(version),
                     MarkKind::Gap { to, .. } => position.relisted = Some(to.clone()),
-                    MarkKind::Error(_) => {}
+                    // The watch has ended: objects that change until the next one are unknown.
+                    MarkKind::Error(_) => *position = WatchPosition::default(),
                 }
             }
             Item::Bookmark { resource, namespace, version } => {
                 let watch = (Arc::clone(resource), Arc::clone(namespace), None);
-                let position = self.watches.entry(watch).or_default();
-                position.version = Some(version.clone());
-                position.relisted = None;
+                self.watches.insert(watch, WatchPosition::at(version));
             }
             _ => {}
         }
     }
 
-    /// Records a change, which moves each watch that it belongs to.
+    /// Records a change, which moves each running watch that it belongs to. One that does not run can't continue from its
+    /// version any more: the object is newer than that.
     pub(super) fn change(
         &mut self,
         resource: &Arc<ApiResource>,
@@ -102,14 +122,18 @@ impl Positions {
         origin: Origin,
         version: u64,
     ) {
-        // Lists report objects in any order of versions.
-        if origin != Origin::Watch {
-            return;
-        }
         let version = ResourceVersion::new(&version.to_string());
         for position in self.covering_mut(resource, namespace, name) {
-            if position.version.is_some() {
-                position.version = Some(version.clone());
+            if !position.is_active {
+                position.version = None;
+            } else if origin == Origin::Watch
+                && let Some(known) = &position.version
+            {
+                // Lists report objects in any order of versions, and some servers send the deletion of an object with its
+                // last version.
+                if known.compare(&version).is_ok_and(Ordering::is_lt) {
+                    position.version = Some(version.clone());
+                }
                 position.relisted = None;
             }
         }

@@ -258,7 +258,13 @@ impl Writer {
         let is_keyframe_due = self.positions.is_synced()
             && self.background.is_keyframe_due(sealed.len(), self.last_time, &self.options);
         let keyframe = is_keyframe_due.then(|| {
-            self.states.snapshot(&self.context, first, self.last_time, self.max_version, self.positions.all())
+            self.states.snapshot(
+                &self.context,
+                first,
+                self.last_time,
+                self.max_version,
+                self.positions.active(),
+            )
         });
         let journal = sealed.path().to_owned();
         drop(sealed);
