@@ -9,7 +9,7 @@ use std::path::Path;
 use crate::support::TestEnv;
 
 /// The file of each text, and the arguments that print it.
-const TEXTS: [(&str, &[&str]); 37] = [
+const TEXTS: [(&str, &[&str]); 39] = [
     ("kdelta", &["-h"]),
     ("kdelta.long", &["--help"]),
     ("watch", &["watch", "-h"]),
@@ -26,6 +26,8 @@ const TEXTS: [(&str, &[&str]); 37] = [
     ("rollout.long", &["rollout", "--help"]),
     ("run", &["run", "-h"]),
     ("run.long", &["run", "--help"]),
+    ("record", &["record", "-h"]),
+    ("record.long", &["record", "--help"]),
     ("api-resources", &["api-resources", "-h"]),
     ("api-resources.long", &["api-resources", "--help"]),
     ("api-versions", &["api-versions", "-h"]),

@@ -20,6 +20,7 @@ mod metrics;
 mod one_shot;
 mod permissions;
 mod queries;
+mod record;
 mod recovery;
 mod related_tree;
 mod replay;

@@ -14,6 +14,7 @@ mod many;
 mod output;
 mod plugin;
 mod raw;
+mod record;
 mod run;
 mod shells;
 mod stats;

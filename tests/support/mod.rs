@@ -12,6 +12,7 @@ mod metrics;
 pub(crate) mod pod_queries;
 mod process;
 mod proxy;
+mod recorded;
 mod testbed;
 
 pub(crate) use api::{Api, Response, config_maps};
@@ -24,6 +25,7 @@ pub(crate) use login::{Plugin, ServiceAccount};
 pub(crate) use metrics::Scraper;
 pub(crate) use process::{Finished, Kdelta, Running};
 pub(crate) use proxy::Proxy;
+pub(crate) use recorded::{Recorded, open_recording, recorded_objects, recorded_resource};
 pub(crate) use testbed::{MODULE_FILE, Testbed, kubectl, module_file, tool};
 
 use std::time::{Duration, Instant};

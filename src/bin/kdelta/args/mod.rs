@@ -13,6 +13,7 @@ mod index;
 mod kubectl_options;
 mod lines;
 mod one_shot;
+mod record;
 mod rows;
 mod run;
 mod select;
@@ -31,6 +32,7 @@ pub(crate) use index::{AggregateArgs, CountOrder, IndexArgs};
 pub(crate) use kubectl_options::KubectlOptionArgs;
 pub(crate) use lines::{ChangesArg, FlowArgs, LineArgs, MetricsArgs, OnSlowArg, UpdateArgs};
 pub(crate) use one_shot::{OneShotArgs, PlanArgs, PlanForm};
+pub(crate) use record::{RecordArgs, SecretsArg};
 pub(crate) use rows::{RowArgs, TsArg};
 pub(crate) use run::{OnArg, RunArgs, RunEndArgs};
 pub(crate) use select::{ByArgs, FilterArgs, ListModeArg, PrintArgs, SelectArgs, TemplateArgs};
@@ -97,6 +99,7 @@ pub(crate) enum Command {
     Wait(Box<WaitArgs>),
     Rollout(Box<RolloutArgs>),
     Run(Box<RunArgs>),
+    Record(Box<RecordArgs>),
     Events(EventsArgs),
     ApiResources(ApiResourcesArgs),
     ApiVersions(ApiVersionsArgs),
@@ -118,6 +121,7 @@ impl Command {
             Self::Tree(args) => (&args.metrics, args.watch),
             Self::Events(args) => (&args.metrics, args.watch),
             Self::Run(args) => (&args.metrics, true),
+            Self::Record(args) => (&args.metrics, true),
             _ => return (None, false),
         };
         (args.metrics.as_deref(), watches)
@@ -133,6 +137,7 @@ impl Command {
             Self::Wait(_) => "wait",
             Self::Rollout(_) => "rollout",
             Self::Run(_) => "run",
+            Self::Record(_) => "record",
             Self::Events(_) => "events",
             Self::ApiResources(_) => "api-resources",
             Self::ApiVersions(_) => "api-versions",
@@ -167,6 +172,7 @@ mod tests {
                 | "version" => name,
                 "completions" => "completions bash",
                 "run" => "run pods -- true",
+                "record" => "record pods --to recordings",
                 "tree" => "tree pods",
                 "wait" => "wait pods",
                 "rollout" => "rollout status deploy",

@@ -92,7 +92,7 @@ mod tests {
         }
     }
 
-    /// Returns the metrics of a watch and of a run, each with a sample.
+    /// Returns the metrics of a watch, of a run and of a recording, each with a sample.
     async fn all_metrics() -> String {
         let words: Vec<_> = ["kdelta", "watch", "pods", "--demo", "--metrics", "0"].map(Into::into).into();
         let parsed = parse(words.clone(), "kdelta", true).expect("a watch");
@@ -104,6 +104,7 @@ mod tests {
         let session = Session::open(&settings, |_| {}, |_| {}).await.expect("the demo");
         measure(&metrics, &session);
         commands::run::register(&Arc::default(), &metrics);
+        commands::record::register(&[("demo".into(), Arc::default())], &metrics);
         let part = metrics.add_part("demo", &namespaces());
         part.set_readings(Readings);
         let error = Error::Transport("x".into());

@@ -323,6 +323,7 @@ fn configuration_error(error: anyhow::Error, settings: &Settings) -> anyhow::Err
             | Task::Index(_)
             | Task::Tree(_)
             | Task::Run(_)
+            | Task::Record(_)
             | Task::Wait(_)
             | Task::SetWait(_)
             | Task::Rollout(_)

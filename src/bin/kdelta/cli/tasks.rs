@@ -12,6 +12,7 @@ pub(super) fn follows(task: &Task) -> bool {
         task,
         Task::Watch(_)
             | Task::Run(_)
+            | Task::Record(_)
             | Task::SetWait(_)
             | Task::Events(Events { watch: true, .. })
             | Task::Index(Index { watch: true, explain: None, .. })
@@ -31,6 +32,7 @@ pub(super) async fn follow(
         Task::Watch(watch) => commands::watch::run(session, watch, reporter, terminal, out).await,
         // Boxed because the future is large.
         Task::Run(run) => Box::pin(commands::run::run(session, run, reporter, terminal, out)).await,
+        Task::Record(record) => Box::pin(commands::record::run(session, record, reporter)).await,
         Task::SetWait(wait) => {
             Box::pin(commands::set_wait::run(session, wait, reporter, terminal, out)).await
         }
@@ -74,6 +76,7 @@ pub(super) async fn answer(
         }
         Task::Watch(_)
         | Task::Run(_)
+        | Task::Record(_)
         | Task::SetWait(_)
         | Task::Demo
         | Task::Completions(_)

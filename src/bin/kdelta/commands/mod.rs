@@ -18,6 +18,7 @@ mod list_store;
 pub(crate) mod man;
 mod needs;
 mod query_plan;
+pub(crate) mod record;
 mod reporter;
 pub(crate) mod rollout;
 pub(crate) mod run;

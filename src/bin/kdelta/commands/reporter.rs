@@ -315,6 +315,6 @@ fn named(part: &Part) -> Vec<(&'static str, String)> {
 }
 
 /// Formats `1 relist`, `2 relists`.
-fn counted(count: u64, noun: &str) -> String {
+pub(super) fn counted(count: u64, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }

@@ -41,6 +41,12 @@ impl Part {
         }
     }
 
+    /// Whether objects of this name belong to the part.
+    pub(crate) fn includes_name(&self, name: &str) -> bool {
+        self.name.as_ref().is_none_or(|only| **only == *name)
+            && self.patterns.as_ref().is_none_or(|patterns| patterns.includes(name))
+    }
+
     /// Returns the error for a named object that does not exist; `None` for a collection.
     pub(crate) fn not_found(&self) -> Option<Error> {
         let name = self.name.as_ref()?;

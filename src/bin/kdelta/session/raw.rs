@@ -1,5 +1,6 @@
-//! Requests of `get --raw`.
+//! Requests of paths: those of `get --raw`, and the documents that describe a server.
 
+use bytes::Bytes;
 use kdelta::api::{Request, Response};
 use kdelta::clock::{Clock, TokioClock};
 use kdelta::listwatch::Error;
@@ -9,6 +10,13 @@ use crate::settings::RawPath;
 
 /// The representations that kubectl accepts.
 const ACCEPT: &str = "application/json, */*";
+
+/// The representations of documents: aggregated where a server has that, as it is requested for discovery.
+const DOCUMENT_ACCEPT: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,\
+     application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json";
+
+/// The size of the largest document: three times the types of a cluster with 2,000 definitions.
+const MAX_DOCUMENT_BYTES: usize = 32 << 20;
 
 /// The attempts for a request that the server asks to repeat later, as many as kubectl makes.
 const ATTEMPTS: usize = 10;
@@ -33,5 +41,18 @@ impl Cluster {
             attempt += 1;
             TokioClock.sleep(after).await;
         }
+    }
+
+    /// Requests a document of discovery or `OpenAPI`, with its hash if it has one: the response does not change then.
+    ///
+    /// # Errors
+    /// The server's refusal or the network's failure, or a document that is too large.
+    pub(crate) async fn document(&self, path: &str, hash: Option<&str>) -> Result<Bytes, Error> {
+        let request = Request::new(path).accept(DOCUMENT_ACCEPT).timeout(self.request_timeout());
+        let request = match hash {
+            Some(hash) => request.query("hash", hash),
+            None => request,
+        };
+        self.client.send(&request).await?.body(MAX_DOCUMENT_BYTES).await
     }
 }

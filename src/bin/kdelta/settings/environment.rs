@@ -43,6 +43,7 @@ pub(crate) const VARIABLES: &[(&str, &str)] = &[
         "file with defaults for flags; off: none, as in scripts; default ~/.config/kdelta/config.toml",
     ),
     ("XDG_CONFIG_HOME", "absolute directory of kdelta/config.toml, instead of ~/.config"),
+    ("XDG_STATE_HOME", "absolute directory of kdelta/redaction.key, instead of ~/.local/state"),
     ("APPDATA", "directory of kdelta\\config.toml on Windows"),
     ("KDELTA_<FLAG>", "default of a flag, such as KDELTA_OUTPUT=wide: see `kdelta help config`"),
     ("KUBERC", "file with kubectl's preferences; default ~/.kube/kuberc; off disables them"),
@@ -103,6 +104,8 @@ pub(crate) struct Environment {
     pub(crate) mutation_detector: bool,
     /// The file with the defaults of flags.
     pub(crate) config_file: ConfigFile,
+    /// kdelta's directory for the user's state.
+    pub(crate) state_dir: Option<PathBuf>,
     /// The variables `KDELTA_…` that are not empty, by name. A value may be a credential that is refused later, and is
     /// `None` if it is not UTF-8.
     pub(crate) kdelta_variables: BTreeMap<String, Option<Secret>>,
@@ -146,6 +149,7 @@ impl Environment {
                 ["1", "t", "true"].iter().any(|truth| value.eq_ignore_ascii_case(truth))
             }),
             config_file: config_file(set, cfg!(windows)),
+            state_dir: state_dir(set, cfg!(windows)),
             kdelta_variables: BTreeMap::new(),
             stdout_is_terminal: false,
             stderr_is_terminal: false,
@@ -165,6 +169,19 @@ fn config_file(set: impl Fn(&str) -> Option<OsString>, is_windows: bool) -> Conf
             .or_else(|| Some(PathBuf::from(set("HOME")?).join(".config"))),
     };
     folder.map_or(ConfigFile::Off, |folder| ConfigFile::Usual(folder.join("kdelta").join("config.toml")))
+}
+
+/// Returns the directory of the user's state. As the XDG specification demands, a relative directory is ignored.
+fn state_dir(set: impl Fn(&str) -> Option<OsString>, is_windows: bool) -> Option<PathBuf> {
+    let folder = if is_windows {
+        set("APPDATA").map(PathBuf::from)
+    } else {
+        set("XDG_STATE_HOME")
+            .map(PathBuf::from)
+            .filter(|folder| folder.is_absolute())
+            .or_else(|| Some(PathBuf::from(set("HOME")?).join(".local").join("state")))
+    };
+    folder.map(|folder| folder.join("kdelta"))
 }
 
 /// Selects the variables of kdelta. On Windows, their names may be in any case.

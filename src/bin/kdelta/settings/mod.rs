@@ -13,6 +13,7 @@ mod kubectl;
 mod lines;
 mod pattern;
 mod print;
+mod record;
 mod run;
 mod selection;
 mod set_wait;
@@ -44,6 +45,7 @@ pub(crate) use kubectl::{
 pub(crate) use lines::{ChangedBy, Flow, Lines, ListenAddress};
 pub(crate) use pattern::Pattern;
 pub(crate) use print::{Format, Jq, Print, TableStyle, Template};
+pub(crate) use record::Record;
 pub(crate) use run::{CheckpointFile, Run};
 pub(crate) use selection::{ListMode, Namespaces, Selection};
 pub(crate) use set_wait::{SetCondition, SetWait};

@@ -17,6 +17,12 @@ impl Target {
         Self { types, names: Vec::new(), patterns: Vec::new() }
     }
 
+    /// Returns the target of the events of a server, as a type that may be missing or forbidden.
+    pub(super) fn events() -> Self {
+        let group = Some(Pattern::new(""));
+        Self::of_types(Types::Matching { text: "events".to_owned(), plural: Pattern::new("events"), group })
+    }
+
     /// Whether all objects of the types are selected.
     pub(crate) fn is_whole(&self) -> bool {
         self.names.is_empty() && self.patterns.is_empty()

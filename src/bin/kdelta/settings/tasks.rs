@@ -9,6 +9,7 @@ use super::kubectl::{
 };
 use super::lines::{Flow, Lines, Rows};
 use super::print::{Format, Print};
+use super::record::Record;
 use super::run::Run;
 use super::selection::{Selection, TargetForm};
 use super::set_wait::SetWait;
@@ -31,6 +32,7 @@ pub(crate) enum Task {
     Wait(Box<Wait>),
     Rollout(Box<Rollout>),
     Run(Box<Run>),
+    Record(Box<Record>),
     SetWait(Box<SetWait>),
     Events(Events),
     ApiResources(ApiResources),
@@ -172,6 +174,10 @@ impl Task {
             Command::Run(args) => {
                 let (selection, files) = objects(&args.select, &args.files, TargetForm::OwnWatch)?;
                 Run::read(args, selection, files, namespace).map(|run| Self::Run(Box::new(run)))
+            }
+            Command::Record(args) => {
+                let selection = selection(&args.select, TargetForm::OwnWatch)?;
+                Record::read(args, selection, environment).map(|record| Self::Record(Box::new(record)))
             }
             Command::Rollout(args) => {
                 Rollout::read(args, namespace, environment).map(|rollout| Self::Rollout(Box::new(rollout)))
@@ -349,6 +355,19 @@ impl Watch {
             ignore_not_found: run.ignore_not_found,
             explain: run.explain,
             ..Self::of(run.selection.clone(), WatchForm::Run)
+        }
+    }
+
+    /// Returns the watch of `kdelta record`, which compares states: whole objects are requested, and their rows if wanted.
+    pub(crate) fn of_record(record: &Record) -> Self {
+        let format = if record.rows { Print::default().format } else { Format::Json };
+        Self {
+            by: record.by.clone(),
+            print: Print { format, record_managers: true, ..Print::default() },
+            lines: Lines { old: true, ..Lines::default() },
+            until: record.until,
+            ignore_not_found: record.ignore_not_found,
+            ..Self::of(record.selection.clone(), WatchForm::Run)
         }
     }
 

@@ -216,6 +216,14 @@ pub(crate) enum UsageError {
     DemoElsewhere(&'static str),
     #[error("--speed must be a number above 0, at most 1000")]
     DemoSpeed,
+    #[error("--max-size must be a number of bytes above 0, or of a unit such as MB or GiB, not {0:?}")]
+    Size(String),
+    #[error("--where can't read old states here: a recording has all changes of its objects")]
+    RecordedChanges,
+    #[error("a recording can't select objects by the time, which does not change them")]
+    RecordedAges,
+    #[error("--redact: {0}")]
+    RedactedPath(String),
     #[error("KDELTA_DEMO_SEED must be a whole number, not {0:?}")]
     DemoSeed(String),
 }

@@ -83,7 +83,7 @@ pub(super) fn argument_value(
             fixed(&["avg", "count", "max", "min", "sum", "value"], head, typed)
         }
         "sort_by" => fields(line, head, sort_key(typed)),
-        "ignore" | "only" | "changed_by" | "sum" | "avg" | "min" | "max" => {
+        "ignore" | "only" | "changed_by" | "redact" | "sum" | "avg" | "min" | "max" => {
             fields(line, head, update_filter(typed))
         }
         "object" => object(head, typed),

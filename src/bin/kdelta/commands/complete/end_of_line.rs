@@ -262,6 +262,7 @@ mod tests {
                     "depth",
                     "jobs",
                     "max-retries",
+                    "max-size",
                     "objects",
                     "port",
                     "resource-version",
@@ -276,6 +277,7 @@ mod tests {
                 &[
                     "debounce",
                     "duration",
+                    "keep",
                     "log-flush-frequency",
                     "newer-than",
                     "older-than",

@@ -45,7 +45,9 @@ use crate::settings::{self, Lines, PlanForm, Watch, WatchForm};
 use get_watch::Named;
 pub(super) use part_supervisor::PartSupervisor;
 pub(super) use parts::{KnownStates, PartRequests, Parts};
-pub(super) use printer::{ChangedResults, DeltaPrinter, DeltaSelection, PartSink, later_version};
+pub(super) use printer::{
+    ChangedResults, DeltaPrinter, DeltaSelection, PartSink, change_of, error_of, later_version,
+};
 pub(super) use watch_loop::WatchLoop;
 
 /// Prints until it is interrupted, a limit is reached, or every part has failed.

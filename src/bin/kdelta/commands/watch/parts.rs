@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use kdelta::listwatch::Error;
+use kdelta::recording::Redaction;
 use kdelta::reflector::GiveUp;
 use kdelta::wire::Representation;
 
@@ -41,6 +42,7 @@ pub(in crate::commands) struct Parts<'a> {
     /// The requests, if they do not follow from the watch.
     requests: Option<&'a dyn PartRequests>,
     known_states: Option<&'a dyn KnownStates>,
+    redaction: Option<Arc<Redaction>>,
     reporter: Reporter,
     pub(super) targets: TargetSet,
     pub(super) stream: MergedStream,
@@ -92,6 +94,7 @@ impl<'a> Parts<'a> {
             watch,
             requests: None,
             known_states: None,
+            redaction: None,
             reporter,
             targets,
             stream: MergedStream::new(&watch.flow),
@@ -112,6 +115,11 @@ impl<'a> Parts<'a> {
     /// Sets the states from which parts continue.
     pub(in crate::commands) fn with_known_states(self, known_states: &'a dyn KnownStates) -> Self {
         Self { known_states: Some(known_states), ..self }
+    }
+
+    /// Sets what removes confidential values from the received objects.
+    pub(in crate::commands) fn with_redaction(self, redaction: Option<Arc<Redaction>>) -> Self {
+        Self { redaction, ..self }
     }
 
     /// Makes the parts report bookmarks.
@@ -196,6 +204,7 @@ impl<'a> Parts<'a> {
             let source = watch_source(self.session, self.watch, part, &conditions)?;
             self.reporter.source(part, selection, source)
         };
+        let source = source.with_redaction(self.redaction.clone());
         let selects_locally = source.selects_locally();
         let mut give_up = source.gives_up(true);
         let mut observer = watch_refusal.observe(self.reporter.observer(part));

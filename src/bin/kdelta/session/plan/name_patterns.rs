@@ -31,6 +31,12 @@ impl NamePatterns {
         any && !self.except.iter().any(|other| other == name)
     }
 
+    /// Whether objects of this name are selected.
+    pub(crate) fn includes(&self, name: &str) -> bool {
+        self.patterns.iter().any(|pattern| pattern.matches(name))
+            && !self.except.iter().any(|other| other == name)
+    }
+
     /// Returns the patterns as typed.
     pub(crate) fn texts(&self) -> impl Iterator<Item = &str> {
         self.patterns.iter().map(Pattern::text)

@@ -1,9 +1,10 @@
-//! Client-side selection: a stream filtered by the rules that a server applies to a selector.
+//! Client-side selection: a stream filtered by the rules that a server applies to a selector, and redaction of what passes.
 
 use std::sync::Arc;
 
 use kdelta::listwatch::{Error, ListMeta, ListStream, WatchEvent, WatchStream};
 use kdelta::object::Object;
+use kdelta::recording::Redaction;
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::received_count::ReceivedCount;
@@ -14,6 +15,8 @@ use crate::session::filter::Filter;
 pub(crate) struct FilteredStream<S> {
     pub(super) stream: S,
     pub(super) filter: Filter,
+    /// Removes confidential values from what is yielded. The filter reads objects as they were received.
+    pub(super) redaction: Option<Arc<Redaction>>,
     /// Whether objects that may match later without a change are yielded too: the receiver waits for that moment.
     pub(super) keeps_later: bool,
     /// Counts every object read, including those that the filter drops.
@@ -30,6 +33,13 @@ impl<S> FilteredStream<S> {
         self.filter.check(object)?;
         Ok(if self.keeps_later { self.filter.may_pass(object) } else { self.filter.passes(object) })
     }
+
+    fn redacted(&self, object: Arc<Object>) -> Arc<Object> {
+        match &self.redaction {
+            Some(redaction) => redaction.object(&object),
+            None => object,
+        }
+    }
 }
 
 impl<S: ListStream> ListStream for FilteredStream<S> {
@@ -45,7 +55,7 @@ impl<S: ListStream> ListStream for FilteredStream<S> {
             }
             match item? {
                 Some(object) if !self.passes(&object)? => {}
-                item => return Ok(item),
+                item => return Ok(item.map(|object| self.redacted(object))),
             }
         }
     }
@@ -82,16 +92,20 @@ impl<S> FilteredStream<S> {
                 self.received_count.increment();
                 None
             }
-            WatchEvent::Added(object) => self.passes(&object)?.then_some(WatchEvent::Added(object)),
+            WatchEvent::Added(object) => {
+                self.passes(&object)?.then(|| WatchEvent::Added(self.redacted(object)))
+            }
             WatchEvent::Modified(object) => {
                 let passes = self.passes(&object)?;
+                let object = self.redacted(object);
                 Some(if passes { WatchEvent::Modified(object) } else { WatchEvent::Deleted(object) })
             }
+            WatchEvent::Deleted(object) => Some(WatchEvent::Deleted(self.redacted(object))),
             WatchEvent::Bookmark { initial_events_end: true, .. } => {
                 (self.permit, self.tries) = (None, None);
                 Some(event)
             }
-            WatchEvent::Deleted(_) | WatchEvent::Bookmark { .. } => Some(event),
+            WatchEvent::Bookmark { .. } => Some(event),
         })
     }
 }

@@ -21,6 +21,7 @@ use kdelta::clock::{Clock, TokioClock};
 use kdelta::informer::{Builder, MutationDetector, SharedIndexInformer};
 use kdelta::listwatch::{Error, ListOptions, ListerWatcher, Status, WatchOptions};
 use kdelta::object::{FieldSelector, Object, ResourceVersion, TypeMeta};
+use kdelta::recording::Redaction;
 use kdelta::reflector::{GiveUp, ReflectorOptions};
 use kdelta::wire::Representation;
 use tokio::sync::OwnedSemaphorePermit;
@@ -56,6 +57,8 @@ pub(crate) struct PartSource {
     /// The request without field selector but with whole objects, and the selector to apply locally.
     fallback: Option<(ResourceClient, FieldSelector)>,
     filter: Filter,
+    /// Removes confidential values from the received objects.
+    redaction: Option<Arc<Redaction>>,
     /// Whether the server refused the field selector. Relaxed: a stale read only costs a second refusal.
     is_selector_refused: Arc<AtomicBool>,
     shared: Shared,
@@ -84,6 +87,7 @@ impl PartSource {
             client,
             fallback,
             filter,
+            redaction: None,
             is_selector_refused: Arc::default(),
             shared,
             permit_wait: PermitWait::default(),
@@ -97,6 +101,12 @@ impl PartSource {
     /// Sets whether the informer checks its cached objects for mutations.
     pub(super) fn with_mutation_detector(self, enabled: bool) -> Self {
         Self { mutation_detector: enabled, ..self }
+    }
+
+    /// Sets what removes confidential values from the received objects, before they are stored. Objects that are requested by
+    /// name are returned as they are.
+    pub(crate) fn with_redaction(self, redaction: Option<Arc<Redaction>>) -> Self {
+        Self { redaction, ..self }
     }
 
     /// Returns the attempts of the current request.
@@ -268,6 +278,7 @@ impl PartSource {
         FilteredStream {
             stream,
             filter,
+            redaction: self.redaction.clone(),
             keeps_later: !self.is_one_shot,
             received_count: Arc::clone(&self.received_count),
             permit,

@@ -1,9 +1,8 @@
 //! The validated arguments of `kdelta run`.
 
-mod coverage;
+pub(super) mod coverage;
 
 use coverage::CoverageEntry;
-
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;

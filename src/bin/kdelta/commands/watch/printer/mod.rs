@@ -1,9 +1,11 @@
 //! The printer of a watch: converts events of parts to output lines, and to marks in formats that have them.
 
 mod changed_results;
+mod line_items;
 mod part_sink;
 
 pub(in crate::commands) use changed_results::ChangedResults;
+pub(in crate::commands) use line_items::{change_of, error_of};
 pub(in crate::commands) use part_sink::PartSink;
 
 use std::cmp::Ordering;
@@ -15,13 +17,14 @@ use std::sync::atomic::{self, AtomicBool};
 use jiff::Timestamp;
 use kdelta::diff::Scope;
 use kdelta::informer::Notification;
-use kdelta::lines::{Change, ChangeKind, Mark, MarkKind};
-use kdelta::listwatch::{Error, Status};
-use kdelta::object::{DeletedObject, Object, Origin, ResourceVersion};
+use kdelta::lines::{Change, ChangeKind, MarkKind};
+use kdelta::listwatch::Error;
+use kdelta::object::{Object, Origin, ResourceVersion};
 use kdelta::queue;
 use tokio::time::Instant;
 
 use self::changed_results::differs;
+use self::line_items::{change, mark};
 use crate::commands::reporter::Reporter;
 use crate::commands::watch::collections::Collections;
 use crate::commands::watch::part_event::ResumedEvent;
@@ -113,22 +116,10 @@ impl<W: Write> DeltaPrinter<W> {
         notification: Notification,
     ) -> Result<(), PrintError> {
         let Some(PrintedPart { part: own, .. }) = self.parts.get(&part) else { return Ok(()) };
-        let (kind, object, old, origin, inferred) = match notification {
-            Notification::Mark(mark) => return Ok(self.mark_notification(part, received, mark)?),
-            Notification::Added { object, origin, .. } => (ChangeKind::Added, object, None, origin, false),
-            Notification::Updated { new, origin: Origin::Resync, .. } => {
-                (ChangeKind::Sync, new, None, Origin::Resync, false)
-            }
-            Notification::Updated { old, new, origin } => {
-                (ChangeKind::Modified, new, Some(old), origin, false)
-            }
-            Notification::Deleted { object, origin } => {
-                let inferred = object.is_final_state_unknown();
-                (ChangeKind::Deleted, last_state(own, &object), None, origin, inferred)
-            }
-        };
-        let change = change(own, received, kind, object, origin);
-        self.delta(part, &Change { final_state_unknown: inferred, old, ..change })
+        match change_of(own, received, notification) {
+            Ok(change) => self.delta(part, &change),
+            Err(mark) => Ok(self.mark_notification(part, received, mark)?),
+        }
     }
 
     /// Prints an event of a resumed watch.
@@ -351,47 +342,10 @@ pub(in crate::commands) fn later_version(
     }
 }
 
-fn mark(part: &Part, received: Timestamp, kind: MarkKind) -> Mark {
-    let Part { context, resource, namespace, name, .. } = part.clone();
-    // Named objects sync as one collection but are watched separately.
-    let name = name.filter(|_| !matches!(kind, MarkKind::Synced { .. }));
-    Mark { kind, resource, context, namespace, name, received }
-}
-
-/// Returns the error mark with the server's status, or one made of the error text.
-fn error_of(error: &Error) -> MarkKind {
-    let without_status = || Status { message: error.to_string(), ..Status::default() };
-    MarkKind::Error(error.status().cloned().unwrap_or_else(without_status))
-}
-
-/// Returns a change of a part's object without an old state.
-fn change(part: &Part, received: Timestamp, kind: ChangeKind, object: Arc<Object>, origin: Origin) -> Change {
-    Change {
-        kind,
-        object,
-        old: None,
-        origin,
-        final_state_unknown: false,
-        resource: Arc::clone(&part.resource),
-        context: Arc::clone(&part.context),
-        received,
-    }
-}
-
-/// Returns the last known state of a deleted object, or an object with only its name.
-fn last_state(part: &Part, deleted: &DeletedObject) -> Arc<Object> {
-    if let Some(object) = deleted.object() {
-        return Arc::clone(object);
-    }
-    let key = deleted.key();
-    let (namespace, name) = key.split_once('/').unwrap_or(("", key));
-    Arc::new(Object::named(part.resource.type_meta(), namespace, name))
-}
-
 #[cfg(test)]
 mod tests {
     use kdelta::informer::Notification::{Added, Deleted};
-    use kdelta::object::{DeletedFinalStateUnknown, Ingest};
+    use kdelta::object::{DeletedFinalStateUnknown, DeletedObject, Ingest};
 
     use super::*;
     use kdelta::lines::LineOptions;

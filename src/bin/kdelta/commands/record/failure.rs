@@ -1,0 +1,25 @@
+//! The errors of recordings, with the next step.
+
+use kdelta::recording::RecordingError;
+
+use crate::exit::Hint;
+
+/// Returns the error of a command.
+pub(super) fn of_recording(error: RecordingError) -> anyhow::Error {
+    let hint = match &error {
+        RecordingError::Full { .. } => Some(
+            "what was written stays readable: free some space, or limit the recording with --max-size, and start again",
+        ),
+        RecordingError::Locked { .. } => Some("end the other recorder, or give another directory with --to"),
+        RecordingError::OtherContext { .. } | RecordingError::NotARecording { .. } => {
+            Some("give another directory with --to")
+        }
+        RecordingError::Io { .. } => Some("check the directory of --to and its permissions"),
+        _ => None,
+    };
+    let error = anyhow::Error::new(error);
+    match hint {
+        Some(hint) => error.context(Hint(hint.to_owned())),
+        None => error,
+    }
+}

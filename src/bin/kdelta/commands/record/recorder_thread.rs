@@ -1,0 +1,218 @@
+//! The thread of a recording: applies messages to its writer, and flushes.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+use jiff::Timestamp;
+use kdelta::lines::{Change, Mark, MarkKind};
+use kdelta::object::Object;
+use kdelta::recording::{Author, Position, RecordingError, Writer};
+
+use super::comparison::{Comparison, Difference};
+use super::message::{Message, PartNumber};
+use super::progress::Figures;
+use super::shared_state::SharedState;
+use crate::commands::Reporter;
+use crate::session::{KnownState, Part};
+
+/// The interval of flushes. With the time that one takes, at most the last second is missing after a kill.
+const FLUSH_INTERVAL: Duration = Duration::from_millis(700);
+
+/// What a recorder does with what was recorded before.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct RecorderOptions {
+    /// Whether parts continue from their versions. Otherwise they list their objects, and the difference is recorded.
+    pub(super) continues: bool,
+    /// The time of the last entry of an earlier recorder.
+    pub(super) since: Option<Timestamp>,
+}
+
+/// The state of the thread.
+pub(super) struct RecorderThread {
+    writer: Writer,
+    receiver: Receiver<Message>,
+    shared: Arc<SharedState>,
+    /// Whether parts continue from their versions.
+    continues: bool,
+    /// The time of the last entry of an earlier recorder.
+    since: Option<Timestamp>,
+    parts: HashMap<PartNumber, RecordedPart>,
+    /// The times at which parts of this recorder ended with an error.
+    ended: HashMap<Part, Timestamp>,
+    reporter: Reporter,
+}
+
+/// A part that runs.
+struct RecordedPart {
+    part: Part,
+    /// The comparison of the initial state with the recorded objects, until it is complete.
+    comparison: Option<Comparison>,
+}
+
+impl RecorderThread {
+    pub(super) fn new(
+        writer: Writer,
+        receiver: Receiver<Message>,
+        shared: Arc<SharedState>,
+        options: RecorderOptions,
+        reporter: Reporter,
+    ) -> Self {
+        let RecorderOptions { continues, since } = options;
+        let (parts, ended) = (HashMap::new(), HashMap::new());
+        Self { writer, receiver, shared, continues, since, parts, ended, reporter }
+    }
+
+    /// Handles messages until the queue is closed, then ends the recording.
+    ///
+    /// # Errors
+    /// A file can't be written.
+    pub(super) fn run(mut self) -> Result<(), RecordingError> {
+        let mut flush_at = Instant::now() + FLUSH_INTERVAL;
+        let mut last_received = None;
+        loop {
+            match self.receiver.recv_timeout(flush_at.saturating_duration_since(Instant::now())) {
+                Ok(message) => {
+                    let weight = message.weight();
+                    last_received = message.received().or(last_received);
+                    self.handle(message)?;
+                    self.shared.handled(weight);
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+            if Instant::now() >= flush_at {
+                self.writer.flush(Timestamp::now())?;
+                let handled = last_received.filter(|_| self.shared.has_waiting());
+                self.shared.set_figures(Figures { handled, ..Figures::of(self.writer.statistics()) });
+                flush_at = Instant::now() + FLUSH_INTERVAL;
+            }
+        }
+        self.writer.flush(Timestamp::now())?;
+        self.shared.set_figures(Figures::of(self.writer.statistics()));
+        self.writer.finish(Timestamp::now())
+    }
+
+    fn handle(&mut self, message: Message) -> Result<(), RecordingError> {
+        match message {
+            Message::Begin(number, part) => self.begin(number, part),
+            Message::Known(part, response) => {
+                let known = self.known_state(&part);
+                // The watch waits for it, or has ended.
+                let _ = response.send(known);
+            }
+            Message::Change(number, change, author) => self.change(number, *change, author)?,
+            Message::Mark(number, kind, received) => self.mark(number, kind, received)?,
+            Message::Refused(part, kind, received) => self.writer.mark(&mark_of(&part, kind, received))?,
+            Message::Bookmark(number, version, received) => {
+                // A bookmark is about a collection.
+                if let Some(RecordedPart { part, .. }) = self.parts.get(&number)
+                    && part.name.is_none()
+                {
+                    self.writer.bookmark(&part.resource, &part.namespace, &version, received)?;
+                }
+            }
+            Message::Document(path, body, received) => self.writer.document(&path, &body, received)?,
+            Message::End(number) => {
+                self.parts.remove(&number);
+            }
+        }
+        Ok(())
+    }
+
+    /// Begins a part. Its initial state is compared with the recorded objects, if there are any.
+    fn begin(&mut self, number: PartNumber, part: Part) {
+        let recorded = self.recorded_objects(&part);
+        let version = self.position_of(&part).map(|position| position.version);
+        let comparison = (version.is_some() || !recorded.is_empty()).then(|| {
+            if self.continues && version.is_some() {
+                return Comparison::of_continued(recorded);
+            }
+            let since = self.ended.remove(&part).or(self.since);
+            Comparison::of_list(recorded, version, since)
+        });
+        self.parts.insert(number, RecordedPart { part, comparison });
+    }
+
+    /// Returns the recorded objects that belong to a part.
+    fn recorded_objects(&self, part: &Part) -> Vec<Arc<Object>> {
+        let namespace = (!part.namespace.is_empty()).then_some(&*part.namespace);
+        let mut objects = self.writer.objects(&part.resource, namespace);
+        objects.retain(|object| part.includes_name(object.name()));
+        objects
+    }
+
+    /// Returns the position of a part, or of a collection that includes it.
+    fn position_of(&self, part: &Part) -> Option<Position> {
+        let covers = |position: &Position| {
+            *position.resource == *part.resource
+                && (position.namespace.is_empty() || position.namespace == part.namespace)
+                && (position.name.is_none() || position.name == part.name)
+        };
+        let extent = |position: &Position| (position.name.is_none(), position.namespace.is_empty());
+        self.writer.positions().into_iter().filter(covers).min_by_key(extent)
+    }
+
+    fn known_state(&self, part: &Part) -> Option<KnownState> {
+        let position = self.position_of(part)?;
+        Some(KnownState { version: position.version, objects: self.recorded_objects(part) })
+    }
+
+    fn change(
+        &mut self,
+        number: PartNumber,
+        change: Change,
+        author: Option<Author>,
+    ) -> Result<(), RecordingError> {
+        let comparison = self.parts.get_mut(&number).and_then(|part| part.comparison.as_mut());
+        match comparison {
+            None => self.writer.change(&change, author.as_ref()),
+            Some(comparison) => match comparison.change(change, author) {
+                Some((change, author)) => self.writer.change(&change, author.as_ref()),
+                None => Ok(()),
+            },
+        }
+    }
+
+    /// Records a mark. The end of the initial state also records the difference to what was recorded before.
+    fn mark(
+        &mut self,
+        number: PartNumber,
+        kind: MarkKind,
+        received: Timestamp,
+    ) -> Result<(), RecordingError> {
+        let Some(RecordedPart { part, comparison }) = self.parts.get_mut(&number) else { return Ok(()) };
+        if let MarkKind::Synced { version } = &kind
+            && let Some(Difference { gap, changes }) =
+                comparison.take().and_then(|comparison| comparison.end(part, version, received))
+        {
+            self.reporter.messages().notice(&gap_notice(part, &gap));
+            self.writer.mark(&mark_of(part, gap, received))?;
+            for (change, author) in changes {
+                self.writer.change(&change, author.as_ref())?;
+            }
+        }
+        if matches!(kind, MarkKind::Error(_)) {
+            self.ended.insert(part.clone(), received);
+        }
+        self.writer.mark(&mark_of(part, kind, received))
+    }
+}
+
+/// Returns a mark of a part, with the name of a part that has one.
+fn mark_of(part: &Part, kind: MarkKind, received: Timestamp) -> Mark {
+    let Part { context, resource, namespace, name, .. } = part.clone();
+    Mark { kind, resource, context, namespace, name, received }
+}
+
+/// Returns the message about a gap.
+pub(super) fn gap_notice(part: &Part, kind: &MarkKind) -> String {
+    let title = part.title();
+    match kind {
+        MarkKind::Gap { from, to, .. } => {
+            format!("{title}: GAP: changes from {from} to {to} were missed, the net difference follows")
+        }
+        _ => title,
+    }
+}

@@ -1,0 +1,138 @@
+//! The recordings of all contexts.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::mpsc;
+
+use anyhow::Context;
+use jiff::Timestamp;
+use kdelta::recording::{Writer, WriterOptions};
+use tokio::sync::Notify;
+
+use super::failure;
+use super::message::Message;
+use super::progress::Figures;
+use super::recorder::Recorder;
+use super::recorder_thread::RecorderOptions;
+use super::selectors;
+use super::served_metrics::RecordedContext;
+use crate::commands::Reporter;
+use crate::commands::reporter::counted;
+use crate::commands::watch::KnownStates;
+use crate::session::{Cluster, KnownState, Part, Session};
+use crate::settings::Record;
+
+/// The recordings by the position of their cluster in the session.
+pub(super) struct Recorders {
+    recorders: BTreeMap<usize, Recorder>,
+    /// Notified when a recorder ends with an error. It stores one permit, so that a late caller sees it.
+    failed: Arc<Notify>,
+}
+
+impl Recorders {
+    /// Opens the recordings of all usable contexts.
+    ///
+    /// # Errors
+    /// A directory is locked, covers other objects, or can't be read or written.
+    pub(super) fn open(session: &Session, record: &Record, reporter: &Reporter) -> anyhow::Result<Self> {
+        let failed = Arc::new(Notify::new());
+        let open = |cluster: &Cluster| Ok((cluster.index(), open(cluster, record, reporter, &failed)?));
+        let recorders = session.clusters().map(open).collect::<anyhow::Result<_>>()?;
+        Ok(Self { recorders, failed })
+    }
+
+    /// Returns the shared states of the recordings, by the names of their contexts.
+    pub(super) fn states(&self, session: &Session) -> Vec<RecordedContext> {
+        let of = |cluster: &Cluster| {
+            let recorder = self.recorders.get(&cluster.index())?;
+            Some((Arc::from(cluster.context()), recorder.state()))
+        };
+        session.clusters().filter_map(of).collect()
+    }
+
+    /// Queues a message to the recording of a cluster.
+    pub(super) fn send(&self, cluster: usize, message: Message) {
+        if let Some(recorder) = self.recorders.get(&cluster) {
+            recorder.send(message);
+        }
+    }
+
+    /// Waits until there is room for more messages to all recordings. Cancel safe.
+    pub(super) async fn ready(&self) {
+        for recorder in self.recorders.values() {
+            recorder.ready().await;
+        }
+    }
+
+    /// Waits until a recorder ends with an error.
+    pub(super) async fn failed(&self) {
+        self.failed.notified().await;
+    }
+
+    /// Returns the line that shows the progress.
+    pub(super) fn progress(&self) -> String {
+        let all = self.recorders.values().map(Recorder::figures);
+        all.reduce(Figures::and).unwrap_or_default().line(Timestamp::now())
+    }
+
+    /// Ends all recordings, and reports what each has recorded.
+    ///
+    /// # Errors
+    /// A file can't be written. The other recordings are complete.
+    pub(super) async fn finish(self, reporter: &Reporter) -> anyhow::Result<()> {
+        let mut finished = Ok(());
+        for recorder in self.recorders.into_values() {
+            // It waits for files, for up to seconds.
+            match tokio::task::spawn_blocking(move || recorder.finish()).await? {
+                Ok((dir, figures)) => {
+                    reporter.messages().notice(&format!("recorded in {}: {figures}", dir.display()));
+                }
+                Err(error) => finished = finished.and(Err(failure::of_recording(error))),
+            }
+        }
+        finished
+    }
+}
+
+/// Opens the recording of a cluster.
+fn open(
+    cluster: &Cluster,
+    record: &Record,
+    reporter: &Reporter,
+    failed: &Arc<Notify>,
+) -> anyhow::Result<Recorder> {
+    let context = cluster.context();
+    let dir = Writer::directory(&record.to, context);
+    let since = selectors::check(&dir, &record.selectors)?;
+    let options = WriterOptions::default().keep(record.keep).max_size(record.max_size);
+    let mut writer = Writer::open(&dir, context, options, Timestamp::now()).map_err(failure::of_recording)?;
+    report_cut(&dir, writer.torn_bytes(), reporter);
+    if since.is_none() {
+        selectors::write(&mut writer, &record.selectors).map_err(failure::of_recording)?;
+    }
+    let options = RecorderOptions { continues: !record.until.synced, since };
+    let started = Recorder::start(writer, dir, options, reporter, failed);
+    started.context("the thread of the recording can't be started")
+}
+
+fn report_cut(dir: &Path, bytes: u64, reporter: &Reporter) {
+    if bytes > 0 {
+        reporter.messages().notice(&format!(
+            "{}: the last recorder did not end: {} of an incomplete write are cut",
+            dir.display(),
+            counted(bytes, "byte")
+        ));
+    }
+}
+
+/// The recorded state, from which a part continues.
+impl KnownStates for Recorders {
+    fn of(&self, part: &Part) -> Option<KnownState> {
+        let recorder = self.recorders.get(&part.cluster)?;
+        let (response, known) = mpsc::sync_channel(1);
+        recorder.send(Message::Known(part.clone(), response));
+        // Blocks until the thread has handled what waits, which is at most a flush. It fails if the thread has ended.
+        known.recv().ok()?
+    }
+}

@@ -1,0 +1,65 @@
+//! The selectors of a recording: a document in it, which later recorders must agree with.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use jiff::Timestamp;
+use kdelta::recording::{Moment, Recording, RecordingError, Writer};
+
+use super::failure;
+use crate::exit::Hint;
+
+/// The values of each flag that selects objects of a collection.
+type Selectors = BTreeMap<String, Vec<String>>;
+
+/// The path of the document, which no server has.
+const PATH: &str = "kdelta:selectors";
+
+/// Checks that a recording, if there is one, was made with the same selectors: the objects that others select are unknown.
+/// Returns the time of its last entry.
+///
+/// # Errors
+/// The recording can't be read, or has other selectors.
+pub(super) fn check(dir: &Path, selectors: &Selectors) -> anyhow::Result<Option<Timestamp>> {
+    let recording = match Recording::open(dir) {
+        Ok(recording) => recording,
+        // The writer removes the file of a recorder that was killed at once, and continues after a damaged part.
+        Err(RecordingError::NotARecording { .. } | RecordingError::Damaged(_)) => return Ok(None),
+        Err(RecordingError::Io { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => {
+            return Ok(None);
+        }
+        Err(error) => return Err(failure::of_recording(error)),
+    };
+    let documents = recording.state(Moment::End).and_then(|state| state.documents());
+    let document = match documents {
+        Ok(documents) => documents.get(PATH).cloned(),
+        Err(RecordingError::Damaged(_)) => return Ok(recording.end()),
+        Err(error) => return Err(failure::of_recording(error)),
+    };
+    let recorded: Selectors =
+        document.map(|body| serde_json::from_slice(&body)).transpose()?.unwrap_or_default();
+    let mut names = recorded.keys().chain(selectors.keys());
+    if let Some(name) = names.find(|name| recorded.get(*name) != selectors.get(*name)) {
+        let [old, new] =
+            [&recorded, selectors].map(|all| all.get(name).cloned().unwrap_or_default().join(","));
+        let hint = "give the same selectors, or another directory with --to";
+        let message = format!(
+            "{}: the recording has other objects: its {name} is {old:?}, and that of this command {new:?}",
+            dir.display()
+        );
+        return Err(anyhow::Error::msg(message).context(Hint(hint.to_owned())));
+    }
+    Ok(recording.end())
+}
+
+/// Records the selectors of a new recording.
+///
+/// # Errors
+/// The file can't be written.
+pub(super) fn write(writer: &mut Writer, selectors: &Selectors) -> Result<(), RecordingError> {
+    if selectors.is_empty() {
+        return Ok(());
+    }
+    let document = serde_json::json!(selectors).to_string();
+    writer.document(PATH, document.as_bytes(), Timestamp::now())
+}

@@ -1,0 +1,183 @@
+//! The validated arguments of `kdelta record`.
+
+mod size;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use kdelta::object::FieldPath;
+use kdelta::recording::SecretValues;
+
+use super::by::By;
+use super::duration;
+use super::environment::Environment;
+use super::pattern::Pattern;
+use super::run::coverage;
+use super::selection::Selection;
+use super::targets::{Target, Types};
+use super::until::Until;
+use super::usage::UsageError;
+use crate::args::{RecordArgs, SecretsArg};
+
+/// `kdelta record`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Record {
+    pub(crate) selection: Selection,
+    pub(crate) by: Vec<By>,
+    /// What selects objects of a collection, by flag. A recording is continued with the same only: the objects that others
+    /// select are unknown.
+    pub(crate) selectors: BTreeMap<String, Vec<String>>,
+    pub(crate) ignore_not_found: bool,
+    pub(crate) until: Until,
+    /// The directory of the recordings.
+    pub(crate) to: PathBuf,
+    pub(crate) keep: Option<Duration>,
+    /// The largest size of a recording in bytes.
+    pub(crate) max_size: Option<u64>,
+    /// Whether table cells are recorded.
+    pub(crate) rows: bool,
+    pub(crate) redacted: Redacted,
+}
+
+/// The values that are not recorded as they are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Redacted {
+    pub(crate) secrets: SecretValues,
+    pub(crate) paths: Vec<FieldPath>,
+    /// The file of the key; `None` if the environment names no directory for it.
+    pub(crate) key_file: Option<PathBuf>,
+}
+
+impl Record {
+    pub(super) fn read(
+        args: &RecordArgs,
+        selection: Selection,
+        environment: &Environment,
+    ) -> Result<Self, UsageError> {
+        let (recording, end) = (&args.recording, &args.end);
+        let duration = end.duration.as_deref().map(duration::parse_seconds).transpose()?;
+        if !selection.filter.of_changes().is_empty() {
+            return Err(UsageError::RecordedChanges);
+        }
+        let by: Vec<By> = args.index.by.iter().map(|text| By::parse(text)).collect::<Result<_, _>>()?;
+        Ok(Self {
+            selectors: selectors(args, &selection),
+            selection: with_events(selection).with_conditions(&by),
+            by,
+            ignore_not_found: args.ignore_not_found,
+            until: Until { count: None, duration, synced: end.until_synced },
+            to: recording.to.clone(),
+            keep: recording.keep.as_deref().map(kept_time).transpose()?,
+            max_size: recording.max_size.as_deref().map(size::parse).transpose()?,
+            rows: !recording.no_rows,
+            redacted: Redacted {
+                secrets: match recording.secrets {
+                    SecretsArg::Keep => SecretValues::Keep,
+                    SecretsArg::Hash => SecretValues::Hash,
+                    SecretsArg::Drop => SecretValues::Drop,
+                },
+                paths: recording.redact.iter().map(|path| redacted_path(path)).collect::<Result<_, _>>()?,
+                key_file: environment.state_dir.as_ref().map(|dir| dir.join("redaction.key")),
+            },
+        })
+    }
+}
+
+/// Adds the events to all types: a recording without them lacks half of what happened.
+fn with_events(mut selection: Selection) -> Selection {
+    let targets = &mut selection.targets;
+    let names_events = |target: &Target| match &target.types {
+        Types::Word(word) => matches!(word.split('.').next(), Some("ev" | "event" | "events")),
+        _ => false,
+    };
+    let has_all = targets.iter().any(|target| target.types == Types::All);
+    if has_all && !targets.iter().any(names_events) {
+        targets.push(Target::events());
+    }
+    selection
+}
+
+/// Returns what selects objects of a collection, with the patterns of names.
+fn selectors(args: &RecordArgs, selection: &Selection) -> BTreeMap<String, Vec<String>> {
+    let mut all: BTreeMap<String, Vec<String>> = coverage::selectors(&args.select, &args.index.by)
+        .into_iter()
+        .map(|(name, values)| (name.to_owned(), values))
+        .collect();
+    let patterns = selection.targets.iter().flat_map(|target| target.patterns.iter().map(Pattern::text));
+    let mut patterns: Vec<String> = patterns.map(str::to_owned).collect();
+    if !patterns.is_empty() {
+        patterns.sort();
+        all.insert("names".to_owned(), patterns);
+    }
+    all
+}
+
+fn kept_time(text: &str) -> Result<Duration, UsageError> {
+    let parsed = duration::parse_age(text).map_err(|error| UsageError::Time { flag: "keep", error })?;
+    if parsed.is_zero() { Err(UsageError::ZeroTime("keep")) } else { Ok(parsed) }
+}
+
+fn redacted_path(text: &str) -> Result<FieldPath, UsageError> {
+    FieldPath::parse(text).map_err(|error| UsageError::RedactedPath(error.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+    use crate::args::Cli;
+    use crate::settings::Task;
+
+    fn read(line: &str) -> Result<Record, UsageError> {
+        let cli = Cli::try_parse_from(std::iter::once("kdelta").chain(line.split_whitespace())).expect(line);
+        let environment = Environment { state_dir: Some("/s/kdelta".into()), ..Environment::default() };
+        match Task::read(&cli.command, cli.connection.namespace.as_deref(), &environment)? {
+            Task::Record(record) => Ok(*record),
+            other => panic!("{line}: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn redaction_and_rows_are_on_by_default() {
+        let record = read("record pods --to d").expect("a recorder");
+        assert_eq!((record.rows, record.redacted.secrets), (true, SecretValues::Hash));
+        assert_eq!(record.redacted.key_file.as_deref(), Some("/s/kdelta/redaction.key".as_ref()));
+        assert_eq!((record.keep, record.max_size), (None, None));
+        let record = read("record pods --to d --no-rows --secrets drop --redact spec --redact status.x");
+        let record = record.expect("a recorder");
+        assert_eq!((record.rows, record.redacted.paths.len()), (false, 2));
+    }
+
+    #[test]
+    fn all_types_include_events_and_no_other_busy_types() {
+        let types = |line: &str| {
+            let targets = read(line).expect("a recorder").selection.targets;
+            targets.into_iter().map(|target| target.types).collect::<Vec<_>>()
+        };
+        assert_eq!(types("record --all-kinds --to d"), [Types::All, Target::events().types]);
+        let named = [Types::All, Types::Word("ev".to_owned())];
+        assert_eq!(types("record --all-kinds ev --to d"), named);
+        assert_eq!(types("record pods --to d"), [Types::Word("pods".to_owned())]);
+    }
+
+    #[test]
+    fn selectors_are_what_selects_objects_of_a_type() {
+        let selectors = |line: &str| read(&format!("record {line} --to d")).expect("a recorder").selectors;
+        assert_eq!(selectors("pods -n shop"), BTreeMap::new());
+        assert_eq!(selectors("pods -l app=web"), selectors("svc -A -l app=web --no-rows"));
+        assert_eq!(selectors("pods web-*")["names"], ["web-*"]);
+        assert_eq!(read("record pods --where old==null --to d"), Err(UsageError::RecordedChanges));
+    }
+
+    #[test]
+    fn limits_are_positive() {
+        let record = read("record pods --to d --keep 1d12h --max-size 2GB").expect("a recorder");
+        assert_eq!(record.keep, Some(Duration::from_hours(36)));
+        assert_eq!(record.max_size, Some(2_000_000_000));
+        assert_eq!(read("record pods --to d --keep 0"), Err(UsageError::ZeroTime("keep")));
+        assert!(read("record pods --to d --max-size 0").is_err());
+        assert!(read("record pods --to d --redact a[").is_err());
+    }
+}
