@@ -177,6 +177,8 @@ pub mod queue;
 pub mod recording;
 pub mod reflector;
 #[cfg(feature = "demo")]
+// Without recordings, a part of it is unused.
+#[cfg_attr(not(feature = "serve"), allow(dead_code, unused_imports))]
 mod server;
 pub mod store;
 #[cfg(any(test, feature = "testing"))]

@@ -9,7 +9,7 @@ use std::path::Path;
 use crate::support::TestEnv;
 
 /// The file of each text, and the arguments that print it.
-const TEXTS: [(&str, &[&str]); 39] = [
+const TEXTS: [(&str, &[&str]); 47] = [
     ("kdelta", &["-h"]),
     ("kdelta.long", &["--help"]),
     ("watch", &["watch", "-h"]),
@@ -18,12 +18,18 @@ const TEXTS: [(&str, &[&str]); 39] = [
     ("get.long", &["get", "--help"]),
     ("index", &["index", "-h"]),
     ("index.long", &["index", "--help"]),
+    ("history", &["history", "-h"]),
+    ("history.long", &["history", "--help"]),
+    ("changes", &["changes", "-h"]),
+    ("changes.long", &["changes", "--help"]),
     ("tree", &["tree", "-h"]),
     ("tree.long", &["tree", "--help"]),
     ("wait", &["wait", "-h"]),
     ("wait.long", &["wait", "--help"]),
     ("rollout", &["rollout", "-h"]),
     ("rollout.long", &["rollout", "--help"]),
+    ("recording", &["recording", "-h"]),
+    ("recording.long", &["recording", "--help"]),
     ("run", &["run", "-h"]),
     ("run.long", &["run", "--help"]),
     ("record", &["record", "-h"]),
@@ -40,6 +46,8 @@ const TEXTS: [(&str, &[&str]); 39] = [
     ("explain.long", &["explain", "--help"]),
     ("demo", &["demo", "-h"]),
     ("demo.long", &["demo", "--help"]),
+    ("serve", &["serve", "-h"]),
+    ("serve.long", &["serve", "--help"]),
     ("completions", &["completions", "-h"]),
     ("completions.long", &["completions", "--help"]),
     ("man", &["man", "-h"]),

@@ -9,7 +9,7 @@ use super::cluster::Cluster;
 use super::{access_reviews, alternate_versions, schema};
 use crate::server::clock::Clock;
 use crate::server::source::{
-    Change, CollectionRange, Compacted, Kind, KindId, Snapshot, Source, StoredObject,
+    Change, CollectionRange, Compacted, Kind, KindId, ReadError, Snapshot, Source, StoredObject, Unreadable,
 };
 
 impl Source for Cluster {
@@ -28,7 +28,7 @@ impl Source for Cluster {
         self.store.serves(kind)
     }
 
-    fn version(&self) -> u64 {
+    fn version(&self, _: KindId) -> u64 {
         self.store.version()
     }
 
@@ -36,16 +36,21 @@ impl Source for Cluster {
         self.store.subscribe()
     }
 
-    fn get(&self, kind: KindId, namespace: &str, name: &str) -> Option<Arc<StoredObject>> {
-        self.store.get(kind, namespace, name)
+    fn get(
+        &self,
+        kind: KindId,
+        namespace: &str,
+        name: &str,
+    ) -> Result<Option<Arc<StoredObject>>, Unreadable> {
+        Ok(self.store.get(kind, namespace, name))
     }
 
-    fn now(&self, range: &CollectionRange<'_>) -> Snapshot {
-        self.store.now(range)
+    fn now(&self, range: &CollectionRange<'_>) -> Result<Snapshot, Unreadable> {
+        Ok(self.store.now(range))
     }
 
-    fn at(&self, range: &CollectionRange<'_>, version: u64) -> Result<Snapshot, Compacted> {
-        self.store.at(range, version)
+    fn at(&self, range: &CollectionRange<'_>, version: u64) -> Result<Snapshot, ReadError> {
+        Ok(self.store.at(range, version)?)
     }
 
     fn changes(&self, kind: KindId, after: u64, limit: usize) -> Result<(Vec<Change>, u64), Compacted> {

@@ -55,8 +55,21 @@ impl LineWriter {
     /// Appends the line of a delta, with its line break. `resume` is the version up to which its collection has been
     /// written, if known.
     pub fn change(&mut self, change: &Change, resume: Option<&ResourceVersion>, out: &mut Vec<u8>) {
+        let manager = change.old.as_ref().and_then(|old| change.object.manager_since(old));
+        self.change_by(manager.as_deref(), change, resume, out);
+    }
+
+    /// Appends the line of a delta whose field manager is known from elsewhere, such as from a recording. Only the line of
+    /// an update names it. Otherwise as [`LineWriter::change`].
+    pub fn change_by(
+        &mut self,
+        manager: Option<&str>,
+        change: &Change,
+        resume: Option<&ResourceVersion>,
+        out: &mut Vec<u8>,
+    ) {
         let mut line = self.begin(change.received, change.kind.as_str(), out);
-        line.change(change, resume);
+        line.change(change, manager, resume);
         line.end();
     }
 
@@ -86,7 +99,7 @@ struct LineBuffer<'a> {
 }
 
 impl LineBuffer<'_> {
-    fn change(&mut self, change: &Change, resume: Option<&ResourceVersion>) {
+    fn change(&mut self, change: &Change, manager: Option<&str>, resume: Option<&ResourceVersion>) {
         let object = &change.object;
         self.value("origin", change.origin.as_str());
         self.resume(resume);
@@ -108,9 +121,9 @@ impl LineBuffer<'_> {
             if self.options.changes && self.has("changes") {
                 self.changes(old, object);
             }
-            if let Some(manager) = object.manager_since(old) {
-                self.value("manager", &*manager);
-            }
+        }
+        if let Some(manager) = manager.filter(|_| change.kind == ChangeKind::Modified) {
+            self.value("manager", manager);
         }
     }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::compression::{self, Prefix};
 
 /// The stored form of a body. It is empty for an object that is known only by its row.
+#[cfg_attr(feature = "recording", derive(Clone))]
 pub(super) struct Body {
     /// The text, or the frame of a compressed body. An empty frame stands for the text of the prefix.
     bytes: Box<[u8]>,

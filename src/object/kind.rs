@@ -4,6 +4,41 @@ use std::sync::Arc;
 
 use super::names::{is_dns_label, is_dns_subdomain};
 
+/// The groups of the API server's own types.
+#[cfg(any(feature = "query", feature = "serve"))]
+const BUILT_IN_GROUPS: [&str; 24] = [
+    "",
+    "admissionregistration.k8s.io",
+    "apiextensions.k8s.io",
+    "apiregistration.k8s.io",
+    "apps",
+    "authentication.k8s.io",
+    "authorization.k8s.io",
+    "autoscaling",
+    "batch",
+    "certificates.k8s.io",
+    "coordination.k8s.io",
+    "discovery.k8s.io",
+    "events.k8s.io",
+    "extensions",
+    "flowcontrol.apiserver.k8s.io",
+    "internal.apiserver.k8s.io",
+    "networking.k8s.io",
+    "node.k8s.io",
+    "policy",
+    "rbac.authorization.k8s.io",
+    "resource.k8s.io",
+    "scheduling.k8s.io",
+    "storage.k8s.io",
+    "storagemigration.k8s.io",
+];
+
+/// Returns whether a group has types of the API server itself. Those of other groups are custom resources or aggregated.
+#[cfg(any(feature = "query", feature = "serve"))]
+pub(crate) fn is_built_in_group(group: &str) -> bool {
+    BUILT_IN_GROUPS.contains(&group)
+}
+
 /// The `apiVersion` and `kind` of an object.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct TypeMeta {

@@ -41,6 +41,11 @@ impl LastWrite {
         newest.map(|entry| Self::new(&entry.manager, &entry.subresource, &entry.time)).unwrap_or_default()
     }
 
+    /// Returns a write by this author at an unknown time.
+    pub(super) fn by(manager: &str, subresource: &str) -> Self {
+        Self::new(manager, subresource, "")
+    }
+
     fn new(manager: &str, subresource: &str, time: &str) -> Self {
         match number(manager, subresource) {
             0 => Self::default(),

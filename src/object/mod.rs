@@ -17,6 +17,8 @@ mod last_write;
 mod names;
 mod origin;
 mod path;
+#[cfg(feature = "recording")]
+mod raw_members;
 mod row;
 mod selector;
 mod tombstone;
@@ -38,6 +40,8 @@ pub use key::{Key, KeyError, ObjectName, split_meta_namespace_key};
 pub use key_func::{
     KeyFunc, KeyGetter, KeyLister, KeyListerGetter, deletion_handling_meta_namespace_key, meta_namespace_key,
 };
+#[cfg(any(feature = "query", feature = "serve"))]
+pub(crate) use kind::is_built_in_group;
 pub use kind::{ApiResource, TypeMeta};
 pub use names::{is_dns_label, is_dns_subdomain, path_segment_problems};
 pub use origin::Origin;
@@ -196,6 +200,14 @@ impl Object {
         self.last_write.author_since(before).filter(|_| is_known)
     }
 
+    /// Returns a copy of a state that was stored without `metadata.managedFields`, with the author of its last write.
+    #[must_use]
+    pub fn with_author(&self, manager: &str, subresource: &str) -> Self {
+        let mut object = self.with_body(Body::text(self.json().into_owned().into()));
+        object.last_write = LastWrite::by(manager, subresource);
+        object
+    }
+
     /// Returns whether both are the same state of the same object: equal UID and equal, set resourceVersion.
     #[must_use]
     pub fn same_state(&self, other: &Self) -> bool {
@@ -287,6 +299,13 @@ impl Object {
     #[cfg(feature = "recording")]
     pub(crate) fn with_json(&self, json: String) -> Self {
         self.with_body(Body::text(json.into_bytes().into()))
+    }
+
+    /// Returns a copy with another row, or without one.
+    #[cfg(feature = "recording")]
+    pub(crate) fn copy_with_row(&self, row: Option<Row>) -> Self {
+        let row = row.map(Box::new);
+        Self { row, ..self.with_body(self.body.clone()) }
     }
 
     /// Returns a hash that similar objects share; 0 for an object without any.

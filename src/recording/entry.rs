@@ -24,7 +24,7 @@ pub struct Entry {
     pub number: u64,
     /// The time at which it was received. It never decreases from one entry to the next.
     pub received: Timestamp,
-    /// What was received.
+    /// The content of the entry.
     pub item: Item,
 }
 

@@ -1,6 +1,7 @@
 //! The errors of recordings, by what the caller can do.
 
 use std::io;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use jiff::Timestamp;
@@ -29,6 +30,20 @@ pub enum RecordingError {
         /// The directory.
         path: PathBuf,
     },
+    /// The directory of a new recording has one.
+    #[error("{}: there is a recording already", path.display())]
+    Exists {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// A line can't be imported.
+    #[error("line {number}: {reason}")]
+    Line {
+        /// The number of the line, from 1.
+        number: u64,
+        /// The reason.
+        reason: String,
+    },
     /// The directory has no recording.
     #[error("{}: not a recording", path.display())]
     NotARecording {
@@ -50,6 +65,24 @@ pub enum RecordingError {
         path: PathBuf,
         /// The major version of its format.
         version: u16,
+    },
+    /// An object or a document is too large to be recorded.
+    #[error("{what}: {length} bytes are too many to be recorded; the limit is {limit}")]
+    TooLarge {
+        /// The key of the object, or the path of the document.
+        what: String,
+        /// The length of its text in bytes.
+        length: usize,
+        /// The longest text.
+        limit: usize,
+    },
+    /// A server can't listen on an address.
+    #[error("can't listen on {address}: {source}")]
+    Listen {
+        /// The requested address.
+        address: SocketAddr,
+        /// The error of the operating system.
+        source: io::Error,
     },
     /// A part that is needed is damaged.
     #[error("{0}")]

@@ -47,6 +47,19 @@ impl TypeLog {
         start as usize..self.ends[object] as usize
     }
 
+    /// Returns the entries of an object with their numbers in the log.
+    pub(in crate::recording) fn numbered(&self, object: usize) -> impl Iterator<Item = (u32, &LogEntry)> {
+        self.numbered_in(self.range(object))
+    }
+
+    /// Returns a range of the entries with their numbers.
+    pub(in crate::recording) fn numbered_in(
+        &self,
+        range: std::ops::Range<usize>,
+    ) -> impl Iterator<Item = (u32, &LogEntry)> {
+        (u32::try_from(range.start).unwrap_or(u32::MAX)..).zip(&self.entries[range])
+    }
+
     /// Returns the number of an object.
     pub(in crate::recording) fn find(&self, key: &str) -> Option<usize> {
         (0..self.names.len()).find(|at| self.names.get(*at).0 == key)

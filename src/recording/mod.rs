@@ -17,13 +17,19 @@ mod names;
 mod options;
 mod payload;
 mod position;
+#[cfg(any(test, feature = "internals"))]
+#[doc(hidden)]
+pub mod properties;
 mod reader;
 mod redaction;
 mod row_template;
 mod segment;
+#[cfg(feature = "serve")]
+mod source;
 mod tables;
 #[cfg(test)]
 mod tests;
+mod tools;
 mod tracked;
 mod usage;
 mod writer;
@@ -34,5 +40,8 @@ pub use options::WriterOptions;
 pub use position::Position;
 pub use reader::{Entries, Recording, State};
 pub use redaction::{Redaction, SecretValues};
+#[cfg(feature = "serve")]
+pub use source::{NetworkOptions, NetworkServer, RecordedServer, ReplaySpeed, ServedMoment};
+pub use tools::{CutOptions, Excerpt, Importer, Imports, cut, merge};
 pub use usage::{Statistics, TypeUsage, Usage};
 pub use writer::Writer;

@@ -1,12 +1,12 @@
 //! The keys of objects, in groups, and filters that tell whether a group may have a key.
 
-use super::bytes::{Cursor, put_number, put_text};
-use super::tables::{take_size, take_string};
+use super::bytes::{Cursor, put_number};
+use super::tables::take_size;
 
 /// The number of names in a group.
 pub(in crate::recording) const GROUP: usize = 256;
 
-/// The values of a filter per name: one in so many groups is read in vain.
+/// The values of a filter per name: one in so many groups is read without need.
 const SPREAD: u64 = 64;
 
 /// Keys of objects (`namespace/name`) with the length of the namespace, in one allocation.
@@ -34,29 +34,40 @@ impl Names {
         (&self.text[start..end], namespace_len)
     }
 
-    /// Appends a range of the names: each as its difference from the previous one.
+    /// Appends a range of the names, each as its difference from the previous one: the lengths that they share with it, those
+    /// of their rests, those of their namespaces, and then the rests. Alike numbers next to each other compress well.
     pub(in crate::recording) fn put(&self, range: std::ops::Range<usize>, out: &mut Vec<u8>) {
         let mut previous = "";
-        for at in range {
-            let (key, namespace_len) = self.get(at);
+        let mut rests: Vec<&str> = Vec::with_capacity(range.len());
+        for at in range.clone() {
+            let (key, _) = self.get(at);
             let mut shared = key.bytes().zip(previous.bytes()).take_while(|(a, b)| a == b).count();
             while !key.is_char_boundary(shared) {
                 shared -= 1;
             }
             put_number(out, shared as u64);
-            put_text(out, &key.as_bytes()[shared..]);
-            put_number(out, namespace_len.into());
+            rests.push(&key[shared..]);
             previous = key;
+        }
+        for rest in &rests {
+            put_number(out, rest.len() as u64);
+        }
+        for at in range {
+            put_number(out, self.get(at).1.into());
+        }
+        for rest in &rests {
+            out.extend_from_slice(rest.as_bytes());
         }
     }
 
     /// Takes a number of names.
     pub(in crate::recording) fn take(&mut self, count: usize, cursor: &mut Cursor<'_>) -> Option<()> {
+        let mut take = || (0..count).map(|_| take_size(cursor)).collect::<Option<Vec<_>>>();
+        let (shared, rests, namespaces) = (take()?, take()?, take()?);
         let mut previous = self.text.len()..self.text.len();
-        for _ in 0..count {
-            let shared = take_size(cursor)?;
-            let rest = take_string(cursor)?;
-            let namespace_len = u16::try_from(cursor.take_number()?).ok()?;
+        for ((shared, rest), namespace_len) in shared.into_iter().zip(rests).zip(namespaces) {
+            let rest = str::from_utf8(cursor.take_bytes(rest)?).ok()?;
+            let namespace_len = u16::try_from(namespace_len).ok()?;
             let start = self.text.len();
             let front = previous.start.checked_add(shared).filter(|end| *end <= previous.end)?;
             if !self.text.is_char_boundary(front) {

@@ -28,7 +28,7 @@ impl Default for WriterOptions {
         Self {
             keep: None,
             max_size: None,
-            seal_after: Duration::from_mins(15),
+            seal_after: Duration::from_mins(30),
             seal_entries: 200_000,
             seal_bytes: 16 << 20,
             sync: true,

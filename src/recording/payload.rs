@@ -2,13 +2,10 @@
 
 use std::sync::Arc;
 
-use jiff::Timestamp;
-
 use super::bytes::Cursor;
 use super::flags::Flags;
-use super::row_template::render;
 use super::tables::{take_size, take_string};
-use crate::object::{Column, Ingest, Object, ResourceVersion, Row, TypeMeta};
+use crate::object::{Column, Ingest, Object, ResourceVersion, TypeMeta};
 
 /// Splits a body into the object's own version, if it has one, and the text or frame.
 pub(in crate::recording) fn split_version(body: &[u8], flags: Flags) -> Option<(Option<&str>, &[u8])> {
@@ -28,16 +25,6 @@ pub(in crate::recording) fn split_row<'a, 'b>(
     let mut cursor = Cursor::new(payload);
     let columns = columns.get(take_size(&mut cursor)?)?;
     Some((columns, cursor.take_bytes(cursor.len())?))
-}
-
-/// Returns the row of a payload at a time.
-pub(in crate::recording) fn render_row(
-    payload: &[u8],
-    columns: &[Arc<[Column]>],
-    now: Timestamp,
-) -> Option<Row> {
-    let (columns, template) = split_row(payload, columns)?;
-    render(template, columns, now)
 }
 
 /// The names and the version of a recorded object.

@@ -13,20 +13,25 @@ pub(in crate::recording) type RowTemplate = (Arc<[Column]>, Arc<[u8]>);
 /// The last recorded state of an object: the base of the next one.
 #[derive(Debug, Clone)]
 pub(in crate::recording) struct Tracked {
+    /// The object. That of a writer has no row: it is rendered from the template.
     pub(in crate::recording) object: Arc<Object>,
     /// The version in the columns, which is the object's own in most cases.
     pub(in crate::recording) version: u64,
     pub(in crate::recording) row: Option<RowTemplate>,
 }
 
-/// Returns an object with the row of a template as of a time. `None` if the template is damaged.
+/// Returns an object with the row of a template as of a time. `None` if the template is damaged, or needs the body of an
+/// object that has none.
 pub(in crate::recording) fn with_row(
     object: Object,
     row: Option<&RowTemplate>,
     now: Timestamp,
 ) -> Option<Object> {
     match row {
-        Some((columns, template)) => Some(object.with_row(render(template, columns, now)?)),
+        Some((columns, template)) => {
+            let row = render(template, columns, &object, now)?;
+            Some(object.with_row(row))
+        }
         None => Some(object),
     }
 }

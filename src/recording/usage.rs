@@ -59,8 +59,10 @@ pub struct TypeUsage {
     pub body_bytes: u64,
     /// The bytes of the rows in sealed segments.
     pub row_bytes: u64,
-    /// The bytes of the columns in sealed segments: times, versions, authors, lengths, names.
+    /// The bytes of the columns in sealed segments: order, kinds, authors, lengths, names.
     pub column_bytes: u64,
+    /// Of these, the bytes of the names with their filters.
+    pub name_bytes: u64,
     /// The bytes in keyframes.
     pub keyframe_bytes: u64,
 }

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use serde_json::{Value, json};
 
-use super::source::Kind;
+use super::source::{Kind, Unreadable};
 
 /// A rejected request and the reason.
 #[derive(Debug, Clone, PartialEq)]
@@ -53,6 +53,21 @@ impl ApiError {
         Self::new(405, "MethodNotAllowed", message).with(json!({}))
     }
 
+    /// A write, or another method that only changes data, to a server without writes.
+    pub(crate) fn read_only(message: &str) -> Self {
+        Self::new(405, "MethodNotAllowed", message).with(json!({}))
+    }
+
+    /// A resource that exists but whose objects are not available.
+    pub(crate) fn unavailable_resource(message: String) -> Self {
+        Self::new(405, "MethodNotAllowed", message).with(json!({}))
+    }
+
+    /// Stored data that can't be read.
+    pub(crate) fn unreadable(Unreadable(reason): Unreadable) -> Self {
+        Self::new(500, "InternalError", format!("Internal error occurred: {reason}")).with(json!({}))
+    }
+
     pub(crate) fn not_acceptable() -> Self {
         let message = "only the following media types are accepted: application/json, \
                        application/json;as=Table;v=v1;g=meta.k8s.io, \
@@ -80,6 +95,11 @@ impl ApiError {
     pub(crate) fn timeout() -> Self {
         let message = "Timeout: request did not complete within the allotted timeout";
         Self::new(504, "Timeout", message).with(json!({}))
+    }
+
+    /// A request without the token.
+    pub(crate) fn unauthorized() -> Self {
+        Self::new(401, "Unauthorized", "Unauthorized")
     }
 
     /// A `Host` that is not a name of this machine.

@@ -1,5 +1,6 @@
 //! The clock of a source.
 
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
@@ -9,12 +10,28 @@ use jiff::{SignedDuration, Timestamp};
 pub(crate) struct Clock {
     start: Timestamp,
     started: tokio::time::Instant,
+    /// The time to show, in Unix milliseconds; `None` for the time since the start. Relaxed: it orders nothing else.
+    shown: Option<AtomicI64>,
 }
 
 impl Clock {
     /// Creates a clock that shows `start` now.
     pub(crate) fn new(start: Timestamp) -> Self {
-        Self { start, started: tokio::time::Instant::now() }
+        Self { start, started: tokio::time::Instant::now(), shown: None }
+    }
+
+    /// Creates a clock that shows `time` until it is set. The time since its creation advances, so that watches end.
+    #[cfg(feature = "serve")]
+    pub(crate) fn stopped(time: Timestamp) -> Self {
+        Self { shown: Some(AtomicI64::new(time.as_millisecond())), ..Self::new(time) }
+    }
+
+    /// Sets the time that a stopped clock shows.
+    #[cfg(feature = "serve")]
+    pub(crate) fn set(&self, time: Timestamp) {
+        if let Some(shown) = &self.shown {
+            shown.store(time.as_millisecond(), Ordering::Relaxed);
+        }
     }
 
     pub(crate) fn elapsed(&self) -> Duration {
@@ -22,7 +39,10 @@ impl Clock {
     }
 
     pub(crate) fn now(&self) -> Timestamp {
-        self.at(self.elapsed())
+        match &self.shown {
+            Some(shown) => Timestamp::from_millisecond(shown.load(Ordering::Relaxed)).unwrap_or(self.start),
+            None => self.at(self.elapsed()),
+        }
     }
 
     /// Returns the time this long after the start.
@@ -40,4 +60,10 @@ impl Clock {
 /// Pauses after a connection that could not be accepted.
 pub(crate) async fn pause() {
     tokio::time::sleep(Duration::from_millis(50)).await;
+}
+
+/// Returns the output of a future, or `None` if it takes longer than `limit`.
+#[cfg(feature = "serve")]
+pub(crate) async fn within<F: Future>(limit: Duration, future: F) -> Option<F::Output> {
+    tokio::time::timeout(limit, future).await.ok()
 }

@@ -20,8 +20,9 @@ use crate::server::http::query::{ListOptions, RequestedVersion, VersionMatch};
 use crate::server::http::response::{self, Body, JSON, boxed};
 use crate::server::representations::writer::{ListMeta, Writer};
 use crate::server::source::{
-    CollectionRange, Compacted, Kind, KindId, ObjectKey, Snapshot, Source, StoredObject, object_key,
+    CollectionRange, Kind, KindId, ObjectKey, ReadError, Snapshot, Source, StoredObject, object_key,
 };
+use crate::wire::IncludeObject;
 
 /// The size at which a chunk is sent.
 pub(crate) const CHUNK: usize = 64 * 1024;
@@ -62,26 +63,31 @@ pub(crate) struct Page {
     pub(crate) items: Vec<Arc<StoredObject>>,
 }
 
-/// Returns the page for these options.
+/// Returns the page for these options, whose objects suffice for a representation.
 ///
 /// # Errors
-/// The version is compacted or in the future, or the token is invalid.
+/// The version is compacted or in the future, the token is invalid, or stored data can't be read.
 pub(crate) fn page(
     source: &dyn Source,
     kind: KindId,
+    representation: ResponseForm,
     selection: &Selection,
     options: &ListOptions,
 ) -> Result<Page, ApiError> {
-    let (version, after) = start(source, options)?;
+    let (version, after) = start(source, kind, options)?;
     let namespace = selection.namespace.as_deref();
+    // Selectors read the objects.
+    let is_row = matches!(representation, ResponseForm::Table(IncludeObject::None | IncludeObject::Identity));
+    let reads_objects = !is_row || !selection.is_everything();
     let read =
         |after: Option<&ObjectKey>, version: Option<u64>, limit: usize| -> Result<Snapshot, ApiError> {
-            let range = CollectionRange { kind, namespace, after, limit };
+            let range = CollectionRange { kind, namespace, after, limit, reads_objects };
             match version {
-                None => Ok(source.now(&range)),
-                Some(version) => {
-                    source.at(&range, version).map_err(|compacted| expired(options, after, compacted))
-                }
+                None => source.now(&range).map_err(ApiError::unreadable),
+                Some(version) => source.at(&range, version).map_err(|error| match error {
+                    ReadError::Compacted(_) => expired(options, after),
+                    ReadError::Unreadable(reason) => ApiError::unreadable(reason),
+                }),
             }
         };
     let limit = if options.limit == 0 { usize::MAX } else { options.limit };
@@ -122,13 +128,17 @@ pub(crate) fn page(
 }
 
 /// Returns the version to list at, or `None` for the latest, and the position to continue after.
-fn start(source: &dyn Source, options: &ListOptions) -> Result<(Option<u64>, Option<ObjectKey>), ApiError> {
+fn start(
+    source: &dyn Source,
+    kind: KindId,
+    options: &ListOptions,
+) -> Result<(Option<u64>, Option<ObjectKey>), ApiError> {
     if !options.continue_token.is_empty() {
         let token = Token::read(&options.continue_token)?;
         return Ok((u64::try_from(token.rv).ok(), Some(object_key(&token.namespace, &token.name))));
     }
     let RequestedVersion::Version(requested) = options.version else { return Ok((None, None)) };
-    let current = source.version();
+    let current = source.version(kind);
     if requested > current {
         return Err(ApiError::future_version(requested, current));
     }
@@ -138,7 +148,7 @@ fn start(source: &dyn Source, options: &ListOptions) -> Result<(Option<u64>, Opt
     Ok((exact.then_some(requested), None))
 }
 
-fn expired(options: &ListOptions, after: Option<&ObjectKey>, _: Compacted) -> ApiError {
+fn expired(options: &ListOptions, after: Option<&ObjectKey>) -> ApiError {
     match after {
         Some(after) if !options.continue_token.is_empty() => {
             ApiError::expired_continue(Token::write(-1, after))
@@ -156,7 +166,7 @@ pub(crate) fn list_response(
     gzip: bool,
 ) -> Response<Body> {
     let writer = Writer::new(kind, representation);
-    let out = writer.list_head(&page.meta).into_bytes();
+    let out = writer.list_head(&page.meta, page.items.first()).into_bytes();
     let mut list = ListInProgress {
         source,
         writer,
@@ -262,7 +272,7 @@ mod tests {
             let query = Query::parse(&format!("labelSelector={labels}"));
             let selection = Selection::read(&query, &kind, None).expect("selectors");
             let options = ListOptions::read(&query).expect("options");
-            let page = page(&*source, id, &selection, &options).expect("a page");
+            let page = page(&*source, id, ResponseForm::Objects, &selection, &options).expect("a page");
             let count = page.items.len();
             let response =
                 list_response(Arc::clone(&source), Arc::clone(&kind), ResponseForm::Objects, page, gzip);
@@ -284,7 +294,8 @@ mod tests {
         let query = Query::parse(query);
         let (_, definition) = source.find("", "v1", "configmaps").expect("configmaps");
         let selection = Selection::read(&query, &definition, None)?;
-        let page = page(source, CONFIG_MAPS, &selection, &ListOptions::read(&query)?)?;
+        let options = ListOptions::read(&query)?;
+        let page = page(source, CONFIG_MAPS, ResponseForm::Objects, &selection, &options)?;
         Ok((page.items.iter().map(|item| item.name.to_string()).collect(), page.meta))
     }
 
@@ -299,7 +310,7 @@ mod tests {
             let (mut names, mut meta) = request(&source, query).expect("a page");
             let version = meta.version;
             while !meta.continue_token.is_empty() {
-                if source.get(CONFIG_MAPS, "n", "c7").is_some() {
+                if source.get(CONFIG_MAPS, "n", "c7").expect("readable").is_some() {
                     source.remove("c7");
                 }
                 let more = format!("{query}&continue={}", meta.continue_token);
@@ -309,7 +320,7 @@ mod tests {
                 assert_eq!(meta.version, version);
             }
             assert_eq!(names, expected, "{query}");
-            if source.get(CONFIG_MAPS, "n", "c7").is_none() {
+            if source.get(CONFIG_MAPS, "n", "c7").expect("readable").is_none() {
                 source.put("c7", &json!({"odd": "true"}), "");
             }
         }
@@ -326,7 +337,7 @@ mod tests {
     #[test]
     fn compacted_versions_expire_and_future_ones_fail() {
         let source = source();
-        let version = source.version();
+        let version = source.version(CONFIG_MAPS);
         let (_, meta) = request(&source, "limit=3").expect("a page");
         source.remove("c0");
         let exact = format!("resourceVersion={version}&resourceVersionMatch=Exact");

@@ -9,7 +9,8 @@ use tokio::sync::watch;
 
 use super::clock::Clock;
 use super::source::{
-    Change, CollectionRange, Compacted, Kind, KindId, ObjectKey, Snapshot, Source, StoredObject, object_key,
+    Change, CollectionRange, Compacted, Kind, KindId, ObjectKey, ReadError, Snapshot, Source, StoredObject,
+    Unreadable, object_key,
 };
 
 /// The number of the collection of config maps.
@@ -158,7 +159,7 @@ impl Source for MemorySource {
         !self.lock().retired.contains(&kind)
     }
 
-    fn version(&self) -> u64 {
+    fn version(&self, _: KindId) -> u64 {
         self.lock().version()
     }
 
@@ -166,20 +167,25 @@ impl Source for MemorySource {
         self.latest.subscribe()
     }
 
-    fn get(&self, kind: KindId, namespace: &str, name: &str) -> Option<Arc<StoredObject>> {
+    fn get(
+        &self,
+        kind: KindId,
+        namespace: &str,
+        name: &str,
+    ) -> Result<Option<Arc<StoredObject>>, Unreadable> {
         let state = self.lock();
-        state.objects(state.version()).remove(&(kind, object_key(namespace, name)))
+        Ok(state.objects(state.version()).remove(&(kind, object_key(namespace, name))))
     }
 
-    fn now(&self, range: &CollectionRange<'_>) -> Snapshot {
+    fn now(&self, range: &CollectionRange<'_>) -> Result<Snapshot, Unreadable> {
         let state = self.lock();
-        state.snapshot(range, state.version())
+        Ok(state.snapshot(range, state.version()))
     }
 
-    fn at(&self, range: &CollectionRange<'_>, version: u64) -> Result<Snapshot, Compacted> {
+    fn at(&self, range: &CollectionRange<'_>, version: u64) -> Result<Snapshot, ReadError> {
         let state = self.lock();
         if version < state.compacted {
-            return Err(Compacted { oldest: state.compacted });
+            return Err(Compacted { oldest: state.compacted }.into());
         }
         Ok(state.snapshot(range, version))
     }

@@ -19,6 +19,8 @@ mod selectable_fields;
 pub(crate) mod selection;
 pub(crate) mod source;
 pub(crate) mod target;
+#[cfg(feature = "serve")]
+pub(crate) mod tls;
 mod watch;
 
 #[cfg(test)]

@@ -18,6 +18,11 @@ use super::{list, watch};
 
 /// Responds to a request to a path below a group version.
 pub(super) fn respond(source: &Arc<dyn Source>, request: &ApiRequest) -> Response<Body> {
+    if request.method != Method::GET
+        && let Some(refusal) = source.write_refusal()
+    {
+        return response::error_response(&ApiError::read_only(refusal));
+    }
     let Some(target) = Target::of_path(&**source, &request.path) else { return response::unknown_path() };
     let result = target.and_then(|target| {
         if target.name.is_empty() {
@@ -45,7 +50,7 @@ fn collection(
         let body = watch::body(Arc::clone(source), (id, kind), representation, selection, &options);
         return Ok(response::with_body(200, JSON, body));
     }
-    let page = list::page(&**source, id, &selection, &options)?;
+    let page = list::page(&**source, id, representation, &selection, &options)?;
     Ok(list::list_response(Arc::clone(source), kind, representation, page, request.gzip))
 }
 
@@ -65,9 +70,9 @@ fn object(
 /// Returns the object of a target.
 ///
 /// # Errors
-/// It does not exist.
+/// It does not exist, or can't be read.
 pub(crate) fn found(source: &dyn Source, target: &Target) -> Result<Arc<StoredObject>, ApiError> {
-    let found = source.get(target.id, &target.namespace, &target.name);
+    let found = source.get(target.id, &target.namespace, &target.name).map_err(ApiError::unreadable)?;
     found.ok_or_else(|| ApiError::not_found(&target.kind, &target.name))
 }
 

@@ -7,9 +7,10 @@ use http::{Request, Response};
 use hyper::body::Body as HttpBody;
 use serde_json::{Value, json};
 
+use super::http::access::Access;
 use super::http::request::ApiRequest;
 use super::http::request_body::BodyBudget;
-use super::http::response::{self, Body};
+use super::http::response::{self, Body, JSON};
 use super::http::{accept, gzip};
 use super::source::{Kind, Source};
 use super::{discovery, metrics, openapi, resources};
@@ -22,6 +23,7 @@ pub(crate) struct Server {
     source: Arc<dyn Source>,
     /// The address in the discovery of the core group.
     address: String,
+    access: Access,
     bodies: BodyBudget,
     handler: Option<Handler>,
 }
@@ -29,12 +31,18 @@ pub(crate) struct Server {
 impl Server {
     /// Creates a read-only server.
     pub(crate) fn new(source: Arc<dyn Source>, address: String) -> Self {
-        Self { source, address, bodies: BodyBudget::default(), handler: None }
+        Self { source, address, access: Access::default(), bodies: BodyBudget::default(), handler: None }
     }
 
     /// Adds a handler for writes and other requests that the source does not serve.
     pub(crate) fn with_handler(self, handler: Handler) -> Self {
         Self { handler: Some(handler), ..self }
+    }
+
+    /// Accepts only requests that meet these conditions.
+    #[cfg(feature = "serve")]
+    pub(crate) fn with_access(self, access: Access) -> Self {
+        Self { access, ..self }
     }
 
     /// Responds to a request.
@@ -43,7 +51,7 @@ impl Server {
         B: HttpBody<Data = Bytes>,
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
-        match ApiRequest::read(request, &self.bodies, self.source.clock()).await {
+        match ApiRequest::read(request, &self.access, &self.bodies, self.source.clock()).await {
             Ok(request) => {
                 let handled = self.handler.as_ref().and_then(|handler| handler(&request));
                 let response = handled.unwrap_or_else(|| route(&self.source, &self.address, &request));
@@ -63,6 +71,9 @@ fn route(source: &Arc<dyn Source>, address: &str, request: &ApiRequest) -> Respo
         |value: Option<Value>| value.map_or_else(response::unknown_path, |value| response::json(200, &value));
     let document =
         |group: &str, version: &str| found(openapi::document(&served(), source.schemas(), group, version));
+    if let Some(document) = stored_document(&**source, &path, accept) {
+        return document;
+    }
     match path.as_slice() {
         ["healthz" | "livez" | "readyz"] => health(path[0], request),
         ["healthz" | "livez" | "readyz", "ping"] => response::complete(200, TEXT, "ok"),
@@ -82,6 +93,28 @@ fn route(source: &Arc<dyn Source>, address: &str, request: &ApiRequest) -> Respo
         [] => response::json(200, &json!({"paths": roots(&served())})),
         _ => response::unknown_path(),
     }
+}
+
+/// Returns a document that the source has. Those of discovery are aggregated; other forms are created from the resources.
+fn stored_document(source: &dyn Source, path: &[&str], accept: Option<&str>) -> Option<Response<Body>> {
+    let stored = || source.document(&format!("/{}", path.join("/")));
+    match path {
+        ["version"] | ["openapi", "v3", ..] => Some(response::complete(200, JSON, stored()?)),
+        ["api" | "apis"] => {
+            let version = accept::aggregated(accept)?;
+            let document = stored()?;
+            // A server that prefers another version of the format wrote the document in that one.
+            let written = format!("apidiscovery.k8s.io/{version}\"");
+            memchr::memmem::find(&document, written.as_bytes())?;
+            Some(response::complete(200, &discovery_type(version), document))
+        }
+        _ => None,
+    }
+}
+
+/// Returns the content type of aggregated discovery.
+fn discovery_type(version: &str) -> String {
+    format!("application/json;g=apidiscovery.k8s.io;v={version};as=APIGroupDiscoveryList")
 }
 
 const TEXT: &str = "text/plain; charset=utf-8";
@@ -115,10 +148,8 @@ fn swagger(accept: Option<&str>) -> Response<Body> {
 
 fn discovery_root(address: &str, kinds: &[Arc<Kind>], core: bool, accept: Option<&str>) -> Response<Body> {
     if let Some(version) = accept::aggregated(accept) {
-        let content_type =
-            format!("application/json;g=apidiscovery.k8s.io;v={version};as=APIGroupDiscoveryList");
         let body = discovery::aggregated(kinds, core, version).to_string();
-        return response::complete(200, &content_type, body);
+        return response::complete(200, &discovery_type(version), body);
     }
     let plain = if core { discovery::versions(address) } else { discovery::group_list(kinds) };
     response::json(200, &plain)

@@ -22,7 +22,7 @@ impl Target {
     /// Returns the target of a path, or `None` for a path that is not below a served group version.
     ///
     /// # Errors
-    /// The group version has no such resource.
+    /// The group version has no such resource, or the source can't read it.
     pub(crate) fn of_path(source: &dyn Source, path: &[String]) -> Option<Result<Self, ApiError>> {
         let path: Vec<&str> = path.iter().map(String::as_str).collect();
         let (group, version, rest) = match path.as_slice() {
@@ -30,11 +30,6 @@ impl Target {
             ["apis", group, version, rest @ ..] => (*group, *version, rest),
             _ => return None,
         };
-        let is_served =
-            |kind: &Arc<Kind>| kind.is_readable() && kind.group == group && kind.version == version;
-        if !source.kinds().iter().any(is_served) {
-            return None;
-        }
         let (namespace, rest) = match rest {
             // A namespace is itself an object with a subresource.
             ["namespaces", namespace, rest @ ..] if !rest.is_empty() && *rest != ["status"] => {
@@ -43,6 +38,14 @@ impl Target {
             rest => (None, rest),
         };
         let [plural, rest @ ..] = rest else { return None };
+        if let Some(reason) = source.unavailable_reason(group, version, plural) {
+            return Some(Err(ApiError::unavailable_resource(reason)));
+        }
+        let is_served =
+            |kind: &Arc<Kind>| kind.is_readable() && kind.group == group && kind.version == version;
+        if !source.kinds().iter().any(is_served) {
+            return None;
+        }
         let found = source.find(group, version, plural);
         let found = found.filter(|(_, kind)| namespace.is_none() || kind.namespaced);
         let target = found.map(|(id, kind)| Self {

@@ -17,7 +17,7 @@ use crate::server::http::query::{ListOptions, RequestedVersion};
 use crate::server::http::response::{Body, boxed};
 use crate::server::representations::writer::Writer;
 use crate::server::source::{
-    Change, CollectionRange, Kind, KindId, ObjectKey, Snapshot, Source, StoredObject,
+    Change, CollectionRange, Kind, KindId, ObjectKey, ReadError, Snapshot, Source, StoredObject,
 };
 
 /// The interval between bookmarks.
@@ -58,6 +58,8 @@ struct Watch {
     bookmarks: bool,
     /// The version up to which all events have been sent.
     position: u64,
+    /// The source's history that the position belongs to.
+    epoch: u64,
     latest: watch::Receiver<u64>,
     /// By the source's clock, as is `end`.
     next_bookmark: Duration,
@@ -95,7 +97,8 @@ impl Watch {
         options: &ListOptions,
     ) -> Self {
         let latest = source.subscribe();
-        let current = source.version();
+        let epoch = source.epoch();
+        let current = source.version(kind_id);
         let mut error = None;
         let sends_initial = match (options.send_initial_events, options.version) {
             (Some(initial), _) => initial,
@@ -109,8 +112,13 @@ impl Watch {
         let (position, initial) = match options.version {
             _ if sends_initial => {
                 let all = CollectionRange::all(kind_id, selection.namespace.as_deref());
-                let first = source.now(&CollectionRange { limit: PAGE, ..all });
-                (first.version, Some(first))
+                match source.now(&CollectionRange { limit: PAGE, ..all }) {
+                    Ok(first) => (first.version, Some(first)),
+                    Err(reason) => {
+                        error = error.or(Some(ApiError::unreadable(reason)));
+                        (current, None)
+                    }
+                }
             }
             RequestedVersion::Version(requested) => (requested, None),
             RequestedVersion::Latest | RequestedVersion::Any => (current, None),
@@ -124,6 +132,7 @@ impl Watch {
             end_bookmark: options.send_initial_events == Some(true) && options.bookmarks,
             bookmarks: options.bookmarks,
             position,
+            epoch,
             latest,
             next_bookmark: next_bookmark(started, end),
             end,
@@ -161,6 +170,9 @@ impl Watch {
             // A watch ends when the definition of its resource is deleted. This is checked before the log is read, so
             // that the deletions of the objects are sent first.
             let is_served = self.source.serves(self.kind_id);
+            if self.fail_in_another_history(&mut out) {
+                return Some(out);
+            }
             self.logged_changes(&mut out);
             let now = self.source.clock().elapsed();
             if now >= self.end || !is_served {
@@ -176,7 +188,7 @@ impl Watch {
             if !out.is_empty() {
                 return Some(out);
             }
-            if self.position < *self.latest.borrow() {
+            if self.position < self.source.version(self.kind_id) {
                 continue;
             }
             tokio::select! {
@@ -198,14 +210,18 @@ impl Watch {
                 continue;
             }
             let Some(after) = self.next_page.take() else { break };
+            if self.fail_in_another_history(out) {
+                break;
+            }
             let all = CollectionRange::all(self.kind_id, self.selection.namespace.as_deref());
             let range = CollectionRange { after: Some(&after), limit: PAGE, ..all };
             match self.source.at(&range, self.position) {
                 Ok(page) => self.take_page(page),
-                Err(compacted) => {
+                Err(ReadError::Compacted(compacted)) => {
                     let error = ApiError::expired_watch(self.position, compacted.oldest);
                     self.fail(out, &error);
                 }
+                Err(ReadError::Unreadable(reason)) => self.fail(out, &ApiError::unreadable(reason)),
             }
         }
         let is_complete = self.initial.len() == 0 && self.next_page.is_none() && !self.is_ended;
@@ -259,6 +275,16 @@ impl Watch {
                 }
             }
         }
+    }
+
+    /// Ends the watch if its position belongs to a history that the source has left. Returns whether it ends.
+    fn fail_in_another_history(&mut self, out: &mut Vec<u8>) -> bool {
+        let has_moved = self.source.epoch() != self.epoch;
+        if has_moved {
+            let error = ApiError::expired_watch(self.position, self.source.version(self.kind_id));
+            self.fail(out, &error);
+        }
+        has_moved
     }
 
     fn fail(&mut self, out: &mut Vec<u8>, error: &ApiError) {
@@ -375,7 +401,9 @@ mod tests {
         let source = source(&names);
         let mut watch = watch(&source, "watch=1");
         next(&mut watch).await.expect("a chunk");
-        let last = Arc::downgrade(&source.get(CONFIG_MAPS, "n", names[PAGE]).expect("the last one"));
+        let last = Arc::downgrade(
+            &source.get(CONFIG_MAPS, "n", names[PAGE]).expect("readable").expect("the last one"),
+        );
         source.remove(names[PAGE]);
         source.compact();
         assert!(last.upgrade().is_none(), "the watch still holds it");
@@ -389,7 +417,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn objects_that_stop_to_match_are_deleted() {
         let source = source(&["a"]);
-        let version = source.version();
+        let version = source.version(CONFIG_MAPS);
         let mut watch = watch(
             &source,
             &format!("watch=1&labelSelector=app%3Dweb&resourceVersion={version}&timeoutSeconds=5"),
@@ -419,7 +447,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn changes_beyond_one_read_are_all_sent() {
         let source = source(&["a"]);
-        let version = source.version();
+        let version = source.version(CONFIG_MAPS);
         let mut watch = watch(&source, &format!("watch=1&resourceVersion={version}"));
         for round in 0..=CHANGES_PER_READ * 2 {
             label(&source, "a", &round.to_string());

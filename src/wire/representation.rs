@@ -19,7 +19,7 @@ pub enum Representation {
     Rows,
 }
 
-/// The part of the object in a row of a Table. The variants are the values of `includeObject`.
+/// The part of the object in a row of a Table. The variants but one are the values of `includeObject`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum IncludeObject {
     /// None: the row's object has the name from its cells, the requested namespace, and no version in a list.
@@ -29,6 +29,8 @@ pub enum IncludeObject {
     Metadata,
     /// The complete object.
     Object,
+    /// The object's names and version, which only a server of this library knows.
+    Identity,
 }
 
 impl Representation {
@@ -74,6 +76,7 @@ impl Representation {
         match self {
             Self::Table(IncludeObject::None) => Some("None"),
             Self::Table(IncludeObject::Object) => Some("Object"),
+            Self::Table(IncludeObject::Identity) => Some("Identity"),
             Self::Objects
             | Self::Metadata
             | Self::Names

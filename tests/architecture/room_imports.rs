@@ -36,7 +36,7 @@ const PROGRAM: &[(&str, &[&str])] = &[
     ("kuberc", &["args", "system_words"]),
     ("output", &["system_words", "view"]),
     ("settings", &["args", "suggest", "system_words"]),
-    ("manifest", &["settings", "system_words"]),
+    ("manifest", &["raw_members", "settings", "system_words"]),
     ("session", &["manifest", "settings", "suggest"]),
     ("commands", &["args", "exit", "manifest", "metrics", "output", "session", "settings", "view"]),
     ("cli", &["args", "commands", "exit", "kuberc", "metrics", "output", "session", "settings", "suggest"]),

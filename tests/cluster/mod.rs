@@ -21,6 +21,7 @@ mod one_shot;
 mod permissions;
 mod queries;
 mod record;
+mod recording;
 mod recovery;
 mod related_tree;
 mod replay;

@@ -1,5 +1,6 @@
 //! The program without a real cluster: on the demo, and without any server.
 
+mod changes;
 mod complete;
 mod defaults;
 mod demo;
@@ -9,12 +10,15 @@ mod files;
 mod filters;
 mod formats;
 mod hints;
+mod history;
 mod kubectl_commands;
 mod many;
 mod output;
 mod plugin;
 mod raw;
 mod record;
+mod recordings;
+mod replay;
 mod run;
 mod shells;
 mod stats;

@@ -1,4 +1,4 @@
-//! What a recording has, checked: no change of an unknown object, none twice, no version that decreases.
+//! The checked content of a recording: no change of an unknown object, none twice, no version that decreases.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -63,6 +63,8 @@ struct Inner {
     /// The resources whose watches do not deliver the initial state. A std lock, for a lookup; bounded by the number
     /// of the server's resources.
     no_watch_list: Mutex<HashSet<ApiResource>>,
+    /// Whether the server can send rows with the identity of their objects.
+    identifies_rows: bool,
     /// Bytes of bodies. Relaxed: a statistic.
     received: Arc<AtomicU64>,
     /// The number of sent requests. Relaxed: a statistic.
@@ -85,7 +87,7 @@ impl Client {
     /// # Errors
     /// As [`Client::new`].
     pub fn with_options(config: &Config, options: ClientOptions) -> Result<Self, Error> {
-        let ClientOptions { notices: listener, credential_plugins, connector } = options;
+        let ClientOptions { notices: listener, credential_plugins, connector, identifies_rows } = options;
         let config = if connector.is_some() { &config.clone().without_proxy() } else { config };
         let redaction = Redaction::default();
         let connection_pool = ConnectionPool::open(config, connector, redaction.clone())?;
@@ -102,6 +104,7 @@ impl Client {
             warnings: Warnings::new(listener, redaction.clone()),
             redaction,
             no_watch_list: Mutex::default(),
+            identifies_rows,
             received: Arc::default(),
             sent: AtomicU64::new(0),
             has_response: AtomicBool::new(false),
@@ -316,6 +319,11 @@ impl Client {
     pub(super) fn report_unusable_names(&self, count: usize, example: &str) {
         let example = &self.inner.redaction.apply(example);
         self.inner.warnings.notify(Notice::UnusableNames { count, example });
+    }
+
+    /// Returns whether the server can send rows with the identity of their objects.
+    pub(crate) fn identifies_rows(&self) -> bool {
+        self.inner.identifies_rows
     }
 
     /// Returns the credentials that this client sends, in order to mask them in texts that come from the server. Errors and

@@ -34,12 +34,16 @@ pub struct ClientOptions {
     /// the configuration if it has one; a connector is used without a proxy. Connections to a token issuer are
     /// unaffected.
     pub connector: Option<Connector>,
+    /// Whether the server knows [`IncludeObject::Identity`](crate::wire::IncludeObject::Identity), as those of this
+    /// library do. Rows of all namespaces then take one request.
+    pub identifies_rows: bool,
 }
 
 setters!(ClientOptions {
     notices: Option<NoticeListener>,
     credential_plugins: CredentialPlugins,
     connector: Option<Connector>,
+    identifies_rows: bool,
 });
 
 /// Prints whether there is a listener.

@@ -199,6 +199,9 @@ impl ResourceClient {
             Representation::Rows if knows_namespace => {
                 ListForm::One(Representation::Table(IncludeObject::None))
             }
+            Representation::Rows if self.0.client.identifies_rows() => {
+                ListForm::One(Representation::Table(IncludeObject::Identity))
+            }
             Representation::Rows if is_whole => ListForm::Join,
             other => ListForm::One(other.whole()),
         }

@@ -8,6 +8,8 @@ mod kuberc;
 mod manifest;
 mod metrics;
 mod output;
+#[path = "../../object/raw_members.rs"]
+mod raw_members;
 mod session;
 mod settings;
 #[path = "../../api/suggest.rs"]

@@ -1,13 +1,11 @@
 //! Replaces the values at the end of a path. All other bytes are copied, except for the escapes of names on the way.
 
-use std::fmt;
-
-use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::FieldPath;
 use super::step::Step;
 use crate::object::ObjectError;
+use crate::object::raw_members::RawMembers;
 
 /// The deepest nesting of arrays that a path is followed through.
 const MAX_DEPTH: usize = 128;
@@ -120,7 +118,7 @@ fn write_members(
     out: &mut String,
     mut write: impl FnMut(&str, &str, &mut String) -> Result<(), serde_json::Error>,
 ) -> Result<(), serde_json::Error> {
-    let Members(members) = serde_json::from_str(json)?;
+    let members: RawMembers<'_> = serde_json::from_str(json)?;
     out.push('{');
     for (at, (name, value)) in members.iter().enumerate() {
         if at > 0 {
@@ -128,7 +126,7 @@ fn write_members(
         }
         out.push_str(&serde_json::to_string(name)?);
         out.push(':');
-        write(name, value.get(), out)?;
+        write(name, value, out)?;
     }
     out.push('}');
     Ok(())
@@ -149,33 +147,6 @@ fn write_elements(
     }
     out.push(']');
     Ok(())
-}
-
-/// The members of an object in order, repeated names included.
-struct Members<'a>(Vec<(String, &'a RawValue)>);
-
-impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct InOrder;
-
-        impl<'de> Visitor<'de> for InOrder {
-            type Value = Vec<(String, &'de RawValue)>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut members = Vec::new();
-                while let Some(member) = map.next_entry()? {
-                    members.push(member);
-                }
-                Ok(members)
-            }
-        }
-
-        deserializer.deserialize_map(InOrder).map(Members)
-    }
 }
 
 #[cfg(test)]

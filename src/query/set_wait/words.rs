@@ -5,6 +5,7 @@ use std::time::Duration;
 use super::evaluation::{Evaluation, Truth};
 use super::impossible::EndState;
 use super::subject::Subject;
+use crate::object::is_built_in_group;
 use crate::query::kstatus::ObjectStatus;
 
 /// A condition that can be named in an expression.
@@ -28,32 +29,6 @@ const STATUS_GRACE: Duration = Duration::from_secs(10);
 
 /// The time after which a pod that no node has room for has failed, as in kstatus, and a second for its clock.
 const SCHEDULE_WINDOW: Duration = Duration::from_secs(16);
-
-/// The groups of the API server's own types. Objects of other groups are custom resources or aggregated ones.
-const BUILT_IN_GROUPS: [&str; 22] = [
-    "",
-    "admissionregistration.k8s.io",
-    "apiextensions.k8s.io",
-    "apiregistration.k8s.io",
-    "apps",
-    "authentication.k8s.io",
-    "authorization.k8s.io",
-    "autoscaling",
-    "batch",
-    "certificates.k8s.io",
-    "coordination.k8s.io",
-    "discovery.k8s.io",
-    "events.k8s.io",
-    "extensions",
-    "flowcontrol.apiserver.k8s.io",
-    "networking.k8s.io",
-    "node.k8s.io",
-    "policy",
-    "rbac.authorization.k8s.io",
-    "resource.k8s.io",
-    "scheduling.k8s.io",
-    "storage.k8s.io",
-];
 
 impl Word {
     /// Returns the word with this name.
@@ -116,7 +91,7 @@ fn current(subject: &Subject<'_>) -> Evaluation {
 /// that is past or the object is none.
 pub(super) fn end_of_grace(subject: &Subject<'_>) -> Option<Duration> {
     let (group, _) = subject.group_kind();
-    if BUILT_IN_GROUPS.contains(&group) || subject.facts().has_controller_status() {
+    if is_built_in_group(group) || subject.facts().has_controller_status() {
         return None;
     }
     let since_seen = subject.first_seen + STATUS_GRACE;

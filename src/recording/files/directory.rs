@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::io::{self, Write as _};
+use std::io::{self, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
 /// The kind of a file.
@@ -11,16 +11,19 @@ pub(in crate::recording) enum Kind {
     Journal,
     Segment,
     Keyframe,
+    /// A header only: the state before the entry is not known, because what was before it was damaged.
+    Loss,
 }
 
 impl Kind {
-    const ALL: [Self; 3] = [Self::Journal, Self::Segment, Self::Keyframe];
+    const ALL: [Self; 4] = [Self::Journal, Self::Segment, Self::Keyframe, Self::Loss];
 
     fn extension(self) -> &'static str {
         match self {
             Self::Journal => "journal",
             Self::Segment => "segment",
             Self::Keyframe => "keyframe",
+            Self::Loss => "loss",
         }
     }
 
@@ -69,6 +72,20 @@ pub(in crate::recording) fn context_directory(context: &str) -> String {
     if name.is_empty() { "%".to_owned() } else { name }
 }
 
+/// Returns the context that a directory is named after.
+pub(in crate::recording) fn context_of(directory: &str) -> String {
+    let mut bytes = Vec::new();
+    let mut rest = directory.as_bytes();
+    while let Some((byte, after)) = rest.split_first() {
+        let digits = after.get(..2).filter(|digits| digits.iter().all(u8::is_ascii_hexdigit));
+        let digits = digits.and_then(|digits| std::str::from_utf8(digits).ok());
+        let encoded = digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()).filter(|_| *byte == b'%');
+        bytes.push(encoded.unwrap_or(*byte));
+        rest = if encoded.is_some() { &after[2..] } else { after };
+    }
+    if directory == "%" { String::new() } else { String::from_utf8_lossy(&bytes).into_owned() }
+}
+
 /// Creates a directory that only its owner can read, with its parents.
 pub(in crate::recording) fn create_private(dir: &Path) -> io::Result<()> {
     let mut builder = DirBuilder::new();
@@ -92,12 +109,20 @@ pub(in crate::recording) fn create_empty(path: &Path) -> io::Result<File> {
     private_file().truncate(true).open(path)
 }
 
+/// Opens a file to append to it after its first bytes; the others are cut.
+pub(in crate::recording) fn append_to(path: &Path, length: u64) -> io::Result<File> {
+    let mut file = OpenOptions::new().write(true).open(path)?;
+    file.set_len(length)?;
+    file.seek(SeekFrom::End(0))?;
+    Ok(file)
+}
+
 /// Writes a file under a temporary name and renames it, so that a reader sees all of it or nothing.
-pub(in crate::recording) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+pub(in crate::recording) fn replace(path: &Path, parts: &[Vec<u8>]) -> io::Result<()> {
     let temporary = path.with_added_extension("tmp");
     let mut file = private_file().truncate(true).open(&temporary)?;
-    let written =
-        file.write_all(bytes).and_then(|()| file.sync_all()).and_then(|()| fs::rename(&temporary, path));
+    let written = parts.iter().try_for_each(|part| file.write_all(part));
+    let written = written.and_then(|()| file.sync_all()).and_then(|()| fs::rename(&temporary, path));
     if written.is_err() {
         let _ = fs::remove_file(&temporary);
     }
@@ -123,6 +148,7 @@ mod tests {
             ("ü%", "%C3%BC%25"),
         ] {
             assert_eq!(context_directory(context), name);
+            assert_eq!(context_of(name), context);
         }
     }
 

@@ -1,7 +1,7 @@
 //! Reads parts of a file.
 
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -63,8 +63,8 @@ impl RandomAccess {
             return Err(self.damaged(offset, "the file is too short"));
         }
         let mut bytes = vec![0; usize::try_from(length).unwrap_or(usize::MAX)];
-        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-        let read = file.seek(SeekFrom::Start(offset)).and_then(|_| file.read_exact(&mut bytes));
+        let file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let read = read_at(&file, offset, &mut bytes);
         read.map_err(|error| FileError::Io(self.path.clone(), error))?;
         Ok(bytes)
     }
@@ -87,6 +87,18 @@ impl RandomAccess {
     pub(in crate::recording) fn damaged(&self, offset: u64, reason: &str) -> FileError {
         FileError::Damaged(self.path.clone(), offset, reason.to_owned())
     }
+}
+
+#[cfg(unix)]
+fn read_at(file: &File, offset: u64, bytes: &mut [u8]) -> io::Result<()> {
+    std::os::unix::fs::FileExt::read_exact_at(file, bytes, offset)
+}
+
+#[cfg(not(unix))]
+fn read_at(mut file: &File, offset: u64, bytes: &mut [u8]) -> io::Result<()> {
+    use std::io::{Read, Seek, SeekFrom};
+    file.seek(SeekFrom::Start(offset))?;
+    file.read_exact(bytes)
 }
 
 impl From<(PathBuf, io::Error)> for RecordingError {

@@ -1,20 +1,29 @@
 //! Frames: a text as its difference from a base.
 //!
 //! A frame is the length of the text, then operations until the text is complete. They append bytes and move a cursor
-//! through the base. Each begins with a number: a length times 4, plus the kind of the operation.
-//! - `COPY`: appends bytes of the base at the cursor, which moves behind them.
+//! through the source: the base, followed by the text as far as it is complete. Each begins with a number: a length times 4,
+//! plus the kind of the operation.
+//! - `COPY`: appends bytes of the source at the cursor, which moves behind them.
 //! - `INSERT`: appends bytes of the frame.
-//! - `REPLACE`: appends bytes of the frame, and the cursor moves over as many of the base.
-//! - `OTHER`: the length is the number of one of these: `SEEK` moves the cursor by a signed number; `VERSION` appends the
-//!   version as digits, and the cursor moves over that of the base; `TIME` appends `2026-11-24T03:12:00`, and the cursor
-//!   moves over as many bytes. A time is a difference in seconds, from the time of receipt or from the last time of the
-//!   frame: most times of a change are the present, or repeat.
+//! - `REPLACE`: appends bytes of the frame, and the cursor moves over as many of the source.
+//! - `OTHER`: the length is the number of one of these, or from `DIGITS` on a length plus that number:
+//!   - `SEEK` moves the cursor by a signed number.
+//!   - `VERSION` appends the version as digits, and the cursor moves over that of the base. `NAME` does so with the name.
+//!   - `TIME` appends `2026-11-24T03:12:00`, and the cursor moves over as many bytes. A time is a difference in seconds, from
+//!     the time of receipt or from the last time of the frame: most times of a change are the present, or repeat.
+//!   - `NEW_VERSION`, `NEW_NAME` and `NEW_TIME` append these, and the cursor stays.
+//!   - `NEW_UID` appends a uid, `8c2f1a04-…`, of 16 bytes of the frame.
+//!   - `NEW_DIGITS` appends as many hexadecimal digits as a number says; two of them are one byte of the frame.
+//!   - `DIGITS` appends bytes of the source in which each hexadecimal digit is replaced, and the cursor moves behind them.
 
+mod index;
+mod packing;
 mod read;
+mod run;
 mod time;
 mod write;
 
-pub(in crate::recording) use read::read_frame;
+pub(in crate::recording) use read::{MAX_LEN, read_frame};
 pub(in crate::recording) use write::FrameWriter;
 
 const COPY: u64 = 0;
@@ -25,17 +34,37 @@ const OTHER: u64 = 3;
 const SEEK: u64 = 0;
 const VERSION: u64 = 1;
 const TIME: u64 = 2;
+const NEW_VERSION: u64 = 3;
+const NEW_TIME: u64 = 4;
+const NEW_DIGITS: u64 = 5;
+const NAME: u64 = 6;
+const NEW_NAME: u64 = 7;
+const NEW_UID: u64 = 8;
+const DIGITS: u64 = 9;
 
-/// What a frame may refer to besides its base.
+/// The values that a frame may refer to, apart from its base.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::recording) struct FrameContext {
+pub(in crate::recording) struct FrameContext<'a> {
     /// The version of the text.
     pub(in crate::recording) version: u64,
     /// The time at which it was received, in Unix milliseconds.
     pub(in crate::recording) received: i64,
+    /// The name of the object, if the base is the text of another one.
+    name: &'a str,
+    /// The length of the other name.
+    base_name_len: usize,
 }
 
-impl FrameContext {
+impl<'a> FrameContext<'a> {
+    pub(in crate::recording) fn new(version: u64, received: i64) -> Self {
+        Self { version, received, name: "", base_name_len: 0 }
+    }
+
+    /// Adds the name of the object, and the length of that of the base.
+    pub(in crate::recording) fn with_name(self, name: &'a str, base_name_len: usize) -> Self {
+        Self { name, base_name_len, ..self }
+    }
+
     /// Returns the time of receipt in Unix seconds.
     fn seconds(&self) -> i64 {
         self.received.div_euclid(1000)

@@ -4,7 +4,8 @@ use proptest::prelude::*;
 
 use super::*;
 
-const CONTEXT: FrameContext = FrameContext { version: 4_017, received: 1_795_489_920_345 };
+const CONTEXT: FrameContext<'_> =
+    FrameContext { version: 4_017, received: 1_795_489_920_345, name: "web-7d9f8c-abcde", base_name_len: 11 };
 
 fn frame_of(text: &[u8], base: &[u8], base_version: u64) -> Vec<u8> {
     let mut frame = Vec::new();
@@ -37,6 +38,72 @@ fn a_text_without_a_base_is_its_own_frame() {
     assert!(frame_of(br#"{"a":"2026-11-24T03:12:00Z"}"#, b"", 0).len() <= 31);
 }
 
+#[test]
+fn the_name_takes_a_byte() {
+    let text = |name: &str| {
+        format!(r#"{{"metadata":{{"name":"{name}","namespace":"shop","labels":{{"app":"web"}}}}}}"#)
+    };
+    let frame = frame_of(text("web-7d9f8c-abcde").as_bytes(), text("web-1234567").as_bytes(), 0);
+    assert!(frame.len() <= 5, "{frame:?}");
+    frame_of(text("web-7d9f8c-abcde").as_bytes(), text("web-7d9f8c-abcdefgh").as_bytes(), 0);
+    frame_of(text("web-7d9f8c-abcde").as_bytes(), text("x").as_bytes(), 0);
+}
+
+/// An endpoint of a slice, as its controller writes it.
+fn endpoint(random: &mut fastrand::Rng) -> String {
+    let address = format!("10.{}.{}.{}", random.u8(..), random.u8(..), random.u8(..));
+    let (uid, name) = (random.u128(..), random.u32(0x1000_0000..));
+    format!(
+        r#"{{"addresses":["{address}"],"conditions":{{"ready":true,"serving":true,"terminating":false}},"nodeName":"node-{}","targetRef":{{"kind":"Pod","namespace":"shop","name":"web-7d9f8c-{name:x}","uid":"{uid:032x}"}}}}"#,
+        random.u8(..)
+    )
+}
+
+#[test]
+fn an_endpoint_that_moves_to_the_end_takes_few_bytes() {
+    let mut random = fastrand::Rng::with_seed(5);
+    let mut endpoints: Vec<String> = (0..59).map(|_| endpoint(&mut random)).collect();
+    let text =
+        |endpoints: &[String]| format!(r#"{{"kind":"EndpointSlice","endpoints":[{}]}}"#, endpoints.join(","));
+    let base = text(&endpoints);
+    let moved = endpoints.remove(20).replacen("true", "false", 2);
+    endpoints.push(moved);
+    let frame = frame_of(text(&endpoints).as_bytes(), base.as_bytes(), 0);
+    assert!(frame.len() <= 48, "{} bytes: {frame:?}", frame.len());
+    // Another endpoint takes its random part: a uid of 16 bytes, a name, an address.
+    endpoints.pop();
+    endpoints.push(endpoint(&mut random));
+    let frame = frame_of(text(&endpoints).as_bytes(), base.as_bytes(), 0);
+    assert!(frame.len() <= 96, "{} bytes: {frame:?}", frame.len());
+}
+
+#[test]
+fn random_digits_take_half_of_their_length() {
+    let (one, other) = ("0123456789abcdef".repeat(4), "fedcba9876543210".repeat(4));
+    let text = |id: &str| format!(r#"{{"containerID":"containerd://{id}","ready":true}}"#);
+    let frame = frame_of(text(&one).as_bytes(), text(&other).as_bytes(), 0);
+    assert!(frame.len() <= 42, "{} bytes: {frame:?}", frame.len());
+    let without = r#"{"containerID":"","ready":true}"#;
+    let frame = frame_of(text(&one).as_bytes(), without.as_bytes(), 0);
+    assert!(frame.len() <= 60, "{} bytes: {frame:?}", frame.len());
+}
+
+#[test]
+fn a_small_frame_reads_as_a_bounded_text() {
+    // A length of 256 MB, and a base that is copied again and again.
+    let base = vec![b'x'; 1 << 20];
+    let mut frame = Vec::new();
+    crate::recording::bytes::put_number(&mut frame, 256 << 20);
+    for _ in 0..256 {
+        crate::recording::bytes::put_number(&mut frame, (1 << 20) << 2 | COPY);
+        crate::recording::bytes::put_number(&mut frame, SEEK << 2 | OTHER);
+        crate::recording::bytes::put_signed(&mut frame, -(1 << 20));
+    }
+    let mut read = Vec::new();
+    assert_eq!(read_frame(&frame, &base, 0, &CONTEXT, &mut read), None);
+    assert_eq!(read.capacity(), 0, "the length alone is refused");
+}
+
 fn piece() -> impl Strategy<Value = String> {
     prop_oneof![
         prop::sample::select(
@@ -49,6 +116,8 @@ fn piece() -> impl Strategy<Value = String> {
                 r#"{"name":"web-7d9f8c-abcde","namespace":"shop"}"#,
                 "\"",
                 "4017\"",
+                "\"containerd://0123456789abcdef0123456789abcdef\"",
+                "\"containerd://9123456789abcdef0123456789abcde0\"",
             ][..]
         )
         .prop_map(str::to_owned),

@@ -1,22 +1,47 @@
 //! Writes frames.
 
-use super::{COPY, FrameContext, INSERT, OTHER, REPLACE, SEEK, TIME, VERSION, time};
-use crate::recording::bytes::{put_number, put_signed};
+use super::FrameContext;
+use super::index::{Index, WORD};
+use super::run::{Run, common};
+use crate::recording::bytes::put_number;
 
-/// The number of equal bytes at which the base continues after a difference. Fewer cost as much as they save.
-const MATCH: usize = 8;
+/// The number of equal bytes after a difference that make a search for a longer agreement superfluous.
+const LONG: usize = 192;
 
-/// The longest difference of equal length on both sides that is looked for.
-const MAX_REPLACED: usize = 48;
+/// The equal bytes that a move of the cursor costs. The length of a move over inserted or removed bytes is the same in many
+/// frames, and little is left of it after compression; other moves differ from object to object, and cost more than a repeated
+/// text without them.
+const NEAR_COST: usize = 6;
+const FAR_COST: usize = 40;
 
-/// The slots of the table of positions.
-const SLOTS: usize = 1 << 13;
+/// The bytes over which a move is near.
+const NEAR: usize = 600;
 
-/// Writes frames. It is reused for its table.
+/// The equal bytes that any agreement must save.
+const MIN_GAIN: usize = 6;
+
+/// The positions after the first agreement at which a longer one is looked for.
+const LOOK_AHEAD: usize = 16;
+
+/// Writes frames. It is reused for its tables.
 #[derive(Debug, Default)]
 pub(in crate::recording) struct FrameWriter {
-    /// For the hash of [`MATCH`] bytes, their last position in the base plus 1.
-    positions: Vec<u32>,
+    index: Index,
+    /// The number of words of the text in the index.
+    indexed: usize,
+}
+
+/// A place where the source continues after a difference.
+#[derive(Debug, Clone, Copy)]
+struct Continuation {
+    /// The bytes of the text without a counterpart.
+    count: usize,
+    /// The position in the source.
+    cursor: usize,
+    /// The equal bytes.
+    same: usize,
+    /// The equal bytes less the cost of a move.
+    gain: usize,
 }
 
 impl FrameWriter {
@@ -26,170 +51,101 @@ impl FrameWriter {
         text: &[u8],
         base: &[u8],
         base_version: u64,
-        context: &FrameContext,
+        context: &FrameContext<'_>,
         frame: &mut Vec<u8>,
     ) {
         put_number(frame, text.len() as u64);
-        let version = context.version.to_string();
-        let skipped = base_version.to_string().len();
-        let last_time = context.seconds();
-        let mut run = Run { text, base, context, version, skipped, at: 0, cursor: 0, copied: 0, last_time };
+        let mut run = Run::new(text, base, base_version, context);
         let mut is_indexed = false;
-        while run.at < text.len() {
-            let same = common(&text[run.at..], base.get(run.cursor..).unwrap_or_default());
-            run.copy(same);
+        loop {
+            run.copy();
             if run.at == text.len() {
                 break;
             }
-            if run.write_symbol(frame) || run.replace(frame) {
+            if run.write_symbol(frame) {
+                continue;
+            }
+            let replaced = run.replaced();
+            if let Some((count, same)) = replaced
+                && (same >= LONG || run.at + count + same == text.len())
+            {
+                run.replace(count, frame);
                 continue;
             }
             if !is_indexed {
-                self.index(base);
+                self.index.reset(base, text.len());
+                self.indexed = 0;
                 is_indexed = true;
             }
-            let (count, cursor) = self.resume(&run);
-            run.insert(count, cursor, frame);
+            self.index_text(&run);
+            match (replaced, self.find(&run)) {
+                (Some((count, same)), found) if is_better(&run, count, same, found) => {
+                    run.replace(count, frame);
+                }
+                (_, Some(found)) => run.insert(found.count, found.cursor, frame),
+                (_, None) => run.insert(text.len() - run.at, run.cursor, frame),
+            }
         }
         run.flush_copy(frame);
     }
 
-    /// Records the positions of the base.
-    fn index(&mut self, base: &[u8]) {
-        self.positions.clear();
-        self.positions.resize(SLOTS, 0);
-        for (at, word) in (1u32..).zip(base.windows(MATCH)) {
-            self.positions[slot(word)] = at;
+    /// Adds the words of the text before the current position.
+    fn index_text(&mut self, run: &Run<'_>) {
+        let done = &run.text[..run.at];
+        for at in self.indexed..(done.len() + 1).saturating_sub(WORD) {
+            self.index.add(run.base.len() + at, &done[at..at + WORD]);
+            self.indexed = at + 1;
         }
     }
 
-    /// Returns how many bytes of the text have no counterpart, and where the base continues after them.
-    fn resume(&self, run: &Run<'_>) -> (usize, usize) {
+    /// Returns where the source continues: the best of the first places.
+    fn find(&self, run: &Run<'_>) -> Option<Continuation> {
         let rest = &run.text[run.at..];
-        for (count, word) in rest.windows(MATCH).enumerate() {
-            let near = run.base.get(run.cursor..).and_then(|base| base.get(..MATCH)) == Some(word);
-            if near && count > 0 {
-                return (count, run.cursor);
+        let mut best: Option<Continuation> = None;
+        for (count, word) in rest.windows(WORD).enumerate() {
+            if best.is_some_and(|best| count > best.count + LOOK_AHEAD || best.same >= LONG) {
+                break;
             }
-            let position = self.positions[slot(word)] as usize;
-            if position > 0 && run.base.get(position - 1..position - 1 + MATCH) == Some(word) {
-                return (count, position - 1);
-            }
+            self.index.positions(word, run.base.len(), run.cursor, |cursor| {
+                let found = continuation(run, count, cursor);
+                best = match (best, found) {
+                    (Some(best), Some(found)) if found.gain + best.count <= best.gain + found.count => {
+                        Some(best)
+                    }
+                    (best, found) => found.or(best),
+                };
+            });
         }
-        (rest.len(), run.cursor)
+        best
     }
 }
 
-/// A frame that is being written.
-struct Run<'a> {
-    text: &'a [u8],
-    base: &'a [u8],
-    context: &'a FrameContext,
-    /// The version as digits, and the number of those of the base.
-    version: String,
-    skipped: usize,
-    /// The positions in the text and in the base.
-    at: usize,
-    cursor: usize,
-    /// The bytes to copy that are not in the frame yet.
-    copied: usize,
-    last_time: i64,
+/// Returns whether a difference of equal length is better than another place of the source.
+fn is_better(run: &Run<'_>, count: usize, same: usize, found: Option<Continuation>) -> bool {
+    // Digits that are replaced take half of the bytes.
+    let gain = if run.is_substitution(count) { same + count / 2 } else { same };
+    found.is_none_or(|found| found.count >= count + same || gain >= found.gain)
 }
 
-impl Run<'_> {
-    fn copy(&mut self, count: usize) {
-        self.copied += count;
-        self.at += count;
-        self.cursor += count;
+/// Returns the agreement of a text from `count` bytes after the current position with the source at `cursor`, extended to
+/// the bytes before them.
+fn continuation(run: &Run<'_>, count: usize, cursor: usize) -> Option<Continuation> {
+    let rest = &run.text[run.at..];
+    let same = common(&rest[count..], run.source(cursor));
+    if same < WORD {
+        return None;
     }
-
-    fn flush_copy(&mut self, frame: &mut Vec<u8>) {
-        if self.copied > 0 {
-            put_number(frame, (self.copied as u64) << 2 | COPY);
-            self.copied = 0;
-        }
-    }
-
-    /// Writes the version or the time that the difference lies in, also if its first bytes agree with the base.
-    fn write_symbol(&mut self, frame: &mut Vec<u8>) -> bool {
-        let back = self.copied.min(time::LENGTH);
-        let Some(quote) = memchr::memrchr(b'"', &self.text[self.at - back..self.at]) else { return false };
-        let agreed = back - quote - 1;
-        let rest = &self.text[self.at - agreed..];
-        let is_version =
-            rest.starts_with(self.version.as_bytes()) && rest.get(self.version.len()) == Some(&b'"');
-        let seconds = if is_version { None } else { time::parse(rest) };
-        if !is_version && seconds.is_none() {
-            return false;
-        }
-        self.copied -= agreed;
-        self.flush_copy(frame);
-        self.cursor -= agreed;
-        self.at -= agreed;
-        if let Some(seconds) = seconds {
-            let (of_receipt, of_last) = (seconds - self.context.seconds(), seconds - self.last_time);
-            let is_nearer = of_last.unsigned_abs() < of_receipt.unsigned_abs();
-            let number = if is_nearer { of_last << 1 | 1 } else { of_receipt << 1 };
-            put_number(frame, TIME << 2 | OTHER);
-            put_signed(frame, number);
-            self.last_time = seconds;
-            self.at += time::LENGTH;
-            self.cursor += time::LENGTH;
-        } else {
-            put_number(frame, VERSION << 2 | OTHER);
-            self.at += self.version.len();
-            self.cursor += self.skipped;
-        }
-        true
-    }
-
-    /// Writes bytes that replace as many of the base.
-    fn replace(&mut self, frame: &mut Vec<u8>) -> bool {
-        let rest = &self.text[self.at..];
-        let base = self.base.get(self.cursor..).unwrap_or_default();
-        let agrees = |count: &usize| {
-            rest.get(*count..*count + MATCH)
-                .is_some_and(|word| base.get(*count..*count + MATCH) == Some(word))
-        };
-        let Some(count) = (1..MAX_REPLACED).find(agrees) else { return false };
-        self.flush_copy(frame);
-        put_number(frame, (count as u64) << 2 | REPLACE);
-        frame.extend_from_slice(&rest[..count]);
-        self.at += count;
-        self.cursor += count;
-        true
-    }
-
-    /// Writes bytes without a counterpart, after which the base continues at `cursor`.
-    fn insert(&mut self, count: usize, cursor: usize, frame: &mut Vec<u8>) {
-        self.flush_copy(frame);
-        if count > 0 {
-            put_number(frame, (count as u64) << 2 | INSERT);
-            frame.extend_from_slice(&self.text[self.at..self.at + count]);
-            self.at += count;
-        }
-        if cursor != self.cursor && self.at < self.text.len() {
-            put_number(frame, SEEK << 2 | OTHER);
-            put_signed(frame, position(cursor) - position(self.cursor));
-        }
-        self.cursor = cursor;
-    }
-}
-
-/// Returns a position in a text, which is far shorter than the type allows.
-fn position(at: usize) -> i64 {
-    i64::try_from(at).unwrap_or(i64::MAX)
-}
-
-/// Returns the number of equal bytes at the front.
-fn common(one: &[u8], other: &[u8]) -> usize {
-    let (words, _) = one.as_chunks::<8>();
-    let (others, _) = other.as_chunks::<8>();
-    let same = 8 * words.iter().zip(others).take_while(|(one, other)| one == other).count();
-    same + one[same..].iter().zip(&other[same..]).take_while(|(one, other)| one == other).count()
-}
-
-fn slot(word: &[u8]) -> usize {
-    let word = word.first_chunk().map_or(0, |word| u64::from_le_bytes(*word));
-    usize::try_from(word.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 51).unwrap_or_default()
+    // The beginning of the base or of the text.
+    let start = if cursor >= run.base.len() { run.base.len() } else { 0 };
+    let before = run.source(start).get(..cursor - start).unwrap_or_default();
+    let back =
+        rest[..count].iter().rev().zip(before.iter().rev()).take_while(|(new, old)| new == old).count();
+    let (count, cursor, same) = (count - back, cursor - back, same + back);
+    let cost = match cursor.checked_sub(run.cursor) {
+        Some(0) => 0,
+        Some(forward) if forward <= NEAR && cursor < run.base.len() => NEAR_COST,
+        _ => FAR_COST,
+    };
+    let gain = same.saturating_sub(cost);
+    (gain >= MIN_GAIN).then_some(Continuation { count, cursor, same, gain })
 }

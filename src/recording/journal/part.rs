@@ -40,7 +40,8 @@ pub(in crate::recording) struct RawEntry {
 #[derive(Debug)]
 pub(in crate::recording) enum RawItem {
     Change(RawChange),
-    Other(Item),
+    /// Boxed: nearly all entries are changes.
+    Other(Box<Item>),
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -82,7 +83,7 @@ impl Part {
     }
 }
 
-/// What the records of a chunk depend on from earlier chunks.
+/// The state of earlier chunks that the records of a chunk depend on.
 #[derive(Debug, Default)]
 pub(super) struct Position {
     pub(super) tables: Tables,
@@ -111,7 +112,7 @@ impl Position {
                     let item = take_item(&mut cursor, &self.tables, context, received)?;
                     self.version = item_version(&item).unwrap_or(self.version);
                     let (received, version) = (self.received, self.version);
-                    part.entries.push(RawEntry { received, version, item: RawItem::Other(item) });
+                    part.entries.push(RawEntry { received, version, item: RawItem::Other(Box::new(item)) });
                 }
                 _ => return None,
             }

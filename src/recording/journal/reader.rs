@@ -8,11 +8,18 @@ use std::sync::Arc;
 
 use super::part::{JournalObject, Part, Position};
 use super::stream::Decompression;
-use crate::recording::files::{FileError, Header, Kind};
+use crate::recording::files::{FileError, Header, HeaderError, Kind};
 use crate::recording::tables::Tables;
 
 /// The head of a chunk: the length of its payload, the number of its entries, and the checksum of these and the payload.
 const HEAD: usize = 12;
+
+/// The bit of the number of entries that says that a compressed stream begins with the chunk: a writer can't continue that of
+/// another one.
+pub(super) const RESTART: u32 = 1 << 31;
+
+/// The bytes within which the second copy of the header begins.
+const MAX_HEADER: usize = 64 << 10;
 
 /// The entries of a journal up to some moment. Cloning copies no entries.
 #[derive(Debug, Clone)]
@@ -44,8 +51,10 @@ pub(in crate::recording) struct JournalReader {
     /// The end of the last whole chunk, and of the file.
     end: u64,
     file_end: u64,
-    /// Whether a chunk with a valid checksum could not be decoded: nothing after it can be.
+    /// Whether a chunk is damaged that is not the last one: nothing after it can be decoded.
     is_broken: bool,
+    /// Whether one of the two copies of the header is damaged.
+    is_damaged: bool,
 }
 
 impl JournalReader {
@@ -54,8 +63,8 @@ impl JournalReader {
         let failed = |error| FileError::Io(path.clone(), error);
         let mut bytes = Vec::new();
         File::open(&path).and_then(|mut file| file.read_to_end(&mut bytes)).map_err(failed)?;
-        let (header, length) =
-            Header::read(&bytes, Kind::Journal).map_err(|error| FileError::of_header(&path, &error))?;
+        let (header, length, is_damaged) =
+            read_header(&bytes).map_err(|error| FileError::of_header(&path, &error))?;
         let position = Position { received: header.first_time, ..Position::default() };
         let decompression = Decompression::new().map_err(failed)?;
         let last_time = header.first_time;
@@ -69,6 +78,7 @@ impl JournalReader {
             end: length as u64,
             file_end: bytes.len() as u64,
             is_broken: false,
+            is_damaged,
         };
         reader.decode(&bytes[length..]);
         Ok(reader)
@@ -97,6 +107,21 @@ impl JournalReader {
         &self.journal
     }
 
+    /// Returns whether one of the two copies of the header is damaged.
+    pub(in crate::recording) fn has_damaged_header(&self) -> bool {
+        self.is_damaged
+    }
+
+    /// Returns whether there are entries after the readable ones that can't be read.
+    pub(in crate::recording) fn is_broken(&self) -> bool {
+        self.is_broken
+    }
+
+    /// Returns what a writer needs to continue the journal: the entries, and the time and version of the last one.
+    pub(in crate::recording) fn into_end(self) -> (Journal, i64, u64) {
+        (self.journal, self.position.received, self.position.version)
+    }
+
     /// Returns the range of bytes after the last whole chunk.
     pub(in crate::recording) fn torn(&self) -> (u64, u64) {
         (self.end, self.file_end)
@@ -104,9 +129,15 @@ impl JournalReader {
 
     fn decode(&mut self, mut bytes: &[u8]) {
         while !self.is_broken
-            && let Some((chunk, entries, length)) = whole_chunk(bytes)
+            && let Some(Chunk { payload, entries, is_restart, length }) = whole_chunk(bytes)
         {
-            let text = self.decompression.text(chunk).ok();
+            if is_restart {
+                match Decompression::new() {
+                    Ok(decompression) => self.decompression = decompression,
+                    Err(_) => return,
+                }
+            }
+            let text = self.decompression.text(payload).ok();
             let part = text.and_then(|text| self.position.decode(text, &self.context));
             let Some(part) = part.filter(|part| part.entries.len() == entries) else {
                 self.is_broken = true;
@@ -120,12 +151,43 @@ impl JournalReader {
             self.journal.length = self.end;
             bytes = &bytes[length..];
         }
+        // What a killed writer left ends the file; anything else was damaged later.
+        self.is_broken |= (1..bytes.len()).any(|at| whole_chunk(&bytes[at..]).is_some());
     }
 }
 
-/// Returns the payload of the chunk at the front, the number of its entries, and its whole length; `None` if it is not
-/// complete and undamaged.
-fn whole_chunk(bytes: &[u8]) -> Option<(&[u8], usize, usize)> {
+/// A chunk of a journal.
+struct Chunk<'a> {
+    payload: &'a [u8],
+    entries: usize,
+    /// Whether a compressed stream begins with it.
+    is_restart: bool,
+    /// The length with its head.
+    length: usize,
+}
+
+/// Reads the header, of which there are two copies: the whole journal depends on it. Returns its length, and whether a copy
+/// is damaged.
+fn read_header(bytes: &[u8]) -> Result<(Header, usize, bool), HeaderError> {
+    match Header::read(bytes, Kind::Journal) {
+        Ok((header, length)) => {
+            let copy = bytes.get(..2 * length).ok_or(HeaderError::Damaged("the header is incomplete"))?;
+            Ok((header, 2 * length, copy[..length] != copy[length..]))
+        }
+        Err(error @ HeaderError::Newer(_)) => Err(error),
+        Err(error) => {
+            let front = &bytes[..bytes.len().min(MAX_HEADER)];
+            let copies = (1..front.len()).filter(|at| Header::is_at(&front[*at..]));
+            let mut whole =
+                copies.filter_map(|at| Some((at, Header::read(&bytes[at..], Kind::Journal).ok()?)));
+            let found = whole.find(|(at, (_, length))| at == length);
+            found.map(|(_, (header, length))| (header, 2 * length, true)).ok_or(error)
+        }
+    }
+}
+
+/// Returns the chunk at the front; `None` if it is not complete and undamaged.
+fn whole_chunk(bytes: &[u8]) -> Option<Chunk<'_>> {
     let [head @ .., a, b, c, d]: &[u8; HEAD] = bytes.first_chunk()?;
     let number = |at: usize| head[at..at + 4].try_into().map(u32::from_le_bytes).ok();
     let length = usize::try_from(number(0)?).ok()?;
@@ -133,8 +195,12 @@ fn whole_chunk(bytes: &[u8]) -> Option<(&[u8], usize, usize)> {
     let mut sum = crc32fast::Hasher::new();
     sum.update(head);
     sum.update(payload);
-    let entries = usize::try_from(number(4)?).ok()?;
-    (sum.finalize() == u32::from_le_bytes([*a, *b, *c, *d])).then_some((payload, entries, HEAD + length))
+    let entries = number(4)?;
+    let is_restart = entries & RESTART != 0;
+    let entries = usize::try_from(entries & !RESTART).ok()?;
+    // A fuzzer would never pass.
+    let is_valid = cfg!(fuzzing) || sum.finalize() == u32::from_le_bytes([*a, *b, *c, *d]);
+    is_valid.then_some(Chunk { payload, entries, is_restart, length: HEAD + length })
 }
 
 impl fmt::Debug for JournalReader {

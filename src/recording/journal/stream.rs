@@ -4,14 +4,17 @@ use std::io;
 
 use zstd::stream::raw::{Decoder, Encoder, InBuffer, Operation, OutBuffer};
 
+use crate::recording::block::MAX_LEN;
+
 /// The level with which a second of entries costs the recorder little.
 const LEVEL: i32 = 3;
 
 /// The output buffer of one step.
 const STEP: usize = 64 << 10;
 
-/// The longest text of a chunk that is decompressed. A writer makes longer ones only of single entries above this size.
-const MAX_TEXT: usize = 512 << 20;
+/// The longest text of a chunk that is decompressed: a chunk ends with the entry that makes it long enough, and an entry has
+/// one text.
+const MAX_TEXT: usize = MAX_LEN;
 
 /// Compresses the chunks of one stream.
 pub(super) struct Compression(Encoder<'static>);
@@ -65,6 +68,8 @@ impl Decompression {
             }
             // A full buffer may hide more output of the input that was taken.
             if input.pos() == chunk.len() && produced.len() < STEP {
+                // A journal consists of many chunks, which stay in memory.
+                text.shrink_to_fit();
                 return Ok(text);
             }
         }

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::part::{AUTHOR, CHANGE, COLUMNS, OBJECT, OTHER, RESOURCE};
+use super::reader::{JournalReader, RESTART};
 use super::record::{item_version, put_item};
 use super::stream::Compression;
 use crate::object::{ApiResource, Column};
@@ -33,6 +34,8 @@ pub(in crate::recording) struct JournalWriter {
     path: PathBuf,
     file: File,
     stream: Compression,
+    /// Whether the next chunk begins the stream.
+    is_restart: bool,
     /// The number of the first entry.
     first: u64,
     /// The records since the last chunk, and the number of entries among them.
@@ -67,12 +70,41 @@ impl JournalWriter {
             ..Header::default()
         };
         header.put(Kind::Journal, &mut bytes);
+        // Twice: without its header, the whole journal would be lost.
+        bytes.extend_from_within(..);
         let mut file = files::create_empty(&path)?;
         file.write_all(&bytes)?;
+        let length = bytes.len() as u64;
+        Self::new(path, file, first, time, length)
+    }
+
+    /// Continues a journal after its last whole chunk; what follows it is cut.
+    pub(in crate::recording) fn resume(reader: JournalReader) -> io::Result<Self> {
+        let (journal, received, version) = reader.into_end();
+        let file = files::append_to(&journal.path, journal.length)?;
+        let mut writer =
+            Self::new(journal.path.clone(), file, journal.header.first, received, journal.length)?;
+        writer.version = version;
+        writer.entries = journal.entries;
+        writer.text_length = journal.parts.iter().map(|part| part.bytes.len() as u64).sum();
+        for (number, author) in (1u32..).zip(&journal.tables.authors) {
+            writer.authors.insert(author.clone(), number);
+        }
+        writer.objects.resize_with(journal.tables.resources.len(), HashMap::new);
+        for object in journal.objects() {
+            writer.objects[object.resource as usize].insert(Arc::clone(&object.key), writer.object_count);
+            writer.object_count += 1;
+        }
+        writer.tables = journal.tables;
+        Ok(writer)
+    }
+
+    fn new(path: PathBuf, file: File, first: u64, received: i64, length: u64) -> io::Result<Self> {
         Ok(Self {
             path,
             file,
             stream: Compression::new()?,
+            is_restart: true,
             first,
             pending: Vec::new(),
             pending_entries: 0,
@@ -80,10 +112,10 @@ impl JournalWriter {
             authors: HashMap::new(),
             objects: Vec::new(),
             object_count: 0,
-            received: time,
+            received,
             version: 0,
             entries: 0,
-            length: bytes.len() as u64,
+            length,
             text_length: 0,
         })
     }
@@ -224,7 +256,8 @@ impl JournalWriter {
         let length = u32::try_from(payload.len()).map_err(io::Error::other)?;
         let mut chunk = Vec::with_capacity(12 + payload.len());
         chunk.extend_from_slice(&length.to_le_bytes());
-        chunk.extend_from_slice(&self.pending_entries.to_le_bytes());
+        let restart = if std::mem::take(&mut self.is_restart) { RESTART } else { 0 };
+        chunk.extend_from_slice(&(self.pending_entries | restart).to_le_bytes());
         let mut sum = crc32fast::Hasher::new();
         sum.update(&chunk);
         sum.update(&payload);

@@ -124,7 +124,7 @@ impl Keyframe {
                     let flags = if object.has_own_version { Flags::OWN_VERSION } else { 0 };
                     let (own, frame) =
                         split_version(object.body.of(&payload)?, Flags::from_number(flags.into())?)?;
-                    let context = FrameContext { version: object.version, received: self.header.first_time };
+                    let context = FrameContext::new(object.version, self.header.first_time);
                     let text = siblings.read(frame, all.names.get(at).0, context)?;
                     if wanted(at) {
                         receive(at, own, text);

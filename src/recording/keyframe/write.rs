@@ -13,8 +13,8 @@ use crate::recording::journal::{put_optional, put_version};
 use crate::recording::names::Names;
 use crate::recording::position::Position;
 use crate::recording::segment::{
-    BODIES, DOCUMENT, FILTERS, FileWriter, Footer, ITEMS, KEYFRAME_FOOTER, NAMES, ROWS, Sibling, TypeFooter,
-    stem_hash,
+    BODIES, Compressed, DOCUMENT, FILTERS, FileWriter, Footer, ITEMS, KEYFRAME_FOOTER, NAMES, ROWS, Sibling,
+    TypeFooter, stem_hash,
 };
 use crate::recording::tables::Tables;
 use crate::recording::tracked::Tracked;
@@ -37,8 +37,8 @@ pub(in crate::recording) struct Snapshot {
     pub(in crate::recording) positions: Vec<Position>,
 }
 
-/// Returns the bytes of the keyframe of a snapshot.
-pub(in crate::recording) fn write(snapshot: &mut Snapshot) -> Vec<u8> {
+/// Returns the parts of the keyframe of a snapshot.
+pub(in crate::recording) fn write(snapshot: &mut Snapshot) -> Vec<Vec<u8>> {
     let mut out = Vec::new();
     let header = Header {
         context: snapshot.context.clone(),
@@ -91,6 +91,14 @@ fn put_positions(positions: &[Position], tables: &Tables, out: &mut Vec<u8>) {
     }
 }
 
+/// A group of objects that is complete.
+struct Done {
+    first: usize,
+    columns: Vec<(u64, u64, u64)>,
+    bodies: Compressed,
+    rows: Compressed,
+}
+
 /// A group of objects that is being written.
 #[derive(Default)]
 struct Group {
@@ -99,6 +107,14 @@ struct Group {
     /// For each object: version, length of the body with whether it begins with the object's own version, and length of
     /// the row plus 1, or 0 without a row.
     columns: Vec<(u64, u64, u64)>,
+}
+
+impl Group {
+    fn finish(self, next: usize) -> Done {
+        let first = next - self.columns.len();
+        let bodies = Compressed::new(BODIES, &self.bodies, first);
+        Done { first, columns: self.columns, bodies, rows: Compressed::new(ROWS, &self.rows, first) }
+    }
 }
 
 fn write_type(
@@ -114,7 +130,7 @@ fn write_type(
     let mut sibling = Sibling::default();
     for (at, known) in objects.iter().enumerate() {
         if group.columns.len() == GROUP || group.bodies.len() >= GROUP_BYTES {
-            groups.push((at - group.columns.len(), std::mem::take(&mut group)));
+            groups.push(std::mem::take(&mut group).finish(at));
             sibling.clear();
         }
         let object = &known.object;
@@ -126,7 +142,7 @@ fn write_type(
         if has_own {
             put_text(&mut group.bodies, own.as_bytes());
         }
-        let context = FrameContext { version: known.version, received };
+        let context = FrameContext::new(known.version, received);
         sibling.write(&object.json(), object.key(), context, &mut group.bodies);
         let body = (group.bodies.len() - before) as u64 * 2 + u64::from(has_own);
         let before = group.rows.len();
@@ -137,22 +153,17 @@ fn write_type(
         let row = known.row.as_ref().map_or(0, |_| (group.rows.len() - before) as u64 + 1);
         group.columns.push((known.version, body, row));
     }
-    groups.push((objects.len() - group.columns.len(), group));
-    write_groups(resource, &names, &groups, file)
+    groups.push(group.finish(objects.len()));
+    write_groups(resource, &names, groups, file)
 }
 
 /// Writes the blocks in the order of the footer.
-fn write_groups(
-    resource: usize,
-    names: &Names,
-    groups: &[(usize, Group)],
-    file: &mut FileWriter,
-) -> TypeFooter {
+fn write_groups(resource: usize, names: &Names, groups: Vec<Done>, file: &mut FileWriter) -> TypeFooter {
     let objects = u32::try_from(names.len()).unwrap_or(u32::MAX);
     let mut footer = TypeFooter { resource, objects, entries: objects, ..TypeFooter::default() };
     let mut filters = Vec::new();
-    for (first, group) in groups {
-        let range = *first..first + group.columns.len();
+    for group in &groups {
+        let range = group.first..group.first + group.columns.len();
         let mut payload = Vec::new();
         put_number(&mut payload, range.len() as u64);
         names.put(range.clone(), &mut payload);
@@ -163,15 +174,15 @@ fn write_groups(
         }
         group.columns.iter().for_each(|(_, body, _)| put_number(&mut payload, *body));
         group.columns.iter().for_each(|(.., row)| put_number(&mut payload, *row));
-        footer.names.push(file.block(NAMES, &payload, *first));
+        footer.names.push(file.block(NAMES, &payload, group.first));
         names.put_filter(range, &mut filters);
     }
     footer.filters.push(file.block(FILTERS, &filters, 0));
-    for (first, group) in groups {
-        footer.bodies.push(file.block(BODIES, &group.bodies, *first));
+    let mut rows = Vec::with_capacity(groups.len());
+    for group in groups {
+        footer.bodies.push(file.append(group.bodies));
+        rows.push(group.rows);
     }
-    for (first, group) in groups {
-        footer.rows.push(file.block(ROWS, &group.rows, *first));
-    }
+    footer.rows.extend(rows.into_iter().map(|block| file.append(block)));
     footer
 }

@@ -1,16 +1,16 @@
 //! The states of objects to which later changes refer.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use jiff::Timestamp;
 
 use super::catalog::time_of;
-use super::chains::{Chains, SegmentLog};
+use super::chains::{Chains, SegmentLog, identity};
 use super::cut::Cut;
 use super::segment_file::{PayloadBytes, Segment};
-use super::state::identity;
-use super::texts::{Bodies, Text};
+use super::texts::Bodies;
 use crate::lines::{Change, ChangeKind};
 use crate::object::{ApiResource, Ingest};
 use crate::recording::entry::{Author, Entry, Item};
@@ -26,20 +26,35 @@ pub(in crate::recording) fn tracked(
     resource: &ApiResource,
     wanted: impl Fn(&str) -> bool,
 ) -> Result<HashMap<Arc<str>, Tracked>, FileError> {
-    let chains = Chains::collect(cut, resource, |key, _| wanted(key))?;
+    tracked_of(&Chains::collect(cut, resource, |key, _| wanted(key))?, cut, resource)
+}
+
+/// Returns the state of one object.
+pub(super) fn tracked_object(
+    cut: &Cut,
+    resource: &ApiResource,
+    key: &str,
+) -> Result<Option<Tracked>, FileError> {
+    let mut all = tracked_of(&Chains::of_object(cut, resource, key)?, cut, resource)?;
+    Ok(all.remove(key))
+}
+
+fn tracked_of(
+    chains: &Chains,
+    cut: &Cut,
+    resource: &ApiResource,
+) -> Result<HashMap<Arc<str>, Tracked>, FileError> {
     let rows = chains.templates(cut, resource)?;
     let now = cut.time.unwrap_or(Timestamp::UNIX_EPOCH);
     let ingest = ingest(resource.type_meta());
-    let mut all = HashMap::with_capacity(rows.len());
-    chains.decode(cut, resource, &mut |number, own, text| {
+    let all = chains.decode(cut, resource, &|number, own, text| {
         let chain = &chains.objects[number];
         let row = rows[number].clone();
         let object = with_row(identity(chain, own).object(text, &ingest)?, row.as_ref(), now)?;
         let tracked = Tracked { object: Arc::new(object), version: chain.version, row };
-        all.insert(Arc::clone(&chain.key), tracked);
-        Some(())
+        Some((Arc::clone(&chain.key), tracked))
     })?;
-    Ok(all)
+    Ok(all.into_iter().collect())
 }
 
 /// Turns the changes of one type and segment into entries.
@@ -51,7 +66,7 @@ pub(super) struct ChangeReader<'a> {
     ingest: Ingest,
     bodies: Bodies<'a>,
     rows: Option<(u32, PayloadBytes<'a>)>,
-    scratch: Vec<u8>,
+    text: Vec<u8>,
 }
 
 impl<'a> ChangeReader<'a> {
@@ -69,7 +84,7 @@ impl<'a> ChangeReader<'a> {
             ingest: ingest(resource.type_meta()),
             bodies: Bodies::new(segment, resource, log),
             rows: None,
-            scratch: Vec::new(),
+            text: Vec::new(),
         }
     }
 
@@ -81,21 +96,20 @@ impl<'a> ChangeReader<'a> {
         tracked: &mut Option<Tracked>,
     ) -> Result<Entry, FileError> {
         let entry = self.log.log.entries[number as usize];
-        let mut text = Text::default();
-        if !entry.flags.has(Flags::WHOLE) {
-            let base = tracked
-                .as_ref()
-                .ok_or_else(|| self.bodies.invalid(number, "the previous state is missing"))?;
-            text = Text { bytes: base.object.json().into_owned(), version: base.version };
+        let base = tracked.as_ref().filter(|_| !entry.flags.has(Flags::WHOLE));
+        if base.is_none() && !entry.flags.has(Flags::WHOLE) {
+            return Err(self.bodies.invalid(number, "the previous state is missing"));
         }
-        let own = self.bodies.decode(number, &mut text, &mut self.scratch)?;
+        let (base, base_version) =
+            base.map_or((Cow::Borrowed(&[][..]), 0), |base| (base.object.json(), base.version));
+        let own = self.bodies.decode(number, &base, base_version, &mut self.text)?;
         let (key, namespace_len) = self.log.log.names.get(object);
         let context = self.bodies.context(&entry);
         let identity = Identity { key, namespace_len, version: context.version, own_version: own.as_deref() };
         let received = time_of(context.received);
         let row = self.row(number, tracked.as_ref())?;
         let object = identity
-            .object(&text.bytes, &self.ingest)
+            .object(&self.text, &self.ingest)
             .and_then(|object| with_row(object, row.as_ref(), received));
         let object = object.ok_or_else(|| self.bodies.invalid(number, "a text is not that of its object"))?;
         let object = Arc::new(object);

@@ -17,6 +17,9 @@ use crate::recording::segment::read_header;
 /// at a time.
 const ATTEMPTS: usize = 10;
 
+/// The length up to which a journal without a readable header has no entries: its writer was killed while it was created.
+pub(in crate::recording) const MAX_EMPTY_JOURNAL: u64 = 4 << 10;
+
 /// The files of a recording.
 #[derive(Debug)]
 pub(in crate::recording) struct Catalog {
@@ -26,6 +29,8 @@ pub(in crate::recording) struct Catalog {
     pub(super) segments: Vec<Arc<SegmentFile>>,
     /// The numbers of the keyframes, in order.
     pub(super) keyframes: Vec<u64>,
+    /// The numbers of the entries before which the state is not known, in order.
+    pub(super) losses: Vec<u64>,
 }
 
 impl Catalog {
@@ -62,11 +67,12 @@ impl Catalog {
         let is_sealed = |number: u64| listed.contains(&(number, Kind::Segment));
         journals.retain(|reader| listed.contains(&(reader.journal().header.first, Kind::Journal)));
         let mut segments = Vec::new();
-        let mut keyframes = Vec::new();
+        let (mut keyframes, mut losses) = (Vec::new(), Vec::new());
         for (number, kind) in &listed {
             let path = files::path_of(dir, *kind, *number);
             match kind {
                 Kind::Keyframe => keyframes.push(*number),
+                Kind::Loss => losses.push(*number),
                 Kind::Segment => {
                     let known = previous.and_then(|previous| previous.sealed(*number));
                     segments.push(known.unwrap_or_else(|| Arc::new(SegmentFile::sealed(*number, path))));
@@ -74,13 +80,11 @@ impl Catalog {
                 // A segment is renamed into place before its journal is removed.
                 Kind::Journal if is_sealed(*number) => {}
                 Kind::Journal => {
-                    if let Some(journal) = read_journal(path, *number, journals)? {
-                        segments.push(Arc::new(journal));
-                    }
+                    segments.extend(read_journal(path, *number, journals)?.into_iter().map(Arc::new));
                 }
             }
         }
-        let mut catalog = Self { dir: dir.to_owned(), context: "".into(), segments, keyframes };
+        let mut catalog = Self { dir: dir.to_owned(), context: "".into(), segments, keyframes, losses };
         catalog.drop_incomplete_beginning();
         catalog.context = catalog.read_context()?.into();
         Ok(catalog)
@@ -125,6 +129,29 @@ impl Catalog {
 
     pub(super) fn open_keyframe(&self, number: u64) -> Result<Keyframe, FileError> {
         Keyframe::open(files::path_of(&self.dir, Kind::Keyframe, number))
+    }
+
+    /// Returns the last keyframe up to an entry, and the number of the entry from which segments lead to the state before it.
+    /// That is later than the keyframe if a state was lost since then: from there, entries refer to nothing.
+    pub(super) fn base(&self, number: u64) -> (Option<u64>, u64) {
+        let last = |numbers: &[u64]| numbers.iter().rev().find(|before| **before <= number).copied();
+        let keyframe = last(&self.keyframes);
+        match last(&self.losses) {
+            Some(loss) if keyframe.is_none_or(|keyframe| keyframe < loss) => (None, loss),
+            _ => (keyframe, keyframe.unwrap_or_default()),
+        }
+    }
+
+    /// Returns the number of the next entry from which entries refer to nothing damaged.
+    pub(super) fn next_base(&self, number: u64) -> Option<u64> {
+        let next = |numbers: &[u64]| numbers.iter().find(|after| **after > number).copied();
+        next(&self.keyframes).into_iter().chain(next(&self.losses)).min()
+    }
+
+    /// Returns the error of a state after a loss and before the next keyframe.
+    pub(super) fn lost(&self, loss: u64) -> FileError {
+        let path = files::path_of(&self.dir, Kind::Loss, loss);
+        FileError::Damaged(path, 0, "the state before it was damaged when the recorder started".to_owned())
     }
 
     /// Returns the number of the entry after the last one.
@@ -207,26 +234,51 @@ impl Catalog {
     }
 }
 
-/// Reads a journal, further if it is known. Returns `None` if its header is incomplete: its writer was killed before the
-/// first entry.
+/// Reads a journal, further if it is known. Returns nothing if it ends within its header: its writer was killed before the
+/// first entry. Entries that can't be read follow the others.
 fn read_journal(
     path: PathBuf,
     number: u64,
     journals: &mut Vec<JournalReader>,
-) -> Result<Option<SegmentFile>, FileError> {
+) -> Result<Vec<SegmentFile>, FileError> {
     if let Some(reader) = journals.iter_mut().find(|reader| reader.journal().header.first == number) {
         reader.read_more()?;
-        return Ok(Some(SegmentFile::journal(reader.journal().clone())));
+        return Ok(files_of(reader));
     }
+    let unreadable = |path, reason: String| vec![SegmentFile::Unreadable { first: number, path, reason }];
     match JournalReader::open(path) {
         Ok(reader) => {
-            let file = SegmentFile::journal(reader.journal().clone());
+            let files = files_of(&reader);
             journals.push(reader);
-            Ok(Some(file))
+            Ok(files)
         }
-        Err(FileError::Damaged(..)) => Ok(None),
+        Err(FileError::Damaged(path, _, reason)) => {
+            let length = path.metadata().map_or(0, |file| file.len());
+            Ok(if length > MAX_EMPTY_JOURNAL { unreadable(path, reason) } else { Vec::new() })
+        }
+        // The name says what the file must be.
+        Err(FileError::Foreign(path)) => {
+            Ok(unreadable(path, "the header is that of another file".to_owned()))
+        }
         Err(error) => Err(error),
     }
+}
+
+fn files_of(reader: &JournalReader) -> Vec<SegmentFile> {
+    let journal = reader.journal();
+    let mut files = Vec::new();
+    if journal.entries > 0 || !reader.is_broken() {
+        files.push(SegmentFile::journal(journal.clone()));
+    }
+    if reader.is_broken() {
+        let (first, path) = (journal.header.first + journal.entries, journal.path.clone());
+        files.push(SegmentFile::Unreadable {
+            first,
+            path,
+            reason: "the checksum of a part differs".to_owned(),
+        });
+    }
+    files
 }
 
 /// Returns a time from Unix milliseconds. Those of files were checked when they were read; other values are clamped.

@@ -4,12 +4,14 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::cut::{Cut, Limit};
+use super::segment_file::Segment;
 use crate::lines::ChangeKind;
 use crate::object::ApiResource;
 use crate::recording::files::FileError;
 use crate::recording::flags::Flags;
 use crate::recording::keyframe::KeyframeObjects;
 use crate::recording::log::{LogEntry, Place, Timeline, TypeLog};
+use crate::recording::payload::Identity;
 
 /// The place of a row.
 #[derive(Debug, Clone, Copy)]
@@ -17,6 +19,11 @@ pub(super) enum RowPlace {
     Keyframe(Place),
     /// The number of the segment, and the place in its rows.
     Segment(u32, Place),
+}
+
+/// Returns the names and the version of the object of a chain.
+pub(super) fn identity<'a>(chain: &'a Chain, own_version: Option<&'a str>) -> Identity<'a> {
+    Identity { key: &chain.key, namespace_len: chain.namespace_len, version: chain.version, own_version }
 }
 
 /// The steps to the text of one object.
@@ -33,6 +40,8 @@ pub(super) struct Chain {
     pub(super) row: Option<RowPlace>,
     /// Whether the object's own version precedes its text.
     pub(super) has_own_version: bool,
+    /// Whether the keyframe has an object of this name.
+    pub(super) is_of_keyframe: bool,
 }
 
 /// The changes of a type in one segment, with the times and versions.
@@ -60,14 +69,30 @@ type ChangesOfObjects = HashMap<Arc<str>, (u16, Vec<(u32, u32)>)>;
 struct Collected {
     numbers: HashMap<Arc<str>, usize>,
     chains: Vec<Option<Chain>>,
+    /// The number of the chains of the keyframe, which come first.
+    of_keyframe: usize,
 }
 
 impl Chains {
+    /// Collects the chain of one object.
+    pub(super) fn of_object(cut: &Cut, resource: &ApiResource, key: &str) -> Result<Self, FileError> {
+        Self::read(cut, resource, |of, _| of == key, |segment| segment.log_of(resource, key))
+    }
+
     /// Collects the chains of the objects whose key and length of namespace `wanted` accepts.
     pub(super) fn collect(
         cut: &Cut,
         resource: &ApiResource,
         wanted: impl Fn(&str, u16) -> bool,
+    ) -> Result<Self, FileError> {
+        Self::read(cut, resource, wanted, |segment| segment.log(resource))
+    }
+
+    fn read(
+        cut: &Cut,
+        resource: &ApiResource,
+        wanted: impl Fn(&str, u16) -> bool,
+        log_of: impl Fn(&Segment) -> Result<Option<TypeLog>, FileError>,
     ) -> Result<Self, FileError> {
         let mut all = Self::default();
         let mut collected = Collected::default();
@@ -84,15 +109,17 @@ impl Chains {
                         steps: Vec::new(),
                         row: object.row.map(RowPlace::Keyframe),
                         has_own_version: object.has_own_version,
+                        is_of_keyframe: true,
                     };
                     collected.insert(chain);
                 }
             }
         }
+        collected.of_keyframe = collected.chains.len();
         // For a version, all changes of an object: only the last segment shows which of them are too late.
         let mut of_version: ChangesOfObjects = HashMap::new();
         for (number, segment) in (0u32..).zip(&cut.segments) {
-            let Some(log) = segment.log(resource)? else {
+            let Some(log) = log_of(segment)? else {
                 all.logs.push(None);
                 continue;
             };
@@ -103,8 +130,7 @@ impl Chains {
                 if !wanted(key, namespace_len) {
                     continue;
                 }
-                let entries =
-                    (0u32..).zip(&log.entries).skip(log.range(object).start).take(log.range(object).len());
+                let entries = log.numbered(object);
                 match cut.limit {
                     Limit::Entries(limit) => {
                         let mut entries =
@@ -157,6 +183,7 @@ struct NextStep<'a> {
     chain: &'a mut Option<Chain>,
     key: &'a Arc<str>,
     namespace_len: u16,
+    is_of_keyframe: bool,
 }
 
 impl NextStep<'_> {
@@ -173,6 +200,7 @@ impl NextStep<'_> {
             steps: Vec::new(),
             row: None,
             has_own_version: false,
+            is_of_keyframe: self.is_of_keyframe,
         });
         if entry.flags.has(Flags::WHOLE) {
             chain.base = None;
@@ -206,7 +234,8 @@ impl Collected {
         let (key, number) = known.unwrap_or_else(|| (key.into(), self.chains.len()));
         let is_new = number == self.chains.len();
         let mut chain = if is_new { None } else { self.chains[number].take() };
-        let mut next = NextStep { chain: &mut chain, key: &key, namespace_len };
+        let is_of_keyframe = number < self.of_keyframe;
+        let mut next = NextStep { chain: &mut chain, key: &key, namespace_len, is_of_keyframe };
         while take(&mut next).is_some() {}
         match chain {
             Some(chain) if is_new => self.insert(chain),

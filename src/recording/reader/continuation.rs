@@ -1,4 +1,4 @@
-//! What a writer needs to continue a recording.
+//! The state that a writer continues a recording with.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -7,12 +7,13 @@ use bytes::Bytes;
 
 use super::bases::tracked;
 use super::catalog::Catalog;
-use super::cut::Cut;
-use super::state::{State, sorted_resources};
+use super::cut::{Cut, Limit};
+use super::resources::sorted_resources;
+use super::state::State;
 use crate::object::{ApiResource, Origin};
-use crate::recording::entry::{Item, Moment};
+use crate::recording::entry::Item;
 use crate::recording::error::RecordingError;
-use crate::recording::files::{self, FileError, Kind};
+use crate::recording::files::FileError;
 use crate::recording::position::Position;
 use crate::recording::tracked::Tracked;
 
@@ -43,32 +44,50 @@ pub(in crate::recording) struct Continuation {
     pub(in crate::recording) max_version: u64,
 }
 
+impl State {
+    /// Returns the positions of watches in the last keyframe, and the entries after it.
+    pub(in crate::recording) fn steps(&self) -> Result<(Vec<Position>, Vec<Step>), RecordingError> {
+        let (catalog, cut) = (self.catalog(), self.cut());
+        let read = || {
+            let of_keyframe = cut.keyframe.as_ref().map(|keyframe| keyframe.items(false)).transpose()?;
+            Ok((of_keyframe.unwrap_or_default().0, catalog.steps(cut)?))
+        };
+        let steps: Result<_, FileError> = read();
+        steps.map_err(|error| catalog.error(error))
+    }
+}
+
 impl Catalog {
     /// Returns the number of the next entry, and the time of the last one in Unix milliseconds.
     pub(in crate::recording) fn next_entry(&self) -> Result<(u64, Option<i64>), RecordingError> {
-        let end = self.end().map_err(|error| self.error(error))?;
-        Ok((end, self.end_time().map(jiff::Timestamp::as_millisecond)))
+        let time = self.end_time().map(jiff::Timestamp::as_millisecond);
+        match self.end().map_err(|error| self.error(error)) {
+            Ok(end) => Ok((end, time)),
+            // The last file has at most as many entries as bytes.
+            Err(RecordingError::Damaged(damage)) => {
+                let first = self.segments.last().map_or(0, |segment| segment.first());
+                let length = damage.file.metadata().map_or(0, |file| file.len());
+                Ok((first + length.max(1), time))
+            }
+            Err(error) => Err(error),
+        }
     }
 
     pub(in crate::recording) fn context(&self) -> &Arc<str> {
         &self.context
     }
 
-    /// Returns the number of the first entry of the last keyframe's state, and the sizes of the keyframe and of the sealed
-    /// segments after it.
-    pub(in crate::recording) fn last_keyframe(&self) -> Option<(u64, i64, u64)> {
-        let number = *self.keyframes.last()?;
-        let time = self.keyframe_header(number).ok()?.first_time;
-        let length =
-            |kind, number| files::path_of(&self.dir, kind, number).metadata().map_or(0, |file| file.len());
-        let after = self.segments.iter().filter(|segment| segment.first() >= number);
-        let since = after.map(|segment| length(Kind::Segment, segment.first())).sum();
-        Some((length(Kind::Keyframe, number), time, since))
+    /// Returns whether the state at the end is incomplete.
+    pub(in crate::recording) fn is_end_lost(&self) -> bool {
+        let last = self.keyframes.last();
+        self.losses.last().is_some_and(|loss| last.is_none_or(|keyframe| keyframe < loss))
     }
 
-    /// Reads the state at the end.
+    /// Reads the states at the end: all, or those since a state was lost.
     pub(in crate::recording) fn continuation(self: &Arc<Self>) -> Result<Continuation, RecordingError> {
-        let state = State::new(Arc::clone(self), self.cut(Moment::End)?);
+        let failed = |error| self.error(error);
+        let cut = self.files_before(self.end().map_err(failed)?, self.end_time()).map_err(failed)?;
+        let state = State::new(Arc::clone(self), cut);
         let documents = state.documents()?;
         let max_version = state.version();
         let (cut, resources) = (state.cut(), state.resources()?);
@@ -93,6 +112,11 @@ impl Catalog {
         let mut all = Vec::new();
         for segment in &cut.segments {
             let timeline = segment.timeline()?;
+            let first = segment.header().first;
+            let is_in = |index: u32| match cut.limit {
+                Limit::Entries(limit) => first + u64::from(index) < limit,
+                Limit::Version(version) => timeline.versions[index as usize] <= version,
+            };
             let mut steps = Vec::new();
             for resource in sorted_resources(segment.tables().resources.iter()) {
                 let Some(log) = segment.log(&resource)? else { continue };
@@ -100,7 +124,7 @@ impl Catalog {
                     let (key, namespace_len) = log.names.get(object);
                     let (namespace, name) = key.split_at_checked(namespace_len.into()).unwrap_or(("", key));
                     let name = name.strip_prefix('/').filter(|_| namespace_len > 0).unwrap_or(name);
-                    for entry in &log.entries[log.range(object)] {
+                    for entry in log.entries[log.range(object)].iter().filter(|entry| is_in(entry.index)) {
                         let step = Step::Change {
                             resource: Arc::clone(&resource),
                             namespace: namespace.to_owned(),
@@ -112,8 +136,8 @@ impl Catalog {
                     }
                 }
             }
-            let items = segment.items(&self.context, false)?;
-            steps.extend(items.into_iter().map(|(index, item)| (index, Step::Item(item))));
+            let items = segment.items(&self.context, false)?.into_iter().filter(|(index, _)| is_in(*index));
+            steps.extend(items.map(|(index, item)| (index, Step::Item(item))));
             steps.sort_by_key(|(index, _)| *index);
             all.extend(steps.into_iter().map(|(_, step)| step));
         }

@@ -1,5 +1,6 @@
 //! Finds the files of a moment.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -14,13 +15,13 @@ use crate::recording::keyframe::Keyframe;
 /// The entries that belong to a state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Limit {
-    /// Those with a number below this one.
+    /// The entries with a number below this one.
     Entries(u64),
     /// For each object, those up to its last one with a version up to this one.
     Version(u64),
 }
 
-/// What a state is made of: a keyframe and the segments after it, up to a limit.
+/// The parts that a state is made of: a keyframe and the segments after it, up to a limit.
 #[derive(Debug)]
 pub(super) struct Cut {
     /// `None` for the beginning of the recording, when there was nothing.
@@ -48,16 +49,20 @@ impl Catalog {
         }
     }
 
-    /// Returns the cut of the state before an entry.
+    /// Returns the cut of the state before an entry, if that is known.
     fn cut_before(&self, number: u64, time: Option<Timestamp>) -> Result<Cut, RecordingError> {
-        self.files_before(number, time).map_err(|error| self.error(error))
+        let cut = match self.base(number) {
+            (None, loss) if self.losses.contains(&loss) => Err(self.lost(loss)),
+            _ => self.files_before(number, time),
+        };
+        cut.map_err(|error| self.error(error))
     }
 
-    /// Opens the files of the state before an entry.
+    /// Opens the files with the states before an entry, to which later entries refer.
     pub(super) fn files_before(&self, number: u64, time: Option<Timestamp>) -> Result<Cut, FileError> {
-        let keyframe = self.keyframes.iter().rev().find(|keyframe| **keyframe <= number).copied();
+        let (keyframe, from) = self.base(number);
         let keyframe = keyframe.map(|number| self.open_keyframe(number).map(Arc::new)).transpose()?;
-        let segments = self.open_segments(keyframe.as_ref().map_or(0, |of| of.header().first), number)?;
+        let segments = self.open_segments(from, number)?;
         Ok(Cut { keyframe, segments, limit: Limit::Entries(number), time })
     }
 
@@ -82,6 +87,9 @@ impl Catalog {
                 if header.min_version <= version {
                     end = segment.first() + header.count;
                 }
+            }
+            if let Some(loss) = self.losses.iter().find(|loss| from <= **loss && **loss < end) {
+                return Err(self.lost(*loss));
             }
             let segments = self.open_segments(from, end)?;
             Ok(Some((keyframe, segments)))
@@ -115,6 +123,30 @@ impl Catalog {
         Ok(keyframe.map(|keyframe| time_of(keyframe.header().first_time)).or(self.beginning()))
     }
 
+    /// Returns the numbers of the entries received in a range of time, both ends included.
+    pub(super) fn entries_between(
+        &self,
+        since: Option<Timestamp>,
+        until: Option<Timestamp>,
+    ) -> Result<Range<u64>, RecordingError> {
+        let start = self.start();
+        // The first entry at a time or after it is the first one after the millisecond before it.
+        let from = match since.filter(|since| self.beginning().is_some_and(|beginning| beginning < *since)) {
+            Some(since) => {
+                let rounded = since.as_millisecond() + i64::from(since.subsec_nanosecond() % 1_000_000 != 0);
+                let before = Timestamp::from_millisecond(rounded - 1).unwrap_or(since);
+                self.number_after(before)?
+            }
+            None => start,
+        };
+        let to = match until {
+            Some(until) if self.beginning().is_none_or(|beginning| until < beginning) => start,
+            Some(until) => self.number_after(until)?,
+            None => u64::MAX,
+        };
+        Ok(from..to)
+    }
+
     /// Returns the number of the first entry that was received after a time.
     pub(super) fn number_after(&self, time: Timestamp) -> Result<u64, RecordingError> {
         let milliseconds = time.as_millisecond();
@@ -146,13 +178,27 @@ impl Catalog {
         let (mut low, mut high) = (0, self.segments.len());
         while low < high {
             let middle = low + (high - low) / 2;
-            if self.segments[middle].header()?.first_time <= milliseconds {
+            if self.first_time(middle)? <= milliseconds {
                 low = middle + 1;
             } else {
                 high = middle;
             }
         }
         Ok(low)
+    }
+
+    /// Returns the time of the first entry of a segment; with a damaged header, that of the last entry before it.
+    fn first_time(&self, at: usize) -> Result<i64, FileError> {
+        match self.segments[at].header() {
+            Ok(header) => Ok(header.first_time),
+            Err(FileError::Damaged(..)) if at == 0 => Ok(i64::MIN),
+            Err(FileError::Damaged(..)) => match self.segments[at - 1].header() {
+                Ok(header) => Ok(header.last_time),
+                Err(FileError::Damaged(..)) => self.first_time(at - 1),
+                Err(error) => Err(error),
+            },
+            Err(error) => Err(error),
+        }
     }
 
     /// Returns the time of the first complete state.

@@ -2,20 +2,24 @@
 
 use std::collections::HashSet;
 use std::fmt;
+use std::io;
 use std::sync::Arc;
 
 use super::bases::tracked;
 use super::catalog::Catalog;
-use super::segment_entries::{SegmentEntries, States};
-use super::segment_file::Segment;
+use super::segment_entries::{Missing, SegmentEntries, States};
 use crate::recording::entry::{Entry, EntryFilter};
 use crate::recording::error::RecordingError;
 use crate::recording::files::FileError;
 
+/// The segments after the current one whose states are read with its own.
+const READ_AHEAD: usize = 7;
+
 /// The entries of a range of time, in recorded order.
 ///
 /// It holds one segment and the current states of the objects that changed in the range. After a damaged part it returns
-/// one error and continues at the next keyframe.
+/// one error and continues at the next keyframe. If a writer drops the part meanwhile, it returns
+/// [`RecordingError::BeforeBeginning`] and continues at the new beginning.
 pub struct Entries {
     catalog: Arc<Catalog>,
     filter: EntryFilter,
@@ -46,6 +50,9 @@ impl Entries {
             return Err(self.missing());
         }
         let entries = SegmentEntries::open(segment, &self.catalog.context, &self.filter)?;
+        if self.catalog.losses.contains(&first) {
+            self.states.clear();
+        }
         self.load_bases(&entries)?;
         self.next = first + count;
         Ok(entries)
@@ -58,32 +65,55 @@ impl Entries {
         }
     }
 
-    /// Reads the states before the segment of objects that it changes and that were not read yet.
+    /// Reads the states before the segment of objects that it changes and that were not read yet. Those that the next
+    /// segments need are read with them: each time, much else is read too.
     fn load_bases(&mut self, entries: &SegmentEntries) -> Result<(), FileError> {
-        let segment: &Arc<Segment> = entries.segment();
-        let mut cut = None;
-        for (resource, keys) in entries.bases() {
-            let states = self.states.entry(Arc::clone(resource)).or_default();
-            let missing: HashSet<&str> = keys.filter(|key| !states.contains_key(*key)).collect();
-            if missing.is_empty() {
-                continue;
-            }
-            if cut.is_none() {
-                cut = Some(self.catalog.files_before(segment.header().first, self.catalog.end_time())?);
-            }
-            if let Some(cut) = &cut {
-                states.extend(tracked(cut, resource, |key| missing.contains(key))?);
-            }
+        let first = entries.segment().header().first;
+        let mut missing = Missing::new();
+        entries.collect_bases(&self.states, &mut HashSet::new(), &mut missing);
+        if missing.is_empty() {
+            return Ok(());
+        }
+        missing.clear();
+        let mut seen = HashSet::new();
+        entries.collect_bases(&self.states, &mut seen, &mut missing);
+        let later = self.catalog.segments.iter().filter(|segment| segment.first() > first);
+        for file in later.take_while(|segment| segment.first() < self.to).take(READ_AHEAD) {
+            // An error is returned when it is that segment's turn.
+            let Ok(segment) = file.open() else { break };
+            let Ok(next) = SegmentEntries::open(segment, &self.catalog.context, &self.filter) else { break };
+            next.collect_bases(&self.states, &mut seen, &mut missing);
+        }
+        let cut = self.catalog.files_before(first, self.catalog.end_time())?;
+        for (resource, keys) in missing {
+            let loaded = tracked(&cut, &resource, |key| keys.contains(key))?;
+            self.states.entry(resource).or_default().extend(loaded);
         }
         Ok(())
+    }
+
+    /// Continues after an error: at the beginning that retention left, or at the next keyframe.
+    fn failed(&mut self, error: FileError) -> RecordingError {
+        if let FileError::Io(_, error) = &error
+            && error.kind() == io::ErrorKind::NotFound
+            && let Ok(listed) = Catalog::list(&self.catalog.dir, &mut Vec::new(), Some(&self.catalog))
+            && let Some(beginning) = listed.beginning()
+            && self.next < listed.start()
+        {
+            self.states.clear();
+            self.next = listed.start();
+            self.catalog = Arc::new(listed);
+            return RecordingError::BeforeBeginning { beginning };
+        }
+        self.skip_damage(self.next);
+        self.catalog.error(error)
     }
 
     /// Continues at the next keyframe after a damaged segment, the one that begins with the entry `first`.
     fn skip_damage(&mut self, first: u64) {
         self.states.clear();
         self.current = None;
-        self.next =
-            self.catalog.keyframes.iter().find(|keyframe| **keyframe > first).copied().unwrap_or(u64::MAX);
+        self.next = self.catalog.next_base(first).unwrap_or(u64::MAX);
     }
 }
 
@@ -111,10 +141,7 @@ impl Iterator for Entries {
             }
             match self.open_next() {
                 Ok(entries) => self.current = Some(entries),
-                Err(error) => {
-                    self.skip_damage(self.next);
-                    return Some(Err(self.catalog.error(error)));
-                }
+                Err(error) => return Some(Err(self.failed(error))),
             }
         }
     }

@@ -6,11 +6,25 @@ use jiff::Timestamp;
 
 use super::catalog::{Catalog, time_of};
 use super::segment_file::Segment;
+use crate::lines::Mark;
 use crate::recording::entry::{Gap, Item};
 use crate::recording::files::FileError;
 use crate::recording::journal::gap_start;
 
 impl Catalog {
+    /// Returns all marks, in order.
+    pub(super) fn marks(&self) -> Result<Vec<Mark>, FileError> {
+        let mut marks = Vec::new();
+        for file in &self.segments {
+            for (_, item) in file.open()?.items(&self.context, false)? {
+                if let Item::Mark(mark) = item {
+                    marks.push(mark);
+                }
+            }
+        }
+        Ok(marks)
+    }
+
     /// Returns the gaps in the order of their ends. Only segments that have some are read.
     pub(super) fn gaps(&self) -> Result<Vec<Gap>, FileError> {
         let mut gaps = Vec::new();

@@ -10,13 +10,14 @@ mod entries;
 mod gaps;
 mod history;
 mod recording;
+mod resources;
 mod rows;
 mod segment_entries;
 mod segment_file;
 mod state;
 mod texts;
 
-pub(in crate::recording) use catalog::Catalog;
+pub(in crate::recording) use catalog::{Catalog, MAX_EMPTY_JOURNAL};
 pub(in crate::recording) use continuation::{Continuation, Step};
 pub use entries::Entries;
 pub use recording::Recording;

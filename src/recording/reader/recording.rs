@@ -10,7 +10,8 @@ use jiff::Timestamp;
 use super::audit::verify;
 use super::catalog::Catalog;
 use super::entries::Entries;
-use super::state::{State, sorted_resources};
+use super::state::State;
+use crate::lines::Mark;
 use crate::object::ApiResource;
 use crate::recording::entry::{Entry, EntryFilter, Gap, Moment};
 use crate::recording::error::{Damage, RecordingError};
@@ -32,7 +33,8 @@ impl Recording {
     /// Returns the contexts recorded in a directory, sorted, with the directory of each.
     ///
     /// # Errors
-    /// [`RecordingError::Io`] when the directory can't be read. Directories that are no recordings are left out.
+    /// [`RecordingError::Io`] when the directory can't be read. Directories that are no recordings are left out; a recording
+    /// that can't be read is included, with the context that its directory is named after.
     pub fn contexts(dir: &Path) -> Result<Vec<(String, PathBuf)>, RecordingError> {
         let failed = |source: io::Error| RecordingError::Io { path: dir.to_owned(), source };
         let mut contexts = Vec::new();
@@ -42,7 +44,10 @@ impl Recording {
                 match Self::open(&path) {
                     Ok(recording) => contexts.push((recording.context().to_owned(), path)),
                     Err(RecordingError::NotARecording { .. }) => {}
-                    Err(error) => return Err(error),
+                    Err(_) => {
+                        let name = path.file_name().unwrap_or_default().to_string_lossy();
+                        contexts.push((files::context_of(&name), path));
+                    }
                 }
             }
         }
@@ -72,6 +77,12 @@ impl Recording {
         Ok(is_longer)
     }
 
+    /// Returns the directory.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.catalog.dir
+    }
+
     /// Returns the kubeconfig context.
     #[must_use]
     pub fn context(&self) -> &str {
@@ -96,16 +107,7 @@ impl Recording {
     /// # Errors
     /// [`RecordingError`] when the files can't be read or are damaged.
     pub fn resources(&self) -> Result<Vec<Arc<ApiResource>>, RecordingError> {
-        let mut all = Vec::new();
-        for file in &self.catalog.segments {
-            let segment = file.open().map_err(|error| self.catalog.error(error))?;
-            all.extend(segment.tables().resources.iter().cloned());
-        }
-        for number in &self.catalog.keyframes {
-            let keyframe = self.catalog.open_keyframe(*number).map_err(|error| self.catalog.error(error))?;
-            all.extend(keyframe.footer().tables.resources.iter().cloned());
-        }
-        Ok(sorted_resources(all.iter()))
+        self.read(|catalog| catalog.resources().map_err(|error| catalog.error(error)))
     }
 
     /// Returns the state at a moment. Its objects are read when they are requested. A time after the last entry is the end.
@@ -113,7 +115,7 @@ impl Recording {
     /// # Errors
     /// [`RecordingError::BeforeBeginning`], and others when the files can't be read or are damaged.
     pub fn state(&self, moment: Moment) -> Result<State, RecordingError> {
-        Ok(State::new(Arc::clone(&self.catalog), self.catalog.cut(moment)?))
+        self.read(|catalog| Ok(State::new(Arc::clone(catalog), catalog.cut(moment)?)))
     }
 
     /// Returns the gap that a time lies in.
@@ -121,7 +123,7 @@ impl Recording {
     /// # Errors
     /// [`RecordingError`] when the files can't be read or are damaged.
     pub fn gap_at(&self, time: Timestamp) -> Result<Option<Gap>, RecordingError> {
-        self.catalog.gap_at(time).map_err(|error| self.catalog.error(error))
+        self.read(|catalog| catalog.gap_at(time).map_err(|error| catalog.error(error)))
     }
 
     /// Returns the gaps in the order of their ends.
@@ -129,7 +131,17 @@ impl Recording {
     /// # Errors
     /// [`RecordingError`] when the files can't be read or are damaged.
     pub fn gaps(&self) -> Result<Vec<Gap>, RecordingError> {
-        self.catalog.gaps().map_err(|error| self.catalog.error(error))
+        self.read(|catalog| catalog.gaps().map_err(|error| catalog.error(error)))
+    }
+
+    /// Returns all marks, in order.
+    pub(in crate::recording) fn marks(&self) -> Result<Vec<Mark>, RecordingError> {
+        self.catalog.marks().map_err(|error| self.catalog.error(error))
+    }
+
+    /// Returns whether the recording begins with a state, because older entries were dropped.
+    pub(in crate::recording) fn begins_with_state(&self) -> bool {
+        self.catalog.start() > 0
     }
 
     /// Returns the entries received in a range of time, both ends included, in recorded order.
@@ -144,35 +156,50 @@ impl Recording {
         until: Option<Timestamp>,
         filter: EntryFilter,
     ) -> Result<Entries, RecordingError> {
-        let start = self.catalog.start();
-        // The first entry at a time or after it is the first one after the millisecond before it.
-        let from = match since.filter(|since| self.beginning().is_some_and(|beginning| beginning < *since)) {
-            Some(since) => {
-                let rounded = since.as_millisecond() + i64::from(since.subsec_nanosecond() % 1_000_000 != 0);
-                let before = Timestamp::from_millisecond(rounded - 1).unwrap_or(since);
-                self.catalog.number_after(before)?
-            }
-            None => start,
-        };
-        let to = match until {
-            Some(until) if self.beginning().is_none_or(|beginning| until < beginning) => start,
-            Some(until) => self.catalog.number_after(until)?,
-            None => u64::MAX,
-        };
-        Ok(Entries::new(Arc::clone(&self.catalog), filter, from, to))
+        let (catalog, range) =
+            self.read(|catalog| Ok((Arc::clone(catalog), catalog.entries_between(since, until)?)))?;
+        Ok(Entries::new(catalog, filter, range.start, range.end))
     }
 
     /// Returns the changes of one object in order, including deletions and re-creations.
     ///
     /// # Errors
-    /// [`RecordingError`] when the files can't be read or are damaged.
+    /// [`RecordingError`] when the files can't be read, or a part that may have changes of the object is damaged.
     pub fn history(
         &self,
         resource: &ApiResource,
         namespace: &str,
         name: &str,
     ) -> Result<Vec<Entry>, RecordingError> {
-        self.catalog.history(resource, namespace, name)
+        self.versions(resource, namespace, name)?.into_iter().collect()
+    }
+
+    /// Returns the changes of one object as [`Recording::history`] does, with one error in the place of each damaged part. After
+    /// it, the versions continue at the next keyframe.
+    ///
+    /// # Errors
+    /// [`RecordingError`] when the files can't be read.
+    pub fn versions(
+        &self,
+        resource: &ApiResource,
+        namespace: &str,
+        name: &str,
+    ) -> Result<Vec<Result<Entry, RecordingError>>, RecordingError> {
+        self.read(|catalog| catalog.versions(resource, namespace, name))
+    }
+
+    /// Reads from the listed files, and once more from those that are there now if a writer has dropped one meanwhile.
+    fn read<T>(
+        &self,
+        read: impl Fn(&Arc<Catalog>) -> Result<T, RecordingError>,
+    ) -> Result<T, RecordingError> {
+        match read(&self.catalog) {
+            Err(RecordingError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
+                let listed = Catalog::list(&self.catalog.dir, &mut Vec::new(), Some(&self.catalog))?;
+                read(&Arc::new(listed))
+            }
+            result => result,
+        }
     }
 
     /// Returns sizes and counts.
@@ -180,7 +207,7 @@ impl Recording {
     /// # Errors
     /// [`RecordingError`] when the files can't be read or are damaged.
     pub fn usage(&self) -> Result<Usage, RecordingError> {
-        self.catalog.usage().map_err(|error| self.catalog.error(error))
+        self.read(|catalog| catalog.usage().map_err(|error| catalog.error(error)))
     }
 
     /// Verifies every checksum and decodes every version, and returns the damaged parts.
@@ -199,6 +226,10 @@ impl Recording {
                 from,
                 format!("{length} bytes after the last complete part"),
             ));
+        }
+        for reader in self.journals.iter().filter(|reader| reader.has_damaged_header()) {
+            let what = "one of the two copies of the header differs".to_owned();
+            damages.push(self.catalog.damage(reader.path().to_owned(), 0, what));
         }
         verify(&self.catalog, &mut damages)?;
         Ok(damages)

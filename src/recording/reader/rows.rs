@@ -4,32 +4,41 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use super::chains::{Chains, RowPlace};
+use super::chains::{Chains, RowPlace, identity};
 use super::cut::Cut;
 use super::segment_file::PayloadBytes;
-use crate::object::{ApiResource, Column, Row};
+use crate::object::{ApiResource, Column, Object};
 use crate::recording::files::FileError;
 use crate::recording::log::{Payload, Place};
-use crate::recording::payload::{render_row, split_row};
+use crate::recording::payload::split_row;
+use crate::recording::row_template::{needs_body, render};
 use crate::recording::tracked::RowTemplate;
 
 /// Receives the number of a chain, the payload of its row and the columns of its file.
 type ReceiveRow<'a> = dyn FnMut(usize, &[u8], &[Arc<[Column]>]) -> Option<()> + 'a;
 
 impl Chains {
-    /// Renders the rows of all chains at a time.
+    /// Returns the objects with their names, versions and rows. `None` if a row can only be rendered with its body.
     pub(super) fn rows(
         &self,
         cut: &Cut,
         resource: &ApiResource,
         now: Timestamp,
-    ) -> Result<Vec<Option<Row>>, FileError> {
-        let mut rows = vec![None; self.objects.len()];
+    ) -> Result<Option<Vec<Arc<Object>>>, FileError> {
+        let type_meta = resource.type_meta();
+        let mut objects = Vec::with_capacity(self.objects.len());
+        let mut is_whole = true;
         self.read_rows(cut, resource, &mut |chain, payload, columns| {
-            rows[chain] = Some(render_row(payload, columns, now)?);
+            let (columns, template) = split_row(payload, columns)?;
+            is_whole &= !needs_body(template);
+            if is_whole {
+                let object = identity(&self.objects[chain], None).named(&type_meta);
+                let row = render(template, columns, &object, now)?;
+                objects.push(Arc::new(object.with_row(row)));
+            }
             Some(())
         })?;
-        Ok(rows)
+        Ok(is_whole.then_some(objects))
     }
 
     /// Returns the columns and the template of the row of each chain.

@@ -1,7 +1,8 @@
 //! The entries of one segment in the order of time.
 
-use std::collections::{HashMap, VecDeque};
-use std::sync::Arc;
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
 
 use super::bases::ChangeReader;
 use super::catalog::time_of;
@@ -14,10 +15,13 @@ use crate::recording::flags::Flags;
 use crate::recording::tracked::Tracked;
 
 /// The number of entries that are decoded at a time: bodies are stored by object, and must be sorted by time.
-const WINDOW: u32 = 2048;
+const WINDOW: u32 = 4096;
 
 /// The states of the objects that were read so far, by resource.
 pub(super) type States = HashMap<Arc<ApiResource>, HashMap<Arc<str>, Tracked>>;
+
+/// The keys of objects whose states are needed, by resource.
+pub(super) type Missing = HashMap<Arc<ApiResource>, HashSet<String>>;
 
 /// The selected changes of one type.
 pub(super) struct SelectedLog {
@@ -71,19 +75,26 @@ impl SegmentEntries {
         &self.segment
     }
 
-    /// Returns the types, each with the keys of the objects whose first change refers to the state before the segment.
-    pub(super) fn bases(&self) -> impl Iterator<Item = (&Arc<ApiResource>, impl Iterator<Item = &str>)> {
-        self.logs.iter().map(|selected| {
-            let log = &selected.log.log;
-            let has_base = |object: &&usize| {
-                let first = log.entries.get(log.range(**object).start);
-                first.is_some_and(|entry| !entry.flags.has(Flags::WHOLE))
-            };
-            (
-                &selected.resource,
-                selected.objects.iter().filter(has_base).map(|object| log.names.get(*object).0),
-            )
-        })
+    /// Collects the objects whose first change refers to a state that is not known: neither in `states`, nor changed in an
+    /// earlier segment, the objects of which are in `seen`.
+    pub(super) fn collect_bases(
+        &self,
+        states: &States,
+        seen: &mut HashSet<(Arc<ApiResource>, String)>,
+        missing: &mut Missing,
+    ) {
+        for SelectedLog { resource, log, objects } in &self.logs {
+            let known = states.get(resource);
+            for object in objects {
+                let (key, _) = log.log.names.get(*object);
+                let first = log.log.entries.get(log.log.range(*object).start);
+                let has_base = first.is_some_and(|entry| !entry.flags.has(Flags::WHOLE));
+                let is_new = seen.insert((Arc::clone(resource), key.to_owned()));
+                if has_base && is_new && known.is_none_or(|known| !known.contains_key(key)) {
+                    missing.entry(Arc::clone(resource)).or_default().insert(key.to_owned());
+                }
+            }
+        }
     }
 
     /// Returns the next entry, given the states before it.
@@ -100,29 +111,11 @@ impl SegmentEntries {
     }
 
     fn decode_until(&mut self, end: u32, states: &mut States) -> Result<(), FileError> {
+        let take = |selected| Work { selected, states: take_states(states, selected), entries: Vec::new() };
         let mut entries = Vec::new();
-        for selected in &self.logs {
-            let states = states.entry(Arc::clone(&selected.resource)).or_default();
-            let log = &selected.log.log;
-            let mut reader =
-                ChangeReader::new(&self.context, &self.segment, &selected.resource, &selected.log);
-            for object in &selected.objects {
-                let range = log.range(*object);
-                let of_object = &log.entries[range.clone()];
-                let from = range.start + of_object.partition_point(|entry| entry.index < self.next);
-                let to = range.start + of_object.partition_point(|entry| entry.index < end);
-                if from == to {
-                    continue;
-                }
-                let (key, _) = log.names.get(*object);
-                let known = states.remove_entry(key);
-                let (key, mut state) =
-                    known.map_or_else(|| (key.into(), None), |(key, state)| (key, Some(state)));
-                for (number, _) in (0u32..).zip(&log.entries).take(to).skip(from) {
-                    entries.push(reader.read(*object, number, &mut state)?);
-                }
-                states.extend(state.map(|state| (key, state)));
-            }
+        for work in self.decode_logs(self.logs.iter().map(take).collect(), end)? {
+            states.insert(Arc::clone(&work.selected.resource), work.states);
+            entries.extend(work.entries);
         }
         let first = self.segment.header().first;
         let timeline = self.segment.timeline()?;
@@ -134,4 +127,62 @@ impl SegmentEntries {
         self.window = entries.into();
         Ok(())
     }
+
+    /// Decodes the changes of all types up to an entry, on two threads.
+    fn decode_logs<'a>(&'a self, logs: Vec<Work<'a>>, end: u32) -> Result<Vec<Work<'a>>, FileError> {
+        // A std mutex, held while a type is taken: the types are independent of each other.
+        let waiting = Mutex::new(logs);
+        let run = || -> Result<Vec<Work<'a>>, FileError> {
+            let mut done = Vec::new();
+            loop {
+                let next = waiting.lock().unwrap_or_else(PoisonError::into_inner).pop();
+                let Some(mut work) = next else { return Ok(done) };
+                self.decode_log(&mut work, end)?;
+                done.push(work);
+            }
+        };
+        // A scoped std thread: decoding only computes. It ends with this call.
+        thread::scope(|scope| {
+            let other = scope.spawn(run);
+            let mut done = run()?;
+            done.extend(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?);
+            Ok(done)
+        })
+    }
+
+    fn decode_log(&self, work: &mut Work<'_>, end: u32) -> Result<(), FileError> {
+        let SelectedLog { resource, log: segment_log, objects } = work.selected;
+        let log = &segment_log.log;
+        let mut reader = ChangeReader::new(&self.context, &self.segment, resource, segment_log);
+        for object in objects {
+            let range = log.range(*object);
+            let of_object = &log.entries[range.clone()];
+            let from = range.start + of_object.partition_point(|entry| entry.index < self.next);
+            let to = range.start + of_object.partition_point(|entry| entry.index < end);
+            if from == to {
+                continue;
+            }
+            let (key, _) = log.names.get(*object);
+            let known = work.states.remove_entry(key);
+            let (key, mut state) =
+                known.map_or_else(|| (key.into(), None), |(key, state)| (key, Some(state)));
+            for (number, _) in log.numbered_in(from..to) {
+                work.entries.push(reader.read(*object, number, &mut state)?);
+            }
+            work.states.extend(state.map(|state| (key, state)));
+        }
+        Ok(())
+    }
+}
+
+/// The changes of one type that are decoded together.
+struct Work<'a> {
+    selected: &'a SelectedLog,
+    /// The states of the objects of the type.
+    states: HashMap<Arc<str>, Tracked>,
+    entries: Vec<Entry>,
+}
+
+fn take_states(states: &mut States, selected: &SelectedLog) -> HashMap<Arc<str>, Tracked> {
+    states.remove(&selected.resource).unwrap_or_default()
 }

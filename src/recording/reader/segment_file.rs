@@ -15,8 +15,18 @@ use crate::recording::tables::Tables;
 /// A segment as the directory lists it. A sealed one is opened when it is needed.
 #[derive(Debug)]
 pub(super) enum SegmentFile {
-    Sealed { first: u64, path: PathBuf, header: OnceLock<Header> },
+    Sealed {
+        first: u64,
+        path: PathBuf,
+        header: OnceLock<Header>,
+    },
     Journal(Arc<Segment>),
+    /// A journal whose header is damaged, with the reason.
+    Unreadable {
+        first: u64,
+        path: PathBuf,
+        reason: String,
+    },
 }
 
 impl SegmentFile {
@@ -31,14 +41,14 @@ impl SegmentFile {
     /// Returns the number of the first entry.
     pub(super) fn first(&self) -> u64 {
         match self {
-            Self::Sealed { first, .. } => *first,
+            Self::Sealed { first, .. } | Self::Unreadable { first, .. } => *first,
             Self::Journal(segment) => segment.header().first,
         }
     }
 
     pub(super) fn path(&self) -> &Path {
         match self {
-            Self::Sealed { path, .. } => path,
+            Self::Sealed { path, .. } | Self::Unreadable { path, .. } => path,
             Self::Journal(segment) => segment.path(),
         }
     }
@@ -47,6 +57,7 @@ impl SegmentFile {
     pub(super) fn header(&self) -> Result<&Header, FileError> {
         match self {
             Self::Journal(segment) => Ok(segment.header()),
+            Self::Unreadable { path, reason, .. } => Err(FileError::Damaged(path.clone(), 0, reason.clone())),
             Self::Sealed { path, header, .. } => {
                 if let Some(header) = header.get() {
                     return Ok(header);
@@ -61,6 +72,7 @@ impl SegmentFile {
     pub(super) fn open(&self) -> Result<Arc<Segment>, FileError> {
         match self {
             Self::Journal(segment) => Ok(Arc::clone(segment)),
+            Self::Unreadable { path, reason, .. } => Err(FileError::Damaged(path.clone(), 0, reason.clone())),
             Self::Sealed { path, .. } => {
                 Sealed::open(path.clone()).map(|sealed| Arc::new(Segment::Sealed(sealed)))
             }
@@ -205,10 +217,11 @@ impl Segment {
         }
     }
 
-    pub(super) fn may_have(&self, resource: &ApiResource, key: &str) -> Result<bool, FileError> {
+    /// Returns the changes of an object, with others of its type. `None` if there are none.
+    pub(super) fn log_of(&self, resource: &ApiResource, key: &str) -> Result<Option<TypeLog>, FileError> {
         match self {
-            Self::Sealed(sealed) => sealed.may_have(resource, key),
-            Self::Journal(_) => Ok(true),
+            Self::Sealed(sealed) => sealed.log_of(resource, key),
+            Self::Journal(view) => Ok(view.log(resource)),
         }
     }
 
@@ -252,7 +265,7 @@ impl Segment {
             Self::Journal(view) => {
                 let entries = view.journal.parts.iter().flat_map(|part| &part.entries);
                 let items = (0u32..).zip(entries).filter_map(|(index, entry)| match &entry.item {
-                    RawItem::Other(item) => Some((index, item.clone())),
+                    RawItem::Other(item) => Some((index, (**item).clone())),
                     RawItem::Change(_) => None,
                 });
                 Ok(items.collect())

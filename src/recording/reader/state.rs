@@ -1,6 +1,6 @@
 //! The state at one moment.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
@@ -8,13 +8,16 @@ use bytes::Bytes;
 use jiff::Timestamp;
 
 use super::catalog::Catalog;
-use super::chains::{Chain, Chains};
+use super::chains::{Chains, identity};
 use super::cut::{Cut, Limit};
+use super::resources::sorted_resources;
+use super::segment_file::Segment;
 use crate::object::{ApiResource, Object};
 use crate::recording::entry::Item;
 use crate::recording::error::RecordingError;
 use crate::recording::files::FileError;
-use crate::recording::payload::{Identity, ingest};
+use crate::recording::payload::ingest;
+use crate::recording::tracked::with_row;
 
 /// The state at one moment. Objects are read when they are requested, those of each resource on their own.
 pub struct State {
@@ -73,33 +76,25 @@ impl State {
         resource: &ApiResource,
         namespace: Option<&str>,
     ) -> Result<Vec<Arc<Object>>, RecordingError> {
-        self.read(resource, |key, length| in_namespace(key, length, namespace))
-            .map_err(|error| self.catalog.error(error))
+        let chains = Chains::collect(&self.cut, resource, |key, length| in_namespace(key, length, namespace));
+        let read = chains.and_then(|chains| self.read(resource, &chains));
+        read.map_err(|error| self.catalog.error(error))
     }
 
-    fn read(
-        &self,
-        resource: &ApiResource,
-        wanted: impl Fn(&str, u16) -> bool,
-    ) -> Result<Vec<Arc<Object>>, FileError> {
-        let chains = Chains::collect(&self.cut, resource, wanted)?;
-        let mut rows = chains.rows(&self.cut, resource, self.now())?;
-        let mut objects = Vec::with_capacity(chains.objects.len());
+    fn read(&self, resource: &ApiResource, chains: &Chains) -> Result<Vec<Arc<Object>>, FileError> {
+        let rows = chains.templates(&self.cut, resource)?;
+        let now = self.now();
         let ingest = ingest(resource.type_meta());
-        chains.decode(&self.cut, resource, &mut |number, own, text| {
-            let mut object = identity(&chains.objects[number], own).object(text, &ingest)?;
-            if let Some(row) = rows[number].take() {
-                object = object.with_row(row);
-            }
-            objects.push(Arc::new(object));
-            Some(())
+        let mut objects = chains.decode(&self.cut, resource, &|number, own, text| {
+            let object = identity(&chains.objects[number], own).object(text, &ingest)?;
+            Some(Arc::new(with_row(object, rows[number].as_ref(), now)?))
         })?;
         sort(&mut objects);
         Ok(objects)
     }
 
     /// Returns the objects of a resource with their names, versions and rows only: bodies are not read. `None` if an object
-    /// has no recorded row.
+    /// has no recorded row, or one that repeats its body, as those of events do: [`State::objects`] returns these.
     ///
     /// # Errors
     /// [`RecordingError`] when the files can't be read or are damaged.
@@ -115,15 +110,11 @@ impl State {
             if chains.objects.iter().any(|chain| chain.row.is_none() || chain.has_own_version) {
                 return Ok(None);
             }
-            let rows = chains.rows(&self.cut, resource, self.now())?;
-            let type_meta = resource.type_meta();
-            let mut objects = Vec::with_capacity(rows.len());
-            for (chain, row) in chains.objects.iter().zip(rows) {
-                let named = identity(chain, None).named(&type_meta);
-                objects.extend(row.map(|row| Arc::new(named.with_row(row))));
+            let mut objects = chains.rows(&self.cut, resource, self.now())?;
+            if let Some(objects) = &mut objects {
+                sort(objects);
             }
-            sort(&mut objects);
-            Ok(Some(objects))
+            Ok(objects)
         };
         let rows: Result<_, FileError> = read();
         rows.map_err(|error| self.catalog.error(error))
@@ -140,7 +131,8 @@ impl State {
         name: &str,
     ) -> Result<Option<Arc<Object>>, RecordingError> {
         let wanted = Object::named(resource.type_meta(), namespace, name);
-        let read = self.read(resource, |key, _| *key == **wanted.key());
+        let chains = Chains::of_object(&self.cut, resource, wanted.key());
+        let read = chains.and_then(|chains| self.read(resource, &chains));
         Ok(read.map_err(|error| self.catalog.error(error))?.pop())
     }
 
@@ -180,9 +172,52 @@ impl State {
     /// # Errors
     /// [`RecordingError`] when the files can't be read or are damaged.
     pub fn resources(&self) -> Result<Vec<Arc<ApiResource>>, RecordingError> {
-        let of_keyframe = self.cut.keyframe.iter().flat_map(|keyframe| &keyframe.footer().tables.resources);
-        let of_segments = self.cut.segments.iter().flat_map(|segment| &segment.tables().resources);
-        Ok(sorted_resources(of_keyframe.chain(of_segments)))
+        let read = || {
+            let mut all = Vec::new();
+            if let Some(keyframe) = &self.cut.keyframe {
+                all.extend(keyframe.footer().tables.resources.iter().cloned());
+            }
+            for segment in &self.cut.segments {
+                all.extend(self.resources_of(segment)?);
+            }
+            Ok(sorted_resources(all.iter()))
+        };
+        let resources: Result<_, FileError> = read();
+        resources.map_err(|error| self.catalog.error(error))
+    }
+
+    /// Returns the resources of the entries of a segment up to the moment.
+    fn resources_of(&self, segment: &Segment) -> Result<Vec<Arc<ApiResource>>, FileError> {
+        let header = segment.header();
+        let all = &segment.tables().resources;
+        match self.cut.limit {
+            Limit::Entries(limit) if header.first + header.count <= limit => return Ok(all.clone()),
+            Limit::Version(limit) if header.max_version <= limit => return Ok(all.clone()),
+            _ => {}
+        }
+        let timeline = segment.timeline()?;
+        let is_in = |index: u32| match self.cut.limit {
+            Limit::Entries(limit) => header.first + u64::from(index) < limit,
+            Limit::Version(limit) => timeline.versions[index as usize] <= limit,
+        };
+        let mut found = Vec::new();
+        for (index, item) in segment.items(&self.catalog.context, false)? {
+            match item {
+                Item::Mark(mark) if is_in(index) => found.push(mark.resource),
+                Item::Bookmark { resource, .. } if is_in(index) => found.push(resource),
+                _ => {}
+            }
+        }
+        for resource in all.iter().filter(|resource| !found.contains(resource)).collect::<Vec<_>>() {
+            if segment.log(resource)?.is_some_and(|log| log.entries.iter().any(|entry| is_in(entry.index))) {
+                found.push(Arc::clone(resource));
+            }
+        }
+        Ok(found)
+    }
+
+    pub(super) fn catalog(&self) -> &Arc<Catalog> {
+        &self.catalog
     }
 
     pub(super) fn cut(&self) -> &Cut {
@@ -207,26 +242,6 @@ fn in_namespace(key: &str, namespace_len: u16, namespace: Option<&str>) -> bool 
     namespace.is_none_or(|namespace| key.get(..namespace_len.into()) == Some(namespace))
 }
 
-pub(super) fn identity<'a>(chain: &'a Chain, own_version: Option<&'a str>) -> Identity<'a> {
-    Identity { key: &chain.key, namespace_len: chain.namespace_len, version: chain.version, own_version }
-}
-
 pub(super) fn sort(objects: &mut [Arc<Object>]) {
     objects.sort_by(|one, other| (one.namespace(), one.name()).cmp(&(other.namespace(), other.name())));
-}
-
-/// Returns resources without duplicates, sorted by group, name and version.
-pub(super) fn sorted_resources<'a>(all: impl Iterator<Item = &'a Arc<ApiResource>>) -> Vec<Arc<ApiResource>> {
-    let mut seen = BTreeSet::new();
-    let mut resources: Vec<Arc<ApiResource>> = Vec::new();
-    for resource in all {
-        let ApiResource { group, version, resource: name, kind, namespaced } = &**resource;
-        if seen.insert((group, name, version, kind, namespaced)) {
-            resources.push(Arc::clone(resource));
-        }
-    }
-    resources.sort_by(|one, other| {
-        (&one.group, &one.resource, &one.version).cmp(&(&other.group, &other.resource, &other.version))
-    });
-    resources
 }

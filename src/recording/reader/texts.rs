@@ -1,6 +1,8 @@
 //! Decodes the texts of objects along their chains.
 
 use std::collections::HashMap;
+use std::ops::Range;
+use std::thread;
 
 use super::chains::{Chains, SegmentLog};
 use super::cut::Cut;
@@ -13,8 +15,16 @@ use crate::recording::log::{LogEntry, Payload};
 use crate::recording::payload::split_version;
 use crate::recording::segment::Siblings;
 
-/// Receives the number of a chain, the object's own version and its text.
+/// Makes something of the number of a chain, the object's own version, if that is another than the one of the columns, and its
+/// text. Returns `None` for a text that can't be right.
+type Make<'a, T> = dyn Fn(usize, Option<&str>, &[u8]) -> Option<T> + Sync + 'a;
+
+/// Receives what [`Make`] does.
 type ReceiveText<'a> = dyn FnMut(usize, Option<&str>, &[u8]) -> Option<()> + 'a;
+
+/// The objects for which another thread is worthwhile, and the most threads.
+const OBJECTS_PER_THREAD: usize = 1000;
+const MAX_THREADS: usize = 4;
 
 /// The text of an object, and its version in the columns.
 #[derive(Debug, Default, Clone)]
@@ -24,18 +34,54 @@ pub(super) struct Text {
 }
 
 impl Chains {
-    /// Decodes the text of each chain, and passes it to `receive` with the number of the chain and the object's own version,
-    /// if that is another than the one of the columns. `receive` returns `None` for a text that can't be right.
-    pub(super) fn decode(
+    /// Decodes the text of each chain, and returns what `make` makes of them, in no order.
+    pub(super) fn decode<T: Send>(
         &self,
         cut: &Cut,
         resource: &ApiResource,
-        receive: &mut ReceiveText<'_>,
-    ) -> Result<(), FileError> {
+        make: &Make<'_, T>,
+    ) -> Result<Vec<T>, FileError> {
+        let cores = thread::available_parallelism().map_or(1, usize::from);
+        let threads = (self.objects.len() / OBJECTS_PER_THREAD).clamp(1, cores.min(MAX_THREADS));
+        // Chains from the keyframe come first, and neighbours share blocks.
+        let of_keyframe = self.objects.partition_point(|chain| chain.is_of_keyframe);
+        let part = |at: usize| {
+            let share =
+                |start: usize, count: usize| start + count * at / threads..start + count * (at + 1) / threads;
+            [share(0, of_keyframe), share(of_keyframe, self.objects.len() - of_keyframe)]
+        };
+        if threads == 1 {
+            return self.decode_part(cut, resource, &part(0), make);
+        }
+        // Scoped std threads: decoding only computes. They end with this call, and there are few.
+        thread::scope(|scope| {
+            let decode = |at: usize| scope.spawn(move || self.decode_part(cut, resource, &part(at), make));
+            let running: Vec<_> = (0..threads).map(decode).collect();
+            let mut all = Vec::with_capacity(self.objects.len());
+            for thread in running {
+                all.extend(thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?);
+            }
+            Ok(all)
+        })
+    }
+
+    fn decode_part<T>(
+        &self,
+        cut: &Cut,
+        resource: &ApiResource,
+        part: &[Range<usize>; 2],
+        make: &Make<'_, T>,
+    ) -> Result<Vec<T>, FileError> {
+        let numbers = || part.iter().flat_map(Range::clone);
+        let mut decoded = Vec::with_capacity(numbers().count());
         let mut texts: HashMap<usize, Text> = HashMap::new();
-        self.decode_keyframe(cut, resource, &mut texts, receive)?;
+        self.decode_keyframe(cut, resource, numbers(), &mut texts, &mut |chain, own, text| {
+            decoded.push(make(chain, own, text)?);
+            Some(())
+        })?;
         let mut steps: Vec<Vec<(u32, usize, bool)>> = self.logs.iter().map(|_| Vec::new()).collect();
-        for (number, chain) in self.objects.iter().enumerate() {
+        for number in numbers() {
+            let chain = &self.objects[number];
             for (at, (segment, entry)) in chain.steps.iter().enumerate() {
                 steps[*segment as usize].push((*entry, number, at + 1 == chain.steps.len()));
             }
@@ -47,29 +93,34 @@ impl Chains {
             let mut bodies = Bodies::new(segment, resource, log);
             for (entry, chain, is_last) in steps {
                 let mut text = texts.remove(&chain).unwrap_or_default();
-                let own = bodies.decode(entry, &mut text, &mut scratch)?;
-                if !is_last {
+                let own = bodies.decode(entry, &text.bytes, text.version, &mut scratch)?;
+                if is_last {
+                    let object = make(chain, own.as_deref(), &scratch);
+                    decoded.push(
+                        object.ok_or_else(|| bodies.invalid(entry, "a text is not that of its object"))?,
+                    );
+                } else {
+                    std::mem::swap(&mut text.bytes, &mut scratch);
+                    text.version = bodies.version(entry);
                     texts.insert(chain, text);
-                    continue;
                 }
-                let received = receive(chain, own.as_deref(), &text.bytes);
-                received.ok_or_else(|| bodies.invalid(entry, "a text is not that of its object"))?;
             }
         }
-        Ok(())
+        Ok(decoded)
     }
 
     fn decode_keyframe(
         &self,
         cut: &Cut,
         resource: &ApiResource,
+        numbers: impl Iterator<Item = usize>,
         texts: &mut HashMap<usize, Text>,
         receive: &mut ReceiveText<'_>,
     ) -> Result<(), FileError> {
         let Some(keyframe) = &cut.keyframe else { return Ok(()) };
         let mut chain_of = vec![None; self.keyframe.objects.len()];
-        for (number, chain) in self.objects.iter().enumerate() {
-            if let Some(base) = chain.base {
+        for number in numbers {
+            if let Some(base) = self.objects[number].base {
                 chain_of[base as usize] = Some(number);
             }
         }
@@ -108,9 +159,9 @@ impl<'a> Bodies<'a> {
         Self { segment, resource, log, block: None, siblings: Siblings::default(), next_sibling: 0 }
     }
 
-    pub(super) fn context(&self, entry: &LogEntry) -> FrameContext {
+    pub(super) fn context(&self, entry: &LogEntry) -> FrameContext<'static> {
         let at = entry.index as usize;
-        FrameContext { version: self.log.timeline.versions[at], received: self.log.timeline.received[at] }
+        FrameContext::new(self.log.timeline.versions[at], self.log.timeline.received[at])
     }
 
     pub(super) fn invalid(&self, entry: u32, what: &str) -> FileError {
@@ -118,13 +169,19 @@ impl<'a> Bodies<'a> {
         self.segment.invalid(self.resource, Payload::Bodies, block, what)
     }
 
-    /// Replaces the previous text of an object by that of an entry, and returns the object's own version if the entry has
-    /// one.
+    /// Returns the version of an entry in the columns.
+    pub(super) fn version(&self, number: u32) -> u64 {
+        self.log.timeline.versions[self.log.log.entries[number as usize].index as usize]
+    }
+
+    /// Writes the text of an entry, given the previous text of its object, and returns the object's own version if the entry
+    /// has one.
     pub(super) fn decode(
         &mut self,
         number: u32,
-        text: &mut Text,
-        scratch: &mut Vec<u8>,
+        base: &[u8],
+        base_version: u64,
+        text: &mut Vec<u8>,
     ) -> Result<Option<String>, FileError> {
         let entry = self.log.log.entries[number as usize];
         let block = entry.body.block;
@@ -135,17 +192,19 @@ impl<'a> Bodies<'a> {
                 self.log.log.entries[..number as usize].iter().rposition(|entry| entry.body.block != block);
             self.next_sibling = before.map_or(0, |last| last + 1);
         }
+        text.clear();
         let mut own = None;
-        let decoded = self.decode_in_block(number as usize, &entry, text, scratch, &mut own);
-        decoded.map(|()| own).ok_or_else(|| self.invalid(number, "a text can't be decoded"))
+        let decoded = self.decode_in_block(number as usize, &entry, (base, base_version), text, &mut own);
+        decoded.ok_or_else(|| self.invalid(number, "a text can't be decoded"))?;
+        Ok(own)
     }
 
     fn decode_in_block(
         &mut self,
         number: usize,
         entry: &LogEntry,
-        text: &mut Text,
-        scratch: &mut Vec<u8>,
+        (base, base_version): (&[u8], u64),
+        text: &mut Vec<u8>,
         own: &mut Option<String>,
     ) -> Option<()> {
         let (_, payload) = self.block.as_ref()?;
@@ -153,11 +212,8 @@ impl<'a> Bodies<'a> {
         let (own_version, frame) = split_version(entry.body.of(payload)?, entry.flags)?;
         *own = own_version.map(str::to_owned);
         if !entry.flags.has(Flags::WHOLE) {
-            scratch.clear();
-            read_frame(frame, &text.bytes, text.version, &context, scratch)?;
-            std::mem::swap(&mut text.bytes, scratch);
+            read_frame(frame, base, base_version, &context, text)?;
         } else if self.segment.has_siblings() {
-            text.bytes.clear();
             // Entries are read in order, so that the siblings up to this one were read or are read now.
             if number < self.next_sibling {
                 return None;
@@ -170,16 +226,14 @@ impl<'a> Bodies<'a> {
                     let context = self.context(sibling);
                     let whole = self.siblings.read(frame, self.log.log.names.get(object).0, context)?;
                     if at == number {
-                        text.bytes.extend_from_slice(whole);
+                        text.extend_from_slice(whole);
                     }
                 }
             }
             self.next_sibling = number + 1;
         } else {
-            text.bytes.clear();
-            text.bytes.extend_from_slice(frame);
+            text.extend_from_slice(frame);
         }
-        text.version = context.version;
         Some(())
     }
 }

@@ -148,6 +148,9 @@ impl Redaction {
         let redacted = replaced_leaves(values, &mut |leaf| match serde_json::from_str::<String>(leaf) {
             Ok(text) if is_base64 => {
                 let value = STANDARD.decode(&text).unwrap_or_else(|_| text.clone().into_bytes());
+                if is_redacted(&value) {
+                    return leaf.to_owned();
+                }
                 let redacted = self.hash(&value);
                 removed.push(text);
                 quoted(&STANDARD.encode(redacted))
@@ -161,6 +164,7 @@ impl Redaction {
     fn hash_of_json(&self, json: &str, removed: &mut Removed) -> String {
         match serde_json::from_str::<String>(json) {
             Ok(text) if text.is_empty() => quoted(""),
+            Ok(text) if is_redacted(text.as_bytes()) => json.to_owned(),
             Ok(text) => {
                 let redacted = self.hash(text.as_bytes());
                 removed.push(text);
@@ -188,6 +192,12 @@ impl fmt::Debug for Redaction {
             .field("paths", &self.paths)
             .finish_non_exhaustive()
     }
+}
+
+/// Returns whether a value is the hash of another redaction, which stays as it is: values that were equal stay equal.
+fn is_redacted(value: &[u8]) -> bool {
+    let hash = value.strip_prefix(MARKER.as_bytes());
+    hash.is_some_and(|hash| hash.len() == 2 * HASH_BYTES && hash.iter().all(u8::is_ascii_hexdigit))
 }
 
 fn quoted(text: &str) -> String {

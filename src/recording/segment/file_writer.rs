@@ -3,33 +3,57 @@
 use super::footer::{BlockRef, Footer};
 use crate::recording::block::write_block;
 
-/// The level of compression: higher ones gain little for 30 times the work.
-const LEVEL: i32 = 9;
+/// The level of compression. It takes 4 % less than level 9 for 30 µs more per version, in the background.
+const LEVEL: i32 = 17;
 
-/// Appends blocks to the bytes of a file.
-pub(in crate::recording) struct FileWriter(Vec<u8>);
+/// A block that waits for its turn: it takes a fraction of the memory of its payload.
+pub(in crate::recording) struct Compressed {
+    bytes: Vec<u8>,
+    first: usize,
+}
+
+impl Compressed {
+    /// Compresses a block, whose first entry or name has the number `first`.
+    pub(in crate::recording) fn new(tag: u8, payload: &[u8], first: usize) -> Self {
+        let mut bytes = Vec::new();
+        write_block(tag, payload, LEVEL, &mut bytes);
+        Self { bytes, first }
+    }
+}
+
+/// A file that is being written: its parts in order. Joined, a keyframe would take several times its length.
+pub(in crate::recording) struct FileWriter {
+    parts: Vec<Vec<u8>>,
+    length: u64,
+}
 
 impl FileWriter {
     /// Continues a file after its header.
     pub(in crate::recording) fn new(header: Vec<u8>) -> Self {
-        Self(header)
+        Self { length: header.len() as u64, parts: vec![header] }
     }
 
     /// Appends a block, whose first entry or name has the number `first`.
     pub(in crate::recording) fn block(&mut self, tag: u8, payload: &[u8], first: usize) -> BlockRef {
-        let offset = self.0.len() as u64;
-        write_block(tag, payload, LEVEL, &mut self.0);
-        let first = u32::try_from(first).unwrap_or(u32::MAX);
-        BlockRef { offset, length: self.0.len() as u64 - offset, first }
+        self.append(Compressed::new(tag, payload, first))
     }
 
-    /// Appends the footer and its position, and returns the file.
-    pub(in crate::recording) fn finish(mut self, tag: u8, footer: &Footer) -> Vec<u8> {
+    /// Appends a block that was compressed before its turn.
+    pub(in crate::recording) fn append(&mut self, block: Compressed) -> BlockRef {
+        let (offset, length) = (self.length, block.bytes.len() as u64);
+        let first = u32::try_from(block.first).unwrap_or(u32::MAX);
+        self.length += length;
+        self.parts.push(block.bytes);
+        BlockRef { offset, length, first }
+    }
+
+    /// Appends the footer and its position, and returns the parts of the file.
+    pub(in crate::recording) fn finish(mut self, tag: u8, footer: &Footer) -> Vec<Vec<u8>> {
         let mut payload = Vec::new();
         footer.put(&mut payload);
         let position = self.block(tag, &payload, 0).offset.to_le_bytes();
-        self.0.extend_from_slice(&position);
-        self.0.extend_from_slice(&crc32fast::hash(&position).to_le_bytes());
-        self.0
+        let sum = crc32fast::hash(&position).to_le_bytes();
+        self.parts.push([&position[..], &sum].concat());
+        self.parts
     }
 }

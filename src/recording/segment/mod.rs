@@ -7,7 +7,7 @@ mod seal;
 mod sealed;
 mod sibling;
 
-pub(in crate::recording) use file_writer::FileWriter;
+pub(in crate::recording) use file_writer::{Compressed, FileWriter};
 pub(in crate::recording) use footer::{
     BODIES, BlockRef, DOCUMENT, FILTERS, Footer, ITEMS, KEYFRAME_FOOTER, NAMES, ROWS, TypeFooter,
 };

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use super::columns::{CHUNK, put_entries, put_timeline};
-use super::file_writer::FileWriter;
+use super::file_writer::{Compressed, FileWriter};
 use super::footer::{
     BODIES, COLUMNS, DOCUMENT, FILTERS, FOOTER, Footer, ITEMS, NAMES, ROWS, TIMELINE, TypeFooter,
 };
@@ -19,7 +19,7 @@ use crate::recording::names::{GROUP, Names};
 use crate::recording::payload::split_version;
 
 /// The length at which a block of payloads ends.
-const BLOCK: usize = 64 << 10;
+const BLOCK: usize = 128 << 10;
 
 /// A change in its journal: the number of the entry, the number of its part, and the change.
 type Change = (u32, u32, RawChange);
@@ -27,8 +27,8 @@ type Change = (u32, u32, RawChange);
 /// The entries of a journal: their times, the changes of each object, and the other items with their numbers.
 type Split<'a> = (Timeline, Vec<Vec<Change>>, Vec<(u32, &'a Item)>);
 
-/// Returns the bytes of the segment with the entries of a journal, which must have some.
-pub(in crate::recording) fn seal(journal: &Journal) -> Vec<u8> {
+/// Returns the parts of the segment with the entries of a journal, which must have some.
+pub(in crate::recording) fn seal(journal: &Journal) -> Vec<Vec<u8>> {
     let (timeline, changes, items) = split(journal);
     let mut out = Vec::new();
     header(journal, &timeline, &changes).put(Kind::Segment, &mut out);
@@ -66,7 +66,7 @@ fn split(journal: &Journal) -> Split<'_> {
                 RawItem::Change(change) => {
                     changes[change.object as usize].push((index, part_number, *change));
                 }
-                RawItem::Other(item) => items.push((index, item)),
+                RawItem::Other(item) => items.push((index, &**item)),
             }
         }
     }
@@ -182,8 +182,8 @@ impl TypeSeal<'_> {
     /// collected first.
     fn write_entries(&self, sorted: &[usize], footer: &mut TypeFooter, file: &mut FileWriter) {
         let mut entries = Vec::new();
-        let mut bodies = Blocks::default();
-        let mut rows = Blocks::default();
+        let mut bodies = Blocks::new(BODIES);
+        let mut rows = Blocks::new(ROWS);
         let mut sibling = Sibling::default();
         for object in sorted {
             for (index, part_number, change) in &self.changes[*object] {
@@ -221,16 +221,14 @@ impl TypeSeal<'_> {
             put_entries(&entries[first..entries.len().min(first + CHUNK)], &mut payload);
             footer.columns.push(file.block(COLUMNS, &payload, first));
         }
-        for (tag, blocks, refs) in [(BODIES, bodies, &mut footer.bodies), (ROWS, rows, &mut footer.rows)] {
-            for (first, payload) in blocks.finish() {
-                refs.push(file.block(tag, &payload, first));
-            }
+        for (blocks, refs) in [(bodies, &mut footer.bodies), (rows, &mut footer.rows)] {
+            refs.extend(blocks.finish().into_iter().map(|block| file.append(block)));
         }
     }
 
-    fn context(&self, index: u32) -> FrameContext {
+    fn context(&self, index: u32) -> FrameContext<'static> {
         let at = index as usize;
-        FrameContext { version: self.timeline.versions[at], received: self.timeline.received[at] }
+        FrameContext::new(self.timeline.versions[at], self.timeline.received[at])
     }
 }
 
@@ -239,27 +237,32 @@ fn length_of(length: usize) -> Place {
 }
 
 /// Payloads, cut into blocks between entries.
-#[derive(Default)]
 struct Blocks {
-    done: Vec<(usize, Vec<u8>)>,
+    tag: u8,
+    done: Vec<Compressed>,
     /// The first entry of the current block.
     first: usize,
     current: Vec<u8>,
 }
 
 impl Blocks {
+    fn new(tag: u8) -> Self {
+        Self { tag, done: Vec::new(), first: 0, current: Vec::new() }
+    }
+
     /// Ends the current block if it is long enough, and returns whether it does.
     fn begin_entry(&mut self, entry: usize) -> bool {
         if self.current.len() < BLOCK {
             return false;
         }
-        self.done.push((self.first, std::mem::take(&mut self.current)));
+        self.done.push(Compressed::new(self.tag, &self.current, self.first));
+        self.current.clear();
         self.first = entry;
         true
     }
 
-    fn finish(mut self) -> Vec<(usize, Vec<u8>)> {
-        self.done.push((self.first, self.current));
+    fn finish(mut self) -> Vec<Compressed> {
+        self.done.push(Compressed::new(self.tag, &self.current, self.first));
         self.done
     }
 }

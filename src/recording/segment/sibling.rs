@@ -2,20 +2,21 @@
 
 use crate::recording::frame::{FrameContext, FrameWriter, read_frame};
 
-/// Writes whole texts. The base of each is the previous whole text of the same block, followed by the object's own key,
-/// which it contains. A block can therefore be decoded alone.
+/// Writes whole texts. The base of each is the previous whole text of the same block; the object's name is known from the
+/// names of the file. A block can therefore be decoded alone.
 #[derive(Default)]
 pub(in crate::recording) struct Sibling {
     writer: FrameWriter,
     text: Vec<u8>,
     version: u64,
+    name_len: usize,
 }
 
 impl Sibling {
     /// Begins another block.
     pub(in crate::recording) fn clear(&mut self) {
         self.text.clear();
-        self.version = 0;
+        (self.version, self.name_len) = (0, 0);
     }
 
     /// Appends the frame of a text.
@@ -23,14 +24,15 @@ impl Sibling {
         &mut self,
         text: &[u8],
         key: &str,
-        context: FrameContext,
+        context: FrameContext<'_>,
         out: &mut Vec<u8>,
     ) {
-        self.text.extend_from_slice(key.as_bytes());
+        let name = name_in(key);
+        let context = context.with_name(name, self.name_len);
         self.writer.write(text, &self.text, self.version, &context, out);
         self.text.clear();
         self.text.extend_from_slice(text);
-        self.version = context.version;
+        (self.version, self.name_len) = (context.version, name.len());
     }
 }
 
@@ -39,6 +41,7 @@ impl Sibling {
 pub(in crate::recording) struct Siblings {
     text: Vec<u8>,
     version: u64,
+    name_len: usize,
     next: Vec<u8>,
 }
 
@@ -48,13 +51,19 @@ impl Siblings {
         &mut self,
         frame: &[u8],
         key: &str,
-        context: FrameContext,
+        context: FrameContext<'_>,
     ) -> Option<&[u8]> {
-        self.text.extend_from_slice(key.as_bytes());
+        let name = name_in(key);
         self.next.clear();
-        read_frame(frame, &self.text, self.version, &context, &mut self.next)?;
+        let named = context.with_name(name, self.name_len);
+        read_frame(frame, &self.text, self.version, &named, &mut self.next)?;
         std::mem::swap(&mut self.text, &mut self.next);
-        self.version = context.version;
+        (self.version, self.name_len) = (context.version, name.len());
         Some(&self.text)
     }
+}
+
+/// Returns the name in a key.
+fn name_in(key: &str) -> &str {
+    key.rsplit_once('/').map_or(key, |(_, name)| name)
 }

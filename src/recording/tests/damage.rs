@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::fixtures::{at, change, entry_text, object, options, pods, row, synced, text};
+use super::fixtures::{at, at_second, change, entry_text, object, options, pods, row, synced, text};
 use crate::lines::ChangeKind;
 use crate::recording::{EntryFilter, Moment, Recording, RecordingError, Writer, WriterOptions};
 
@@ -90,19 +90,21 @@ fn a_journal_cut_at_any_byte_opens_with_a_prefix_or_explains() {
 #[test]
 fn every_flipped_byte_is_detected_and_never_read() {
     let dir = tempfile::tempdir().expect("a directory");
-    // Two keyframes: the damage of the first part does not reach beyond the second.
-    record(dir.path(), options().seal_entries(5).max_size(Some(1 << 20)), 14);
+    // With a keyframe: damage before it does not reach beyond it.
+    record(dir.path(), options().seal_entries(4), 18);
     let recording = Recording::open(dir.path()).expect("a recording");
     let all: Vec<String> = entries(&recording).into_iter().map(|entry| entry.expect("an entry")).collect();
-    let moments: Vec<Moment> = (0..14).map(|number| Moment::Time(at(number * 1000))).collect();
+    let moments: Vec<Moment> = (0..18).step_by(3).map(|number| Moment::Time(at(number * 1000))).collect();
     let states: Vec<_> = moments.iter().map(|moment| state(&recording, *moment).expect("a state")).collect();
     let history: Vec<_> =
         recording.history(&pods(), "a", "pod-1").expect("a history").iter().map(entry_text).collect();
     let mut sealed: Vec<PathBuf> = files(dir.path(), "segment");
     sealed.extend(files(dir.path(), "keyframe"));
-    assert!(sealed.len() >= 4, "{sealed:?}");
+    assert!(!files(dir.path(), "keyframe").is_empty() && sealed.len() >= 4, "{sealed:?}");
+    sealed.extend(files(dir.path(), "journal"));
     for path in sealed {
         let whole = fs::read(&path).expect("read");
+        let last_part = (0..whole.len()).rfind(|at| is_part(&whole[*at..])).unwrap_or_default();
         for at in 0..whole.len() {
             let mut bytes = whole.clone();
             bytes[at] ^= 1 << (at % 8);
@@ -110,6 +112,10 @@ fn every_flipped_byte_is_detected_and_never_read() {
             let Ok(recording) = Recording::open(dir.path()) else { continue };
             let damages = recording.verify().expect("verified");
             assert!(damages.iter().any(|damage| damage.file == path), "{} {at}: {damages:?}", path.display());
+            if at >= last_part && path.extension().is_some_and(|extension| extension == "journal") {
+                // It could as well be incomplete: the recording ends before it.
+                continue;
+            }
             for (moment, expected) in moments.iter().zip(&states) {
                 match state(&recording, *moment) {
                     Ok(read) => assert_eq!(read, *expected, "{} {at}", path.display()),
@@ -129,6 +135,110 @@ fn every_flipped_byte_is_detected_and_never_read() {
         }
         fs::write(&path, &whole).expect("written");
     }
+}
+
+#[test]
+fn files_cut_at_any_byte_open_or_explain() {
+    let dir = tempfile::tempdir().expect("a directory");
+    record(dir.path(), options().seal_entries(4), 18);
+    let recording = Recording::open(dir.path()).expect("a recording");
+    let all: Vec<String> = entries(&recording).into_iter().map(|entry| entry.expect("an entry")).collect();
+    let end = state(&recording, Moment::End).expect("a state");
+    let mut sealed = files(dir.path(), "segment");
+    sealed.extend(files(dir.path(), "keyframe"));
+    for path in sealed {
+        let whole = fs::read(&path).expect("read");
+        for length in 0..whole.len() {
+            fs::write(&path, &whole[..length]).expect("written");
+            let recording = match Recording::open(dir.path()) {
+                Ok(recording) => recording,
+                Err(error) => {
+                    assert!(is_explained(&error), "{error}");
+                    continue;
+                }
+            };
+            assert!(!recording.verify().expect("verified").is_empty(), "{} {length}", path.display());
+            for entry in entries(&recording) {
+                match entry {
+                    Ok(entry) => assert!(all.contains(&entry), "{} {length}: {entry}", path.display()),
+                    Err(error) => assert!(is_explained(&error), "{error}"),
+                }
+            }
+            match state(&recording, Moment::End) {
+                Ok(read) => assert_eq!(read, end),
+                Err(error) => assert!(is_explained(&error), "{error}"),
+            }
+        }
+        fs::write(&path, &whole).expect("written");
+    }
+}
+
+#[test]
+fn a_history_leaves_out_only_the_damaged_part() {
+    let dir = tempfile::tempdir().expect("a directory");
+    record(dir.path(), options(), 1);
+    record(dir.path(), options().seal_entries(5), 40);
+    let recording = Recording::open(dir.path()).expect("a recording");
+    let whole: Vec<String> =
+        recording.history(&pods(), "a", "pod-1").expect("a history").iter().map(entry_text).collect();
+    let segment = files(dir.path(), "segment").remove(1);
+    let mut bytes = fs::read(&segment).expect("read");
+    // The position of the footer, without which nothing is found.
+    *bytes.last_mut().expect("bytes") ^= 1;
+    fs::write(&segment, bytes).expect("written");
+    let recording = Recording::open(dir.path()).expect("a recording");
+    assert!(matches!(recording.history(&pods(), "a", "pod-1"), Err(RecordingError::Damaged(_))));
+    let versions = recording.versions(&pods(), "a", "pod-1").expect("versions");
+    let damaged: Vec<_> = versions.iter().filter(|version| version.is_err()).collect();
+    assert!(matches!(damaged.as_slice(), [Err(RecordingError::Damaged(damage))] if damage.file == segment));
+    let read: Vec<String> = versions.iter().flatten().map(entry_text).collect();
+    assert!(whole.ends_with(&read), "{read:#?}");
+    assert!((1..whole.len()).contains(&read.len()), "{} of {}", read.len(), whole.len());
+}
+
+#[test]
+fn a_damaged_header_of_a_journal_costs_nothing() {
+    let dir = tempfile::tempdir().expect("a directory");
+    record(dir.path(), options(), 7);
+    let journal = files(dir.path(), "journal").pop().expect("a journal");
+    let whole = fs::read(&journal).expect("read");
+    let expected = entries(&Recording::open(dir.path()).expect("a recording")).len();
+    let second = memchr::memmem::rfind(&whole, b"kdelta\n").expect("a second copy");
+    for at in (0..2 * second).step_by(5) {
+        let mut bytes = whole.clone();
+        bytes[at] ^= 4;
+        fs::write(&journal, &bytes).expect("written");
+        let Ok(recording) = Recording::open(dir.path()) else { panic!("{at}") };
+        assert_eq!(entries(&recording).len(), expected, "{at}");
+        assert_eq!(recording.verify().expect("verified").len(), 1, "{at}");
+        let writer = Writer::open(dir.path(), "test", options(), at_second(60)).expect("a writer");
+        assert_eq!(writer.objects(&pods(), None).len(), 3);
+        drop(writer);
+    }
+}
+
+/// A journal of which nothing can be read is reported, and the recording continues without a guess.
+#[test]
+fn a_lost_journal_is_reported_and_kept() {
+    let dir = tempfile::tempdir().expect("a directory");
+    record(dir.path(), options(), 40);
+    let journal = files(dir.path(), "journal").pop().expect("a journal");
+    let mut bytes = fs::read(&journal).expect("read");
+    bytes.resize(5000, 0);
+    bytes[..400].fill(7);
+    fs::write(&journal, &bytes).expect("written");
+    let opened = Recording::open(dir.path()).map(drop);
+    assert!(matches!(opened, Err(RecordingError::Damaged(_))), "{opened:?}");
+}
+
+/// Returns whether bytes are a part of a journal up to its end: the length and the number of entries precede the checksum.
+fn is_part(bytes: &[u8]) -> bool {
+    let length = bytes.first_chunk().map(|length| u32::from_le_bytes(*length) as usize);
+    let (Some(length), Some(sum)) = (length, bytes.get(8..12)) else { return false };
+    let mut hasher = crc32fast::Hasher::new();
+    hasher.update(&bytes[..8]);
+    hasher.update(&bytes[12..]);
+    bytes.len() == 12 + length && hasher.finalize().to_le_bytes() == *sum
 }
 
 fn is_explained(error: &RecordingError) -> bool {
@@ -161,10 +271,11 @@ fn damage_ends_at_the_next_keyframe() {
 }
 
 #[test]
-fn a_recording_with_a_damaged_end_continues_from_nothing() {
+fn after_a_damaged_end_nothing_is_invented() {
     let dir = tempfile::tempdir().expect("a directory");
     record(dir.path(), options().seal_entries(100), 6);
-    drop(Writer::open(dir.path(), "test", options(), at(20_000)).expect("a writer"));
+    // A journal that is long enough is sealed.
+    drop(Writer::open(dir.path(), "test", options().seal_entries(3), at(20_000)).expect("a writer"));
     let segment = files(dir.path(), "segment").remove(0);
     let mut bytes = fs::read(&segment).expect("read");
     let middle = bytes.len() / 2;
@@ -174,10 +285,31 @@ fn a_recording_with_a_damaged_end_continues_from_nothing() {
     assert_eq!(writer.objects(&pods(), None).len(), 0);
     let new = object(&pods(), "a/pod-9", 90, "new");
     writer.change(&change(&pods(), ChangeKind::Added, new, 31_000), None).expect("a change");
-    writer.finish(at(32_000)).expect("finished");
+    writer.flush(at(32_000)).expect("flushed");
+    let recording = Recording::open(dir.path()).expect("a recording");
+    let unknown = |recording: &Recording, moment| {
+        let refused = state(recording, moment);
+        assert!(matches!(refused, Err(RecordingError::Damaged(_))), "{refused:?}");
+    };
+    unknown(&recording, Moment::End);
+    // A recorder that is killed before the lists are complete changes nothing about that.
+    drop(writer);
+    let mut writer = Writer::open(dir.path(), "test", options(), at(33_000)).expect("a writer");
+    assert_eq!(writer.objects(&pods(), None).len(), 1);
+    unknown(&Recording::open(dir.path()).expect("a recording"), Moment::End);
+    writer.mark(&synced(&pods(), 91, 34_000)).expect("a mark");
+    writer.flush(at(35_000)).expect("flushed");
+    writer.finish(at(36_000)).expect("finished");
     let recording = Recording::open(dir.path()).expect("a recording");
     assert_eq!(state(&recording, Moment::End).expect("a state").len(), 1);
-    assert!(matches!(state(&recording, Moment::Time(at(3000))), Err(RecordingError::Damaged(_))));
+    for second in [3, 20, 31, 33] {
+        unknown(&recording, Moment::Time(at(second * 1000)));
+    }
+    // Entries after the loss are read, and none of them refers to what was lost.
+    let read = entries(&recording);
+    let after: Vec<_> = read.iter().flatten().filter(|entry| entry.contains("pod-")).collect();
+    assert_eq!(after.len(), 1, "{read:#?}");
+    assert!(read.iter().any(Result::is_err));
 }
 
 #[test]

@@ -15,6 +15,10 @@ pub(super) fn at(milliseconds: i64) -> Timestamp {
     Timestamp::from_millisecond(MIDNIGHT + milliseconds).expect("a time")
 }
 
+pub(super) fn at_second(second: i64) -> Timestamp {
+    at(1000 * second)
+}
+
 pub(super) fn pods() -> Arc<ApiResource> {
     resource("pods", "Pod", true)
 }

@@ -1,10 +1,10 @@
-//! Opening, closing, locks, gaps, retention, readers beside a writer.
+//! Opening, closing, locks, gaps, retention, readers next to a writer.
 
 use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use super::fixtures::{MIDNIGHT, at, change, mark, object, options, pods, synced};
+use super::fixtures::{MIDNIGHT, at, change, mark, nodes, object, options, pods, synced};
 use crate::lines::{ChangeKind, Mark, MarkKind};
 use crate::listwatch::Status;
 use crate::object::{Origin, ResourceVersion};
@@ -58,13 +58,18 @@ fn files_are_private() {
     use std::os::unix::fs::PermissionsExt;
     let dir = tempfile::tempdir().expect("a directory");
     let own = dir.path().join("test");
-    let mut writer = open(&own, options().seal_entries(2), 0);
-    writer.mark(&synced(&pods(), 1, 1)).expect("a mark");
-    writer.flush(at(2)).expect("flushed");
-    writer.finish(at(3)).expect("finished");
+    let keep = options().seal_entries(2).keep(Some(Duration::from_secs(4)));
+    let mut writer = open(&own, keep, 0);
+    for second in [1, 5] {
+        writer.mark(&synced(&pods(), 1, second * 1000)).expect("a mark");
+        writer.mark(&synced(&pods(), 1, second * 1000)).expect("a mark");
+        writer.flush(at(second * 1000)).expect("flushed");
+        writer.settle().expect("settled");
+    }
+    writer.finish(at(6000)).expect("finished");
     assert_eq!(own.metadata().expect("metadata").permissions().mode() & 0o777, 0o700);
     let files: Vec<_> = fs::read_dir(&own).expect("files").map(|file| file.expect("a file").path()).collect();
-    assert_eq!(files.len(), 4, "lock, segment, keyframe and journal: {files:?}");
+    assert_eq!(files.len(), 5, "lock, two segments, keyframe and journal: {files:?}");
     for file in files {
         assert_eq!(
             file.metadata().expect("metadata").permissions().mode() & 0o777,
@@ -259,4 +264,137 @@ fn a_failed_write_ends_the_recording() {
     }
     let recording = Recording::open(&dir.path().join("moved")).expect("a recording");
     assert_eq!(names(&recording, Moment::End), ["a/one"]);
+}
+
+#[test]
+fn a_recorder_that_is_restarted_often_leaves_no_small_segments() {
+    let dir = tempfile::tempdir().expect("a directory");
+    for number in 0..20u64 {
+        let now = number.cast_signed() * 1000;
+        let mut writer = open(dir.path(), options(), now);
+        add(&mut writer, &format!("a/pod-{number:02}"), number + 1, now);
+        writer.flush(at(now)).expect("flushed");
+        // Without `finish`, as if it was killed.
+        drop(writer);
+    }
+    let files: Vec<_> =
+        fs::read_dir(dir.path()).expect("files").map(|file| file.expect("a file").path()).collect();
+    assert_eq!(files.len(), 2, "lock and journal: {files:?}");
+    let recording = Recording::open(dir.path()).expect("a recording");
+    assert_eq!(names(&recording, Moment::End).len(), 20);
+    assert_eq!(recording.gaps().expect("gaps").len(), 19);
+    assert_eq!(recording.verify().expect("verified"), []);
+}
+
+#[test]
+fn an_object_that_is_created_again_has_one_history() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let mut writer = open(dir.path(), options().seal_entries(7), 0);
+    writer.mark(&synced(&pods(), 1, 0)).expect("a mark");
+    for number in 0..12u64 {
+        let kind = [ChangeKind::Added, ChangeKind::Modified, ChangeKind::Deleted]
+            [usize::try_from(number % 3).expect("small")];
+        let new = object(&pods(), "a/web", 2 + number, &format!("text {number}"));
+        let received = number.cast_signed() * 1000;
+        writer.change(&change(&pods(), kind, new, received), None).expect("a change");
+        writer.flush(at(received)).expect("flushed");
+        writer.settle().expect("settled");
+    }
+    writer.finish(at(12_000)).expect("finished");
+    let recording = Recording::open(dir.path()).expect("a recording");
+    let history = recording.history(&pods(), "a", "web").expect("a history");
+    let kinds: Vec<_> = history
+        .iter()
+        .map(|entry| match &entry.item {
+            crate::recording::Item::Change { change, .. } => {
+                (change.kind, change.old.as_ref().map(|old| old.resource_version().to_string()))
+            }
+            item => panic!("{item:?}"),
+        })
+        .collect();
+    let expected: Vec<_> = (0..4u64)
+        .flat_map(|round| {
+            let version = |at: u64| Some((2 + 3 * round + at).to_string());
+            [(ChangeKind::Added, None), (ChangeKind::Modified, version(0)), (ChangeKind::Deleted, version(1))]
+        })
+        .collect();
+    assert_eq!(kinds, expected);
+    for (time, exists) in
+        [(0, true), (1000, true), (2000, false), (3000, true), (8000, false), (10_500, true)]
+    {
+        assert_eq!(names(&recording, Moment::Time(at(time))).len(), usize::from(exists), "{time}");
+    }
+}
+
+#[test]
+fn a_reader_with_an_old_listing_reads_after_retention() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let keep = options().keep(Some(Duration::from_secs(4))).seal_entries(4);
+    let mut writer = open(dir.path(), keep, 0);
+    writer.mark(&synced(&pods(), 1, 0)).expect("a mark");
+    let mut add_until = |from: u64, to: u64| {
+        for second in from..to {
+            add(&mut writer, &format!("a/pod-{second:02}"), 2 + second, second.cast_signed() * 1000);
+            writer.flush(at(second.cast_signed() * 1000)).expect("flushed");
+            writer.settle().expect("settled");
+        }
+    };
+    add_until(1, 12);
+    let recording = Recording::open(dir.path()).expect("a recording");
+    let beginning = recording.beginning().expect("a beginning");
+    let mut entries = recording.entries(None, None, EntryFilter::default()).expect("entries");
+    add_until(12, 40);
+    assert!(names(&recording, Moment::End).len() >= 11, "it reads the files that are there now");
+    let dropped = recording.state(Moment::Time(beginning)).map(drop);
+    assert!(matches!(dropped, Err(RecordingError::BeforeBeginning { .. })), "{dropped:?}");
+    assert!(recording.gaps().is_ok());
+    assert!(recording.history(&pods(), "a", "pod-01").is_ok());
+    let first = entries.next().expect("an entry");
+    assert!(matches!(first, Err(RecordingError::BeforeBeginning { .. })), "{first:?}");
+    assert!(entries.next().is_some_and(|entry| entry.is_ok()));
+}
+
+#[test]
+fn a_type_that_is_recorded_later_is_none_of_a_moment() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let mut writer = open(dir.path(), options(), 0);
+    add(&mut writer, "a/one", 1, 1000);
+    let node = change(&nodes(), ChangeKind::Added, object(&nodes(), "node-1", 2, "x"), 5000);
+    writer.change(&node, None).expect("a change");
+    writer.finish(at(6000)).expect("finished");
+    let recording = Recording::open(dir.path()).expect("a recording");
+    let resources = |moment| recording.state(moment).expect("a state").resources().expect("resources");
+    assert_eq!(resources(Moment::Time(at(2000))), [pods()]);
+    assert_eq!(resources(Moment::Version(1)), [pods()]);
+    assert_eq!(resources(Moment::End), [nodes(), pods()]);
+}
+
+/// A device that is always full stands for the disk.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_ends_the_recording_and_what_was_written_is_read() {
+    use std::os::unix::fs::symlink;
+    for full in ["0000000000000000.segment.tmp", "0000000000000003.journal"] {
+        let dir = tempfile::tempdir().expect("a directory");
+        let mut writer = open(dir.path(), options().seal_entries(3), 0);
+        symlink("/dev/full", dir.path().join(full)).expect("a link");
+        add(&mut writer, "a/one", 1, 1000);
+        add(&mut writer, "a/two", 2, 1000);
+        let failed =
+            writer.flush(at(1000)).and_then(|()| writer.settle()).and_then(|()| writer.flush(at(2000)));
+        assert!(matches!(failed, Err(RecordingError::Full { .. })), "{full}: {failed:?}");
+        assert!(matches!(writer.flush(at(3000)), Err(RecordingError::Full { .. })), "it has ended");
+        drop(writer);
+        if full.ends_with("journal") {
+            fs::remove_file(dir.path().join(full)).expect("removed");
+        }
+        let recording = Recording::open(dir.path()).expect("a recording");
+        assert_eq!(names(&recording, Moment::End), ["a/one", "a/two"], "{full}");
+        // With room again, the recording continues.
+        let mut writer = open(dir.path(), options(), 9000);
+        add(&mut writer, "a/three", 3, 9000);
+        writer.finish(at(9500)).expect("finished");
+        let recording = Recording::open(dir.path()).expect("a recording");
+        assert_eq!(names(&recording, Moment::End).len(), 3);
+    }
 }

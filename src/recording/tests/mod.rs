@@ -4,3 +4,4 @@ mod damage;
 mod fixtures;
 mod lifecycle;
 mod model;
+mod tools;

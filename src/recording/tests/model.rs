@@ -272,6 +272,26 @@ impl Model {
         state
     }
 
+    /// Returns for each object its last state with a version up to this one.
+    fn state_up_to(&self, version: u64) -> ModelState {
+        let mut state = ModelState::new();
+        for (key, object) in self.entries.iter().filter_map(|entry| match &entry.item {
+            Item::Change { change, .. } => {
+                let key = (change.resource.resource.clone(), change.object.key().to_string());
+                let own = change.object.resource_version().number().expect("a number");
+                let is_deleted = change.kind == ChangeKind::Deleted;
+                (own <= version).then(|| (key, (!is_deleted).then(|| Arc::clone(&change.object))))
+            }
+            _ => None,
+        }) {
+            match object {
+                Some(object) => state.insert(key, object),
+                None => state.remove(&key),
+            };
+        }
+        state
+    }
+
     /// Compares everything that was flushed with the model.
     fn check(&mut self) {
         // Retention would drop files while they are compared.
@@ -371,6 +391,29 @@ proptest! {
         model.check();
         model.reopen(true);
         model.check();
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+
+    #[test]
+    fn any_version_selects_the_last_state_up_to_it(entries in 1..30usize, steps in steps()) {
+        let mut model = Model::new(options().seal_entries(entries));
+        for step in &steps {
+            // What a list finds out has the version of the list, which is tested alone.
+            if !matches!(step, Step::Change { relisted: true, .. } | Step::Vanish { .. }) {
+                model.run(step);
+            }
+        }
+        model.run(&Step::Flush);
+        let recording = Recording::open(model.path()).expect("a recording");
+        for version in 100..=model.version {
+            match recording.state(Moment::Version(version)) {
+                Ok(_) => check_state(&recording, Moment::Version(version), &model.state_up_to(version)),
+                Err(error) => assert!(matches!(error, RecordingError::BeforeBeginning { .. }), "{error}"),
+            }
+        }
     }
 }
 

@@ -39,17 +39,26 @@ pub(super) struct Background {
     /// A std thread, because the work computes for up to a second and writes files. One at a time; it ends with its job, and
     /// dropping the writer waits for it.
     running: Option<JoinHandle<Result<Done, Failure>>>,
-    /// The size and the time of the last keyframe.
+    /// The size and the time of the last keyframe, or of the segments with the initial state, which are as good.
     last_keyframe: Option<(u64, i64)>,
     /// The bytes of the segments since then.
     since_keyframe: u64,
+    /// Whether the recording is new, and its first segments have the initial state.
+    is_new: bool,
+    /// Whether the journal that is being sealed belongs to the initial state.
+    is_initial: bool,
     total: u64,
 }
 
 impl Background {
     /// Continues with the files of a recording.
-    pub(super) fn continued(last_keyframe: Option<(u64, i64)>, since_keyframe: u64, total: u64) -> Self {
-        Self { running: None, last_keyframe, since_keyframe, total }
+    pub(super) fn continued(
+        last_keyframe: Option<(u64, i64)>,
+        since_keyframe: u64,
+        total: u64,
+        is_new: bool,
+    ) -> Self {
+        Self { running: None, last_keyframe, since_keyframe, is_new, is_initial: false, total }
     }
 
     pub(super) fn is_idle(&self) -> bool {
@@ -61,13 +70,21 @@ impl Background {
         self.total
     }
 
-    /// Returns whether a keyframe is due: when the segments since the last one are as large as it, so that the time to reach
-    /// a moment does not grow, or when retention needs one to drop what is before it.
-    pub(super) fn is_keyframe_due(&self, journal: u64, time: i64, options: &WriterOptions) -> bool {
-        let Some((size, last)) = self.last_keyframe else { return true };
+    /// Returns whether a keyframe is due: when the segments since the last one are twice as large as it, so that the time to
+    /// reach a moment does not grow, or when retention needs one to drop what is before it. The initial state is complete.
+    pub(super) fn is_keyframe_due(&mut self, journal: u64, time: i64, options: &WriterOptions) -> bool {
         let since = self.since_keyframe + journal;
+        let Some((size, last)) = self.last_keyframe else {
+            if !self.is_new {
+                return true;
+            }
+            // The segments up to here have the whole state and little else.
+            self.last_keyframe = Some((since, time));
+            (self.since_keyframe, self.is_initial) = (0, true);
+            return false;
+        };
         let age = u128::try_from(time.saturating_sub(last)).unwrap_or_default();
-        since >= size
+        since >= 2 * size
             || options.max_size.is_some_and(|max| since >= max / 4)
             || options.keep.is_some_and(|keep| age >= keep.as_millis() / 4)
     }
@@ -94,7 +111,9 @@ impl Background {
             Ok(done) => done?,
             Err(panic) => std::panic::resume_unwind(panic),
         };
-        self.since_keyframe += done.segment_bytes;
+        if !std::mem::take(&mut self.is_initial) {
+            self.since_keyframe += done.segment_bytes;
+        }
         if done.keyframe.is_some() {
             self.last_keyframe = done.keyframe;
             self.since_keyframe = 0;
@@ -127,7 +146,7 @@ impl Job {
             let bytes = keyframe::write(&mut snapshot);
             let path = files::path_of(&self.dir, Kind::Keyframe, snapshot.next);
             write(&self.dir, &path, &bytes)?;
-            done.keyframe = Some((bytes.len() as u64, snapshot.time));
+            done.keyframe = Some((length_of(&bytes), snapshot.time));
         }
         done.total =
             drop_old(&self.dir, &self.options, self.now).map_err(|error| Failure::new(&self.dir, &error))?;
@@ -135,8 +154,12 @@ impl Job {
     }
 }
 
-fn write(dir: &std::path::Path, path: &std::path::Path, bytes: &[u8]) -> Result<(), Failure> {
-    let written = files::replace(path, bytes).and_then(|()| files::sync_directory(dir));
+fn length_of(parts: &[Vec<u8>]) -> u64 {
+    parts.iter().map(|part| part.len() as u64).sum()
+}
+
+fn write(dir: &std::path::Path, path: &std::path::Path, parts: &[Vec<u8>]) -> Result<(), Failure> {
+    let written = files::replace(path, parts).and_then(|()| files::sync_directory(dir));
     written.map_err(|error| Failure::new(path, &error))
 }
 
@@ -146,5 +169,5 @@ pub(super) fn seal(dir: &std::path::Path, reader: &JournalReader) -> Result<u64,
     let bytes = segment::seal(journal);
     write(dir, &files::path_of(dir, Kind::Segment, journal.header.first), &bytes)?;
     fs::remove_file(&journal.path).map_err(|error| Failure::new(&journal.path, &error))?;
-    Ok(bytes.len() as u64)
+    Ok(length_of(&bytes))
 }

@@ -8,4 +8,5 @@ mod recorder;
 mod retention;
 mod states;
 
+pub(in crate::recording) use positions::Positions;
 pub use recorder::Writer;

@@ -1,6 +1,5 @@
 //! Opens a writer: creates a recording, or recovers its end.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -14,11 +13,11 @@ use super::positions::Positions;
 use super::retention::drop_old;
 use super::states::States;
 use crate::recording::error::RecordingError;
-use crate::recording::files::{self, Kind, Lock};
-use crate::recording::journal::{JournalReader, JournalWriter};
-use crate::recording::keyframe::{self, Snapshot};
+use crate::recording::files::{self, Header, Kind, Lock, RandomAccess};
+use crate::recording::journal::{Journal, JournalReader, JournalWriter};
 use crate::recording::options::WriterOptions;
-use crate::recording::reader::{Catalog, Continuation, Step};
+use crate::recording::reader::{Catalog, Continuation, MAX_EMPTY_JOURNAL};
+use crate::recording::segment::read_header;
 
 /// A directory that was opened for writing.
 pub(super) struct Opened {
@@ -30,7 +29,7 @@ pub(super) struct Opened {
 }
 
 impl Opened {
-    /// Locks a directory, which it creates if needed, recovers the end of its recording, and creates a journal.
+    /// Locks a directory, which it creates if needed, recovers the end of its recording, and continues or creates a journal.
     pub(super) fn open(
         dir: &Path,
         context: &str,
@@ -42,10 +41,14 @@ impl Opened {
         let lock = Lock::acquire(dir).map_err(failed)?;
         let lock = lock.ok_or_else(|| RecordingError::Locked { path: dir.to_owned() })?;
         remove_interrupted(dir).map_err(failed)?;
-        let end = End::recover(dir, context)?;
+        let mut end = End::recover(dir, context, options)?;
         let total = drop_old(dir, options, now).map_err(failed)?;
         let time = end.last_time.unwrap_or_else(|| now.as_millisecond());
-        let journal = JournalWriter::create(dir, context, end.next, time).map_err(failed)?;
+        let journal = match end.journal.take() {
+            Some(reader) => JournalWriter::resume(reader),
+            None => JournalWriter::create(dir, context, end.next, time),
+        };
+        let journal = journal.map_err(failed)?;
         files::sync_directory(dir).map_err(failed)?;
         Ok(Self { lock, journal, end, total })
     }
@@ -73,11 +76,16 @@ pub(super) struct End {
     pub(super) last_keyframe: Option<(u64, i64)>,
     pub(super) since_keyframe: u64,
     pub(super) torn_bytes: u64,
+    /// Whether the state was lost, until all watches are synced again.
+    pub(super) is_lost: bool,
+    /// The time of the first entry of the journal that is continued, in Unix milliseconds.
+    pub(super) created: Option<i64>,
+    journal: Option<JournalReader>,
 }
 
 impl End {
-    /// Reads the state at the end, and seals the journals that the last writer left: a compressed stream can't be continued.
-    fn recover(dir: &Path, context: &str) -> Result<Self, RecordingError> {
+    /// Reads the state at the end. Of the journals that the last writer left, the last one is continued and others are sealed.
+    fn recover(dir: &Path, context: &str, options: &WriterOptions) -> Result<Self, RecordingError> {
         let mut end = Self::default();
         let io_failed = |error: io::Error| Failure::new(dir, &error).error();
         end.torn_bytes += remove_useless_journals(dir)?;
@@ -92,23 +100,52 @@ impl End {
         }
         (end.next, end.last_time) = catalog.next_entry()?;
         match catalog.continuation() {
-            Ok(continuation) => end.continue_with(continuation),
+            Ok(continuation) => {
+                end.is_lost = catalog.is_end_lost();
+                end.continue_with(continuation);
+                end.journal = journals.pop_if(|reader| is_short(reader.journal(), options));
+            }
             // The recording goes on, from nothing: the watches list again.
             Err(RecordingError::Damaged(damage)) => {
                 tracing::warn!(%damage, "the recorded state can't be read");
-                end.write_empty_keyframe(dir, context).map_err(io_failed)?;
+                end.is_lost = true;
+                end.write_loss(dir, context).map_err(io_failed)?;
             }
             Err(error) => return Err(error),
         }
-        for reader in &journals {
+        for reader in journals.iter().chain(&end.journal) {
             let (from, to) = reader.torn();
             end.torn_bytes += to - from;
+        }
+        for reader in &journals {
             seal(dir, reader).map_err(|failure| failure.error())?;
         }
-        let last_keyframe = Catalog::list(dir, &mut Vec::new(), None)?.last_keyframe();
-        end.last_keyframe = last_keyframe.map(|(size, time, _)| (size, time));
-        end.since_keyframe = last_keyframe.map_or(0, |(.., since)| since);
+        end.created = end.journal.as_ref().map(|reader| reader.journal().header.first_time);
+        end.find_keyframe(dir).map_err(io_failed)?;
         Ok(end)
+    }
+
+    /// Finds the size and the time of the last keyframe, and the size of the sealed segments after it. There is none if a
+    /// state was lost since then.
+    fn find_keyframe(&mut self, dir: &Path) -> io::Result<()> {
+        let listed = files::list(dir)?;
+        let last = |kind: Kind| listed.iter().rfind(|(_, of)| *of == kind).map(|(number, _)| *number);
+        let Some(number) = last(Kind::Keyframe).filter(|number| last(Kind::Loss) <= Some(*number)) else {
+            return Ok(());
+        };
+        let length =
+            |kind: Kind, number: u64| Ok::<_, io::Error>(files::path_of(dir, kind, number).metadata()?.len());
+        for (segment, kind) in &listed {
+            if *kind == Kind::Segment && *segment >= number {
+                self.since_keyframe += length(*kind, *segment)?;
+            }
+        }
+        let access = RandomAccess::open(files::path_of(dir, Kind::Keyframe, number)).ok();
+        let header = access.and_then(|access| read_header(&access, Kind::Keyframe).ok());
+        if let Some((header, _)) = header {
+            self.last_keyframe = Some((length(Kind::Keyframe, number)?, header.first_time));
+        }
+        Ok(())
     }
 
     fn continue_with(&mut self, continuation: Continuation) {
@@ -117,30 +154,32 @@ impl End {
         }
         self.states.documents = continuation.documents;
         continuation.positions.into_iter().for_each(|position| self.positions.insert(position));
-        for step in continuation.steps {
-            match step {
-                Step::Item(item) => self.positions.item(&item),
-                Step::Change { resource, namespace, name, origin, version } => {
-                    self.positions.change(&resource, &namespace, &name, origin, version);
-                }
-            }
-        }
+        continuation.steps.into_iter().for_each(|step| self.positions.step(step));
         self.max_version = continuation.max_version;
     }
 
-    /// Marks that the state before the next entry is unknown, so that readers do not need the damaged part for later ones.
-    fn write_empty_keyframe(&self, dir: &Path, context: &str) -> io::Result<()> {
-        let mut snapshot = Snapshot {
+    /// Marks that the state before the next entry is not known, so that readers do not need the damaged part for later ones.
+    fn write_loss(&self, dir: &Path, context: &str) -> io::Result<()> {
+        let time = self.last_time.unwrap_or_default();
+        let header = Header {
             context: context.to_owned(),
-            next: self.next,
-            time: self.last_time.unwrap_or_default(),
-            max_version: self.max_version,
-            types: Vec::new(),
-            documents: BTreeMap::new(),
-            positions: Vec::new(),
+            first: self.next,
+            first_time: time,
+            last_time: time,
+            time_before: time,
+            first_gap: i64::MAX,
+            ..Header::default()
         };
-        files::replace(&files::path_of(dir, Kind::Keyframe, self.next), &keyframe::write(&mut snapshot))
+        let mut bytes = Vec::new();
+        header.put(Kind::Loss, &mut bytes);
+        files::replace(&files::path_of(dir, Kind::Loss, self.next), &[bytes])
     }
+}
+
+/// Returns whether a journal is continued: its segment would be small.
+fn is_short(journal: &Journal, options: &WriterOptions) -> bool {
+    let text: usize = journal.parts.iter().map(|part| part.bytes.len()).sum();
+    journal.entries < options.seal_entries as u64 && text < options.seal_bytes
 }
 
 /// Removes journals that have a sealed segment, and those without an entry, and returns the bytes that were cut from the
@@ -162,9 +201,12 @@ fn remove_useless_journals(dir: &Path) -> Result<u64, RecordingError> {
                 torn += if is_empty { to - from } else { 0 };
                 is_empty
             }
+            // A longer one has entries, though its header can't be read.
             Err(files::FileError::Damaged(..)) => {
-                torn += path.metadata().map_or(0, |file| file.len());
-                true
+                let length = path.metadata().map_or(0, |file| file.len());
+                let is_empty = length <= MAX_EMPTY_JOURNAL;
+                torn += if is_empty { length } else { 0 };
+                is_empty
             }
             // A newer or foreign file is reported when the recording is read.
             Err(_) => false,

@@ -8,13 +8,14 @@ use crate::lines::{Change, ChangeKind, Mark, MarkKind};
 use crate::object::{ApiResource, Origin, ResourceVersion};
 use crate::recording::entry::Item;
 use crate::recording::position::Position;
+use crate::recording::reader::Step;
 
 /// A watched collection, or a watched object of a name.
 type Watch = (Arc<ApiResource>, Arc<str>, Option<Arc<str>>);
 
 /// The positions of all watches.
 #[derive(Debug, Default)]
-pub(super) struct Positions {
+pub(in crate::recording) struct Positions {
     watches: HashMap<Watch, WatchPosition>,
 }
 
@@ -39,27 +40,32 @@ impl WatchPosition {
 
 impl Positions {
     /// Adds the position of a watch that ran when a keyframe was written.
-    pub(super) fn insert(&mut self, position: Position) {
+    pub(in crate::recording) fn insert(&mut self, position: Position) {
         let Position { resource, namespace, name, version } = position;
         let position = self.watches.entry((resource, namespace, name)).or_default();
         (position.version, position.is_active) = (Some(version), true);
     }
 
-    /// Returns the positions, sorted.
-    pub(super) fn all(&self) -> Vec<Position> {
+    /// Returns the positions that watches can continue from, sorted.
+    pub(in crate::recording) fn all(&self) -> Vec<Position> {
+        self.sorted(|position| position.relisted.is_none())
+    }
+
+    /// Returns the last known position of each watch, sorted, whether or not it can continue from there.
+    pub(in crate::recording) fn last_known(&self) -> Vec<Position> {
         self.sorted(|_| true)
     }
 
     /// Returns the positions of the watches that run, sorted: a keyframe has no others.
-    pub(super) fn active(&self) -> Vec<Position> {
-        self.sorted(|position| position.is_active)
+    pub(in crate::recording) fn active(&self) -> Vec<Position> {
+        self.sorted(|position| position.is_active && position.relisted.is_none())
     }
 
     fn sorted(&self, is_included: impl Fn(&WatchPosition) -> bool) -> Vec<Position> {
         let mut all: Vec<Position> = self
             .watches
             .iter()
-            .filter(|(_, position)| position.relisted.is_none() && is_included(position))
+            .filter(|(_, position)| is_included(position))
             .filter_map(|((resource, namespace, name), position)| {
                 let version = position.version.clone()?;
                 let (resource, namespace) = (Arc::clone(resource), Arc::clone(namespace));
@@ -75,9 +81,21 @@ impl Positions {
         all
     }
 
-    /// Returns whether the initial state of a watch is complete.
+    /// Records an entry that was read.
+    pub(in crate::recording) fn step(&mut self, step: Step) {
+        match step {
+            Step::Item(item) => self.item(&item),
+            Step::Change { resource, namespace, name, origin, version } => {
+                self.change(&resource, &namespace, &name, origin, version);
+            }
+        }
+    }
+
+    /// Returns whether the initial states of all watches that were observed and have not ended are complete.
     pub(super) fn is_synced(&self) -> bool {
+        let is_waiting = |position: &WatchPosition| position.version.is_none() && position.relisted.is_some();
         self.watches.values().any(|position| position.version.is_some())
+            && !self.watches.values().any(is_waiting)
     }
 
     /// Returns the version by which a change is found: its object's, or that of the list that missed a deleted object.
@@ -91,7 +109,7 @@ impl Positions {
     }
 
     /// Records a mark, a bookmark or the start of a recorder.
-    pub(super) fn item(&mut self, item: &Item) {
+    pub(in crate::recording) fn item(&mut self, item: &Item) {
         match item {
             Item::Started => self.watches.values_mut().for_each(|position| position.is_active = false),
             Item::Mark(Mark { kind, resource, namespace, name, .. }) => {
@@ -114,7 +132,7 @@ impl Positions {
 
     /// Records a change, which moves each running watch that it belongs to. One that does not run can't continue from its
     /// version any more: the object is newer than that.
-    pub(super) fn change(
+    pub(in crate::recording) fn change(
         &mut self,
         resource: &Arc<ApiResource>,
         namespace: &str,

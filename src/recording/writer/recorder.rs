@@ -1,5 +1,6 @@
 //! The writer of a recording.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -13,11 +14,13 @@ use super::positions::Positions;
 use super::states::States;
 use crate::lines::{Change, Mark, MarkKind};
 use crate::object::{ApiResource, Object, ResourceVersion};
+use crate::recording::block;
 use crate::recording::bytes::put_number;
 use crate::recording::entry::{Author, Item};
 use crate::recording::error::RecordingError;
 use crate::recording::files::{Lock, context_directory};
 use crate::recording::flags::Flags;
+use crate::recording::frame;
 use crate::recording::journal::{JournalWriter, NewChange};
 use crate::recording::options::WriterOptions;
 use crate::recording::position::Position;
@@ -44,6 +47,8 @@ pub struct Writer {
     /// The time of the last entry, in Unix milliseconds.
     last_time: i64,
     max_version: u64,
+    /// Whether the state was lost, until all watches are synced again and a keyframe is written.
+    is_lost: bool,
     background: Background,
     failure: Option<Failure>,
     torn_bytes: u64,
@@ -51,6 +56,13 @@ pub struct Writer {
     gaps: u64,
     /// The last field, so that it is dropped after the work in the background ends.
     _lock: Lock,
+}
+
+fn check_length(what: &str, length: usize, limit: usize) -> Result<(), RecordingError> {
+    if length > limit {
+        return Err(RecordingError::TooLarge { what: what.to_owned(), length, limit });
+    }
+    Ok(())
 }
 
 impl Writer {
@@ -76,12 +88,13 @@ impl Writer {
             context: context.into(),
             options,
             journal,
-            created: now.as_millisecond(),
+            created: end.created.unwrap_or_else(|| now.as_millisecond()),
+            is_lost: end.is_lost,
             states: end.states,
             positions: end.positions,
             last_time: end.last_time.unwrap_or_else(|| now.as_millisecond()),
             max_version: end.max_version,
-            background: Background::continued(end.last_keyframe, end.since_keyframe, total),
+            background: Background::continued(end.last_keyframe, end.since_keyframe, total, end.next == 0),
             failure: None,
             torn_bytes: end.torn_bytes,
             deltas: 0,
@@ -109,13 +122,13 @@ impl Writer {
     /// Returns the recorded current objects of a resource, in one namespace or in all, sorted by namespace and name.
     #[must_use]
     pub fn objects(&self, resource: &ApiResource, namespace: Option<&str>) -> Vec<Arc<Object>> {
-        self.states.objects(resource, namespace)
+        self.states.objects(resource, namespace, self.last_time())
     }
 
     /// Appends a change. Its old state is the recorded one.
     ///
     /// # Errors
-    /// [`RecordingError`] when the journal can't be written.
+    /// [`RecordingError::TooLarge`] for an object that is left out, and others when the journal can't be written.
     pub fn change(&mut self, change: &Change, author: Option<&Author>) -> Result<(), RecordingError> {
         self.check()?;
         let Some(flags) = Flags::of(change) else { return Ok(()) };
@@ -127,6 +140,7 @@ impl Writer {
         let author = author.map_or(0, |author| self.journal.author(author));
         let version = self.positions.version_of(change).unwrap_or_else(|| self.journal.version());
         let encoded = self.states.encode(change, flags, version, received);
+        check_length(key, encoded.text_len, frame::MAX_LEN)?;
         let mut row = Vec::new();
         if let Some((columns, template)) = &encoded.new_row {
             let columns = self.journal.columns(columns);
@@ -186,6 +200,7 @@ impl Writer {
         if self.states.documents.get(path).is_some_and(|known| *known == body) {
             return Ok(());
         }
+        check_length(path, body.len(), block::MAX_LEN)?;
         let received = self.advance(received);
         let (path, body): (Arc<str>, _) = (path.into(), Bytes::copy_from_slice(body));
         self.states.documents.insert(Arc::clone(&path), body.clone());
@@ -216,12 +231,23 @@ impl Writer {
         error
     }
 
+    /// Writes appended records of some length, so that a long list needs little memory between two flushes.
     fn write_if_long(&mut self) -> Result<(), RecordingError> {
         if self.journal.pending_len() < MAX_PENDING {
             return Ok(());
         }
         let written = self.journal.write();
-        written.map_err(|error| self.fail(Failure::new(self.journal.path(), &error)))
+        written.map_err(|error| self.fail(Failure::new(self.journal.path(), &error)))?;
+        // An initial state is sealed in small parts: nothing in it refers to earlier parts, and all of it arrives at once.
+        let parts = if self.positions.is_synced() { 1 } else { 4 };
+        let limit = self.options.seal_bytes as u64 / parts;
+        if self.journal.text_len() >= 2 * limit {
+            self.background.wait().map_err(|failure| self.fail(failure))?;
+        }
+        if self.journal.text_len() >= limit && self.background.is_idle() {
+            self.seal(self.last_time())?;
+        }
+        Ok(())
     }
 
     /// Writes everything appended to disk, and seals a segment, writes a keyframe and drops old segments when due. The
@@ -240,7 +266,8 @@ impl Writer {
         let age = now.as_millisecond().saturating_sub(self.created);
         let is_due = u128::try_from(age).is_ok_and(|age| age >= self.options.seal_after.as_millis())
             || self.journal.entries() >= self.options.seal_entries as u64
-            || self.journal.text_len() >= self.options.seal_bytes as u64;
+            || self.journal.text_len() >= self.options.seal_bytes as u64
+            || self.is_lost && self.positions.is_synced();
         // With the work of the last one unfinished, the journal grows a little longer.
         if is_due && self.journal.entries() > 0 && self.background.is_idle() {
             self.seal(now)?;
@@ -266,15 +293,36 @@ impl Writer {
                 self.positions.active(),
             )
         });
+        self.is_lost &= !is_keyframe_due;
         let journal = sealed.path().to_owned();
         drop(sealed);
         let job = Job { dir: self.dir.clone(), journal, keyframe, options: self.options.clone(), now };
         self.background.start(job).map_err(|failure| self.fail(failure))
     }
 
+    /// Appends the start of a recorder: a copy has those of its original.
+    pub(in crate::recording) fn started(&mut self, received: Timestamp) -> Result<(), RecordingError> {
+        self.check()?;
+        let received = self.advance(received);
+        self.append(&Item::Started, received)
+    }
+
+    /// Returns the recorded current state of an object.
+    pub(in crate::recording) fn current(&self, resource: &ApiResource, key: &str) -> Option<Arc<Object>> {
+        self.states.object(resource, key, self.last_time())
+    }
+
+    /// Returns the time of the last entry.
+    fn last_time(&self) -> Timestamp {
+        Timestamp::from_millisecond(self.last_time).unwrap_or(Timestamp::UNIX_EPOCH)
+    }
+
     /// Waits for the work in the background.
-    #[cfg(test)]
-    pub(in crate::recording) fn settle(&mut self) -> Result<(), RecordingError> {
+    ///
+    /// # Errors
+    /// [`RecordingError`] when a file can't be written.
+    #[doc(hidden)]
+    pub fn settle(&mut self) -> Result<(), RecordingError> {
         self.background.wait().map_err(|failure| self.fail(failure))
     }
 
@@ -287,6 +335,18 @@ impl Writer {
             bytes: self.background.bytes() + self.journal.len(),
             gaps: self.gaps,
         }
+    }
+
+    /// Ends a recording that nothing is appended to: seals the journal, so that all files have their final form.
+    pub(in crate::recording) fn finish_sealed(mut self, now: Timestamp) -> Result<(), RecordingError> {
+        self.flush(now)?;
+        self.settle()?;
+        if self.journal.entries() > 0 {
+            self.seal(now)?;
+            self.settle()?;
+        }
+        let path = self.journal.path().to_owned();
+        fs::remove_file(&path).map_err(|error| self.fail(Failure::new(&path, &error)))
     }
 
     /// Writes everything appended to disk, waits for the work in the background, and releases the lock.

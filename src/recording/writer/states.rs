@@ -14,7 +14,7 @@ use crate::recording::flags::Flags;
 use crate::recording::frame::{FrameContext, FrameWriter};
 use crate::recording::keyframe::Snapshot;
 use crate::recording::position::Position;
-use crate::recording::row_template::to_template;
+use crate::recording::row_template::{render, to_template};
 use crate::recording::tracked::{RowTemplate, Tracked};
 
 /// The objects of one type.
@@ -22,6 +22,8 @@ use crate::recording::tracked::{RowTemplate, Tracked};
 struct TypeStates {
     objects: HashMap<Arc<str>, Tracked>,
     compressor: Compressor,
+    /// The last row, which others share: those of events are alike.
+    last_row: Option<RowTemplate>,
 }
 
 /// The current states and documents.
@@ -35,6 +37,8 @@ pub(super) struct States {
 /// A change as the journal stores it.
 pub(super) struct Encoded {
     pub(super) flags: Flags,
+    /// The length of the text.
+    pub(super) text_len: usize,
     pub(super) body: Vec<u8>,
     /// The row after the change.
     row: Option<RowTemplate>,
@@ -47,7 +51,7 @@ impl States {
     pub(super) fn insert(&mut self, resource: &Arc<ApiResource>, objects: HashMap<Arc<str>, Tracked>) {
         let states = self.types.entry(Arc::clone(resource)).or_default();
         for (key, tracked) in objects {
-            let object = states.compressor.compress(tracked.object);
+            let object = states.compressor.compress(Arc::new(tracked.object.copy_with_row(None)));
             states.objects.insert(key, Tracked { object, ..tracked });
         }
     }
@@ -57,10 +61,22 @@ impl States {
         self.types.values().map(|states| states.objects.len() as u64).sum()
     }
 
-    pub(super) fn objects(&self, resource: &ApiResource, namespace: Option<&str>) -> Vec<Arc<Object>> {
+    /// Returns an object, with the ages in its row as of a time.
+    pub(super) fn object(&self, resource: &ApiResource, key: &str, now: Timestamp) -> Option<Arc<Object>> {
+        self.types.get(resource)?.objects.get(key).map(|tracked| with_row(tracked, now))
+    }
+
+    /// Returns the objects of a resource, with the ages in their rows as of a time.
+    pub(super) fn objects(
+        &self,
+        resource: &ApiResource,
+        namespace: Option<&str>,
+        now: Timestamp,
+    ) -> Vec<Arc<Object>> {
         let all = self.types.get(resource).into_iter().flat_map(|states| states.objects.values());
-        let own = |object: &Arc<Object>| namespace.is_none_or(|namespace| object.namespace() == namespace);
-        let mut objects: Vec<_> = all.map(|tracked| Arc::clone(&tracked.object)).filter(own).collect();
+        let own =
+            |tracked: &&Tracked| namespace.is_none_or(|namespace| tracked.object.namespace() == namespace);
+        let mut objects: Vec<_> = all.filter(own).map(|tracked| with_row(tracked, now)).collect();
         objects.sort_by(|one, other| (one.namespace(), one.name()).cmp(&(other.namespace(), other.name())));
         objects
     }
@@ -86,13 +102,18 @@ impl States {
         let text = object.json();
         match base {
             Some(base) => {
-                let context = FrameContext { version, received: received.as_millisecond() };
+                let context = FrameContext::new(version, received.as_millisecond());
                 self.frames.write(&text, &base.object.json(), base.version, &context, &mut body);
             }
             None => body.extend_from_slice(&text),
         }
-        let row =
-            object.row().map(|row| (Arc::clone(row.columns()), to_template(row, object, received).into()));
+        let row = object.row().map(|row| {
+            let (columns, template) = (Arc::clone(row.columns()), to_template(row, object, received));
+            let is_equal = |known: &&RowTemplate| *known.1 == *template && known.0 == columns;
+            let of_base = base.and_then(|base| base.row.as_ref()).filter(is_equal);
+            let known = of_base.or_else(|| states?.last_row.as_ref().filter(is_equal)).cloned();
+            known.unwrap_or_else(|| (columns, template.into()))
+        });
         let is_same = base.is_some_and(|base| base.row == row);
         let new_row = row.clone().filter(|_| !is_same);
         if new_row.is_some() {
@@ -100,7 +121,7 @@ impl States {
         } else if !is_same {
             flags = flags.with(Flags::NO_ROW);
         }
-        Encoded { flags, body, row, new_row }
+        Encoded { flags, text_len: text.len(), body, row, new_row }
     }
 
     /// Applies a change after it was appended.
@@ -110,7 +131,9 @@ impl States {
             states.objects.remove(change.object.key());
             return;
         }
-        let object = states.compressor.compress(Arc::clone(&change.object));
+        // Rows are rendered from their templates, which are smaller.
+        let object = states.compressor.compress(Arc::new(change.object.copy_with_row(None)));
+        states.last_row.clone_from(&encoded.row);
         let tracked = Tracked { object, version, row: encoded.row };
         states.objects.insert(Arc::clone(change.object.key()), tracked);
     }
@@ -134,6 +157,13 @@ impl States {
         });
         let documents = self.documents.clone();
         Snapshot { context: context.to_owned(), next, time, max_version, types, documents, positions }
+    }
+}
+
+fn with_row(Tracked { object, row, .. }: &Tracked, now: Timestamp) -> Arc<Object> {
+    match row {
+        Some((columns, template)) => Arc::new(object.copy_with_row(render(template, columns, object, now))),
+        None => Arc::clone(object),
     }
 }
 

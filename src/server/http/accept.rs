@@ -34,6 +34,7 @@ fn include(text: &str) -> Result<IncludeObject, ApiError> {
         "" | "Metadata" => Ok(IncludeObject::Metadata),
         "None" => Ok(IncludeObject::None),
         "Object" => Ok(IncludeObject::Object),
+        "Identity" => Ok(IncludeObject::Identity),
         other => Err(ApiError::bad_request(format!(
             "Unable to convert to Table as requested: includeObject: Invalid value: {other:?}: must be \
              'Metadata', 'Object', 'None', or empty"

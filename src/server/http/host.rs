@@ -13,17 +13,18 @@ use crate::server::api_error::ApiError;
 /// The names of this machine. The port is not compared: a tunnel or a container can map it.
 const NAMES: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 
-/// Checks the host in the request target, if the target is an absolute URL, and in the `Host` header.
+/// Checks the host in the request target, if the target is an absolute URL, and in the `Host` header. `own` is a name of
+/// the server in addition to those of this machine.
 ///
 /// # Errors
-/// The request has no host or several `Host` headers, or a host is not a name of this machine.
-pub(super) fn check(head: &Parts) -> Result<(), ApiError> {
+/// The request has no host or several `Host` headers, or a host is not a name of the server.
+pub(super) fn check(head: &Parts, own: Option<&str>) -> Result<(), ApiError> {
     let target = head.uri.authority();
     if let Some(authority) = target {
-        check_authority(authority)?;
+        check_authority(authority, own)?;
     }
     match (header(&head.headers)?, target) {
-        (Some(authority), _) => check_authority(&authority),
+        (Some(authority), _) => check_authority(&authority, own),
         (None, Some(_)) => Ok(()),
         (None, None) => Err(ApiError::bad_request("the request has no Host header")),
     }
@@ -39,9 +40,9 @@ fn header(headers: &HeaderMap) -> Result<Option<Authority>, ApiError> {
     authority.map(Some).map_err(|_| ApiError::bad_request("the Host header of the request is malformed"))
 }
 
-fn check_authority(authority: &Authority) -> Result<(), ApiError> {
+fn check_authority(authority: &Authority, own: Option<&str>) -> Result<(), ApiError> {
     let host = authority.host();
-    let is_own = NAMES.iter().any(|name| name.eq_ignore_ascii_case(host));
+    let is_own = NAMES.into_iter().chain(own).any(|name| name.eq_ignore_ascii_case(host));
     if is_own && !authority.as_str().contains('@') { Ok(()) } else { Err(ApiError::foreign_host(host)) }
 }
 
@@ -55,7 +56,9 @@ mod tests {
         let request = hosts
             .iter()
             .fold(Request::builder().uri(target), |request, host| request.header(header::HOST, *host));
-        check(&request.body(()).expect("a request").into_parts().0).err().map_or(200, |error| error.code)
+        check(&request.body(()).expect("a request").into_parts().0, None)
+            .err()
+            .map_or(200, |error| error.code)
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! HTTP requests and responses.
 
 pub(crate) mod accept;
+pub(crate) mod access;
 pub(crate) mod gzip;
 mod host;
 pub(crate) mod query;

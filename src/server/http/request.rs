@@ -5,9 +5,10 @@ use http::{Method, Request, header};
 use hyper::body::Body;
 use percent_encoding::percent_decode_str;
 
+use super::access::Access;
+use super::gzip;
 use super::query::Query;
 use super::request_body::{BodyBudget, RequestBody};
-use super::{gzip, host};
 use crate::server::api_error::ApiError;
 use crate::server::clock::Clock;
 
@@ -25,12 +26,13 @@ pub(crate) struct ApiRequest {
 }
 
 impl ApiRequest {
-    /// Checks the host of a request, reads its body and parses its head.
+    /// Checks the head of a request, reads its body and parses its head.
     ///
     /// # Errors
-    /// The host is not local, or the body can't be read.
+    /// The request is not accepted, or the body can't be read.
     pub(crate) async fn read<B>(
         request: Request<B>,
+        access: &Access,
         bodies: &BodyBudget,
         clock: &Clock,
     ) -> Result<Self, ApiError>
@@ -39,7 +41,7 @@ impl ApiRequest {
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
         let (head, body) = request.into_parts();
-        host::check(&head)?;
+        access.check(&head)?;
         let text = |name: header::HeaderName| head.headers.get(name).and_then(|value| value.to_str().ok());
         let content_type = text(header::CONTENT_TYPE).unwrap_or_default();
         let segments = head.uri.path().split('/').filter(|segment| !segment.is_empty());

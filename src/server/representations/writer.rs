@@ -45,8 +45,8 @@ impl Writer {
         Self { columns: Columns::of(&kind), kind, representation, has_written_columns: false }
     }
 
-    /// Returns a list up to its first item.
-    pub(crate) fn list_head(&self, meta: &ListMeta) -> String {
+    /// Returns a list up to its first item, whose row decides the columns of a table.
+    pub(crate) fn list_head(&self, meta: &ListMeta, first: Option<&Arc<StoredObject>>) -> String {
         let mut metadata = json!({"resourceVersion": meta.version.to_string()});
         // Lists of custom resources include an empty token; lists of built-in ones omit it.
         if !meta.continue_token.is_empty()
@@ -70,9 +70,15 @@ impl Writer {
             }
             ResponseForm::Table(_) => format!(
                 "{{\"kind\":\"Table\",{META},\"metadata\":{metadata},\"columnDefinitions\":{},\"rows\":[",
-                self.columns.definitions()
+                self.definitions(first.map(|first| &**first))
             ),
         }
+    }
+
+    /// Returns `columnDefinitions`: those of the object's row if it has one.
+    fn definitions(&self, object: Option<&StoredObject>) -> String {
+        let row = object.and_then(|object| object.row.as_ref());
+        row.map_or_else(|| self.columns.definitions().to_string(), |row| row.columns.to_string())
     }
 
     /// Returns the object in the requested version: as stored, unless its version needs a conversion.
@@ -101,7 +107,7 @@ impl Writer {
             ResponseForm::Objects => out.extend_from_slice(&self.requested_version(object).json),
             ResponseForm::Metadata => metadata(out, object),
             ResponseForm::Table(include) => {
-                self.table_head(out, object.version);
+                self.table_head(out, object.version, Some(object));
                 self.row(out, object, include, now);
                 out.extend_from_slice(b"]}");
             }
@@ -134,7 +140,7 @@ impl Writer {
             }
             ResponseForm::Metadata => out.extend_from_slice(partial.as_bytes()),
             ResponseForm::Table(include) => {
-                self.table_head(out, version);
+                self.table_head(out, version, None);
                 let cells = Value::from(self.columns.empty_cells());
                 // A real server keeps the annotation even in representations without objects.
                 let object = if include == IncludeObject::Object {
@@ -148,8 +154,8 @@ impl Writer {
         out.extend_from_slice(b"}\n");
     }
 
-    fn table_head(&mut self, out: &mut Vec<u8>, version: u64) {
-        let columns = if self.has_written_columns { Value::Null } else { self.columns.definitions() };
+    fn table_head(&mut self, out: &mut Vec<u8>, version: u64, object: Option<&StoredObject>) {
+        let columns = if self.has_written_columns { "null".to_owned() } else { self.definitions(object) };
         self.has_written_columns = true;
         let head = format!(
             "{{\"kind\":\"Table\",{META},\"metadata\":{{\"resourceVersion\":\"{version}\"}},\
@@ -159,19 +165,33 @@ impl Writer {
     }
 
     fn row(&self, out: &mut Vec<u8>, object: &StoredObject, include: IncludeObject, now: Timestamp) {
-        let value = object.value();
-        let cells = Value::from(self.columns.cells(&value, now));
-        let conditions = Columns::conditions(&value);
-        let conditions =
-            conditions.map_or(String::new(), |conditions| format!("\"conditions\":{conditions},"));
-        out.extend_from_slice(format!("{{\"cells\":{cells},{conditions}\"object\":").as_bytes());
+        out.extend_from_slice(b"{\"cells\":");
+        let value = if let Some(row) = &object.row {
+            out.extend_from_slice(row.cells.as_bytes());
+            is_ended(&object.json).then(|| object.value())
+        } else {
+            let value = object.value();
+            out.extend_from_slice(Value::from(self.columns.cells(&value, now)).to_string().as_bytes());
+            Some(value)
+        };
+        if let Some(conditions) = value.as_ref().and_then(Columns::conditions) {
+            out.extend_from_slice(format!(",\"conditions\":{conditions}").as_bytes());
+        }
+        out.extend_from_slice(b",\"object\":");
         match include {
             IncludeObject::None => out.extend_from_slice(b"null"),
             IncludeObject::Metadata => metadata(out, object),
+            IncludeObject::Identity => identity(out, object),
             IncludeObject::Object => out.extend_from_slice(&self.requested_version(object).json),
         }
         out.push(b'}');
     }
+}
+
+/// Returns whether the object may be a finished pod, without parsing it.
+fn is_ended(json: &[u8]) -> bool {
+    let phases: [&[u8]; 2] = [br#""phase":"Succeeded""#, br#""phase":"Failed""#];
+    phases.iter().any(|phase| memchr::memmem::find(json, phase).is_some())
 }
 
 /// `PartialObjectMetadata`.
@@ -183,6 +203,24 @@ fn metadata(out: &mut Vec<u8>, object: &StoredObject) {
     out.extend_from_slice(b",\"metadata\":");
     out.extend_from_slice(metadata.as_bytes());
     out.push(b'}');
+}
+
+/// `PartialObjectMetadata` with the names and the version only.
+fn identity(out: &mut Vec<u8>, object: &StoredObject) {
+    out.extend_from_slice(b"{\"kind\":\"PartialObjectMetadata\",");
+    out.extend_from_slice(META.as_bytes());
+    out.extend_from_slice(b",\"metadata\":{\"name\":");
+    put_text(out, &object.name);
+    if !object.namespace.is_empty() {
+        out.extend_from_slice(b",\"namespace\":");
+        put_text(out, &object.namespace);
+    }
+    out.extend_from_slice(format!(",\"resourceVersion\":\"{}\"}}}}", object.version).as_bytes());
+}
+
+fn put_text(out: &mut Vec<u8>, text: &str) {
+    // Writing a text to a vector does not fail.
+    let _written = serde_json::to_writer(out, text);
 }
 
 #[cfg(test)]
@@ -209,7 +247,9 @@ mod tests {
         let now = Timestamp::UNIX_EPOCH;
         let list = |representation| {
             written(representation, |writer, out, object| {
-                out.extend(writer.list_head(&ListMeta { version: 9, ..ListMeta::default() }).into_bytes());
+                out.extend(
+                    writer.list_head(&ListMeta { version: 9, ..ListMeta::default() }, None).into_bytes(),
+                );
                 writer.item(out, object, now);
                 out.extend(b"]}");
             })

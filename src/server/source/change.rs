@@ -1,4 +1,4 @@
-//! Entries of the change log.
+//! Entries of the change log, and the reasons why data can't be read.
 
 use std::sync::Arc;
 
@@ -21,4 +21,27 @@ pub(crate) struct Change {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Compacted {
     pub(crate) oldest: u64,
+}
+
+/// Stored data can't be read, for this reason.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Unreadable(pub(crate) String);
+
+/// The reason why a version of a collection can't be returned.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum ReadError {
+    Compacted(Compacted),
+    Unreadable(Unreadable),
+}
+
+impl From<Compacted> for ReadError {
+    fn from(compacted: Compacted) -> Self {
+        Self::Compacted(compacted)
+    }
+}
+
+impl From<Unreadable> for ReadError {
+    fn from(unreadable: Unreadable) -> Self {
+        Self::Unreadable(unreadable)
+    }
 }

@@ -90,9 +90,15 @@ impl Kind {
 
     /// Returns the resource of a `CustomResourceDefinition` in its storage version, or `None` if it lacks a name.
     pub(crate) fn of_definition(definition: &Value) -> Option<Self> {
+        let versions = definition.get("spec")?.get("versions")?.as_array()?;
+        let stored = versions.iter().find(|version| version["storage"] == true).or(versions.first())?;
+        Self::of_definition_version(definition, stored)
+    }
+
+    /// Returns the resource of a `CustomResourceDefinition` in one of its versions, or `None` if it lacks a name.
+    pub(crate) fn of_definition_version(definition: &Value, version: &Value) -> Option<Self> {
         let spec = definition.get("spec")?;
-        let (names, versions) = (spec.get("names")?, spec.get("versions")?.as_array()?);
-        let version = versions.iter().find(|version| version["storage"] == true).or(versions.first())?;
+        let names = spec.get("names")?;
         let text = |value: &Value, key: &str| Some(value.get(key)?.as_str()?.to_owned());
         let texts = |key: &str| -> Vec<String> {
             let each = names.get(key).and_then(Value::as_array).into_iter().flatten();

@@ -7,15 +7,16 @@ mod stored_object;
 
 use std::sync::Arc;
 
+use bytes::Bytes;
 use serde_json::{Map, Value};
 use tokio::sync::watch;
 
 use super::clock::Clock;
 
-pub(crate) use change::{Change, Compacted};
+pub(crate) use change::{Change, Compacted, ReadError, Unreadable};
 pub(crate) use kind::{Conversion, Custom, Kind, KindId, VERBS};
 pub(crate) use range::{CollectionRange, Snapshot};
-pub(crate) use stored_object::{ObjectKey, StoredObject, head, object_key};
+pub(crate) use stored_object::{ObjectKey, StoredObject, StoredRow, head, object_key};
 
 /// A versioned collection of objects, with a log of changes that reaches back to some version.
 ///
@@ -32,23 +33,36 @@ pub(crate) trait Source: Send + Sync {
     /// Returns whether a collection still exists. Watches end when it does not.
     fn serves(&self, kind: KindId) -> bool;
 
-    /// Returns the latest version.
-    fn version(&self) -> u64;
+    /// Returns the latest version of a collection, which is that of its lists and bookmarks.
+    fn version(&self, kind: KindId) -> u64;
 
-    /// Returns a receiver of the latest version, which also wakes when a collection ceases to exist.
+    /// Returns the number of the history that is served. It changes when the source turns to another history, whose
+    /// versions continue none of the previous one: watches then end as expired.
+    fn epoch(&self) -> u64 {
+        0
+    }
+
+    /// Returns a receiver that wakes after each change, when a collection ceases to exist, and when the history changes.
     fn subscribe(&self) -> watch::Receiver<u64>;
 
     /// Returns the current state of an object.
-    fn get(&self, kind: KindId, namespace: &str, name: &str) -> Option<Arc<StoredObject>>;
+    ///
+    /// # Errors
+    /// The stored data can't be read.
+    fn get(&self, kind: KindId, namespace: &str, name: &str)
+    -> Result<Option<Arc<StoredObject>>, Unreadable>;
 
     /// Returns a part of the current collection.
-    fn now(&self, range: &CollectionRange<'_>) -> Snapshot;
+    ///
+    /// # Errors
+    /// The stored data can't be read.
+    fn now(&self, range: &CollectionRange<'_>) -> Result<Snapshot, Unreadable>;
 
     /// Returns a part of the collection at an earlier version.
     ///
     /// # Errors
-    /// The version is older than the log.
-    fn at(&self, range: &CollectionRange<'_>, version: u64) -> Result<Snapshot, Compacted>;
+    /// The version is older than the log, or the stored data can't be read.
+    fn at(&self, range: &CollectionRange<'_>, version: u64) -> Result<Snapshot, ReadError>;
 
     /// Returns at most `limit` changes after a version, and the version up to which they are complete. Changes of other
     /// collections are skipped, and may count towards the limit.
@@ -66,4 +80,21 @@ pub(crate) trait Source: Send + Sync {
 
     /// Returns the document of `/version`.
     fn server_version(&self) -> Value;
+
+    /// Returns the document to serve at a path of discovery or `OpenAPI`, in JSON. `None` if the server is to create it
+    /// from the resources and schemas.
+    fn document(&self, _path: &str) -> Option<Bytes> {
+        None
+    }
+
+    /// Returns the reason why a resource of the discovery documents can't be read; `None` for one that can be read or
+    /// does not exist.
+    fn unavailable_reason(&self, _group: &str, _version: &str, _plural: &str) -> Option<String> {
+        None
+    }
+
+    /// Returns the message with which writes are refused; `None` for that of a resource without the method.
+    fn write_refusal(&self) -> Option<&'static str> {
+        None
+    }
 }

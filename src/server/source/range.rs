@@ -24,12 +24,14 @@ pub(crate) struct CollectionRange<'a> {
     /// Only objects after this position.
     pub(crate) after: Option<&'a ObjectKey>,
     pub(crate) limit: usize,
+    /// Whether the objects are read. Otherwise the source may return objects with their names, versions and rows only.
+    pub(crate) reads_objects: bool,
 }
 
 impl<'a> CollectionRange<'a> {
     /// Selects a whole namespace, or the whole collection.
     pub(crate) fn all(kind: KindId, namespace: Option<&'a str>) -> Self {
-        Self { kind, namespace, after: None, limit: usize::MAX }
+        Self { kind, namespace, after: None, limit: usize::MAX, reads_objects: true }
     }
 
     pub(crate) fn contains(&self, item: &StoredObject) -> bool {

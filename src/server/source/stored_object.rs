@@ -1,9 +1,20 @@
 //! Stored objects: bytes, and the metadata needed without parsing them.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use serde_json::{Map, Value};
 
 use super::kind::Kind;
+
+/// The table row of an object, as another server wrote it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct StoredRow {
+    /// `columnDefinitions` as JSON.
+    pub(crate) columns: Arc<str>,
+    /// `cells` as JSON.
+    pub(crate) cells: Box<str>,
+}
 
 /// An immutable object at one version.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,6 +30,8 @@ pub(crate) struct StoredObject {
     pub(crate) json: Bytes,
     /// The offset in `json` after kind and apiVersion.
     tail: u32,
+    /// The row to show in tables; `None` for a row that is computed from the object.
+    pub(crate) row: Option<StoredRow>,
 }
 
 /// The position of an object in its collection: namespace, name.
@@ -42,14 +55,14 @@ impl StoredObject {
         let (namespace, name, uid) = (text("namespace"), text("name"), text("uid"));
         let owner = controller(metadata).unwrap_or_default().into();
         let (json, tail) = write(kind, value);
-        Self { namespace, name, uid, version, owner, json, tail }
+        Self { namespace, name, uid, version, owner, json, tail, row: None }
     }
 
     /// Creates a stored object like [`StoredObject::new`] from existing text: a [`head`] and the rest.
     pub(crate) fn of_text(names: [&str; 3], owner: &str, version: u64, json: Vec<u8>, head: usize) -> Self {
         let [namespace, name, uid] = names.map(Box::from);
         let tail = u32::try_from(head).unwrap_or_default();
-        Self { namespace, name, uid, version, owner: owner.into(), json: json.into(), tail }
+        Self { namespace, name, uid, version, owner: owner.into(), json: json.into(), tail, row: None }
     }
 
     pub(crate) fn key(&self) -> ObjectKey {

@@ -136,7 +136,7 @@ impl<'a> Iterator for Fields<'a> {
 }
 
 /// Returns the last bytes field with that number: of repeated fields the last one counts.
-fn member(message: &[u8], number: u64) -> Result<Option<&[u8]>, Error> {
+pub(crate) fn member(message: &[u8], number: u64) -> Result<Option<&[u8]>, Error> {
     let mut found = None;
     for field in Fields(message) {
         match field? {

@@ -3,6 +3,7 @@
 use clap::Args;
 
 use super::help_template::HELP;
+use super::recording::SpeedArg;
 
 /// The flags of the demo. They are global: every command can use it.
 #[derive(Debug, Args)]
@@ -16,9 +17,9 @@ pub(crate) struct DemoArgs {
     #[arg(long, global = true, hide_short_help = true, value_name = "N", value_parser = clap::value_parser!(u32).range(..=1_000_000), allow_negative_numbers = true)]
     pub(crate) objects: Option<u32>,
 
-    /// Speed of the demo's changes, such as 10 or 0.5
+    /// Speed of the demo's changes, such as 10 or 0.5; of a replay, such as 10x or max
     #[arg(long, global = true, hide_short_help = true, value_name = "X", allow_negative_numbers = true)]
-    pub(crate) speed: Option<f64>,
+    pub(crate) speed: Option<SpeedArg>,
 }
 
 /// Serve a small cluster on loopback, for kubectl, scripts and other tools

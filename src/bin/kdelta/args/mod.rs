@@ -14,6 +14,7 @@ mod kubectl_options;
 mod lines;
 mod one_shot;
 mod record;
+mod recording;
 mod rows;
 mod run;
 mod select;
@@ -33,6 +34,9 @@ pub(crate) use kubectl_options::KubectlOptionArgs;
 pub(crate) use lines::{ChangesArg, FlowArgs, LineArgs, MetricsArgs, OnSlowArg, UpdateArgs};
 pub(crate) use one_shot::{OneShotArgs, PlanArgs, PlanForm};
 pub(crate) use record::{RecordArgs, SecretsArg};
+pub(crate) use recording::{
+    ChangesArgs, HistoryArgs, RangeArgs, RecordingArgs, RecordingToolArgs, ServeArgs, SpeedArg,
+};
 pub(crate) use rows::{RowArgs, TsArg};
 pub(crate) use run::{OnArg, RunArgs, RunEndArgs};
 pub(crate) use select::{ByArgs, FilterArgs, ListModeArg, PrintArgs, SelectArgs, TemplateArgs};
@@ -83,6 +87,9 @@ pub(crate) struct Cli {
     pub(crate) demo: DemoArgs,
 
     #[command(flatten)]
+    pub(crate) recording: RecordingArgs,
+
+    #[command(flatten)]
     pub(crate) terminal: TerminalArgs,
 
     #[command(subcommand)]
@@ -100,11 +107,15 @@ pub(crate) enum Command {
     Rollout(Box<RolloutArgs>),
     Run(Box<RunArgs>),
     Record(Box<RecordArgs>),
+    Recording(RecordingToolArgs),
+    History(HistoryArgs),
+    Changes(ChangesArgs),
     Events(EventsArgs),
     ApiResources(ApiResourcesArgs),
     ApiVersions(ApiVersionsArgs),
     Version(VersionArgs),
     Explain(ExplainArgs),
+    Serve(ServeArgs),
     Demo(DemoCommandArgs),
     Completions(CompletionsArgs),
     Man(ManArgs),
@@ -138,11 +149,15 @@ impl Command {
             Self::Rollout(_) => "rollout",
             Self::Run(_) => "run",
             Self::Record(_) => "record",
+            Self::Recording(_) => "recording",
+            Self::History(_) => "history",
+            Self::Changes(_) => "changes",
             Self::Events(_) => "events",
             Self::ApiResources(_) => "api-resources",
             Self::ApiVersions(_) => "api-versions",
             Self::Version(_) => "version",
             Self::Explain(_) => "explain",
+            Self::Serve(_) => "serve",
             Self::Demo(_) => "demo",
             Self::Completions(_) => "completions",
             Self::Man(_) => "man",
@@ -168,9 +183,11 @@ mod tests {
             let name = command.get_name();
             let line = format!("{name} pods --by node");
             let line = match name {
-                "api-resources" | "api-versions" | "demo" | "events" | "explain" | "man" | "options"
-                | "version" => name,
+                "api-resources" | "api-versions" | "changes" | "demo" | "events" | "explain" | "man"
+                | "options" | "serve" | "version" => name,
                 "completions" => "completions bash",
+                "history" => "history pods/x",
+                "recording" => "recording info recordings",
                 "run" => "run pods -- true",
                 "record" => "record pods --to recordings",
                 "tree" => "tree pods",

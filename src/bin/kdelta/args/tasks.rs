@@ -4,7 +4,8 @@ use clap::Args;
 
 use super::help_template::HELP;
 use super::{
-    ByArgs, FileArgs, FlowArgs, LineArgs, MetricsArgs, OneShotArgs, PlanArgs, PrintArgs, RowArgs, SelectArgs,
+    ByArgs, FileArgs, FlowArgs, LineArgs, MetricsArgs, OneShotArgs, PlanArgs, PrintArgs, RangeArgs, RowArgs,
+    SelectArgs,
 };
 
 /// Print the current objects, then every change, until interrupted
@@ -25,6 +26,7 @@ Examples:
   kdelta watch pods --watch-only --count 1
   kdelta watch pods -o json | jq 'select(.type==\"DELETED\").name'
   kdelta watch deploy --changes --only spec
+  kdelta watch pods --from rec --since -1h --speed 60x
 "
 )]
 pub(crate) struct WatchArgs {
@@ -33,6 +35,9 @@ pub(crate) struct WatchArgs {
 
     #[command(flatten)]
     pub(crate) rows: RowArgs,
+
+    #[command(flatten)]
+    pub(crate) range: RangeArgs,
 }
 
 /// The arguments that `watch` and `get` share: the objects, how they are printed, and how they are watched.

@@ -58,7 +58,7 @@ mod tests {
         app.build();
         for command in std::iter::once(&app).chain(app.get_subcommands()).filter(|c| c.get_name() != "help") {
             let help = command.clone().render_long_help().to_string();
-            assert!(!help.contains("--kubeconfig"), "{help}");
+            assert!(!help.contains("--kubeconfig <FILE>"), "{help}");
             let end = "\n\nUse \"kubectl delta options\" for a list of global command-line options (applies to all commands).";
             assert!(help.trim_end().ends_with(end.trim_start()), "{help}");
         }

@@ -7,6 +7,7 @@ use clap::builder::StyledStr;
 use clap::{Command, CommandFactory};
 
 use crate::args::Cli;
+use crate::settings::RECORDING_TOOLS;
 
 /// The hidden command by which shells request completions, as in every program built with Cobra.
 const COMPLETE: &str = "__complete";
@@ -32,7 +33,7 @@ pub(super) fn to_complete(words: &[OsString]) -> Option<&[OsString]> {
 }
 
 /// The actions of commands whose first word is one.
-const ACTIONS: [(&str, &str); 1] = [("rollout", "status")];
+const ACTIONS: [(&str, &[&str]); 2] = [("recording", &RECORDING_TOOLS), ("rollout", &["status"])];
 
 /// Returns the program name, and the command with its action if the words name one, for the errors of words that clap
 /// rejects.
@@ -42,9 +43,10 @@ pub(super) fn called(words: &[OsString], program: &str) -> String {
         return program.to_owned();
     };
     let name = command.get_name();
-    let has_action = |(_, action): &&(&str, &str)| words.iter().any(|word| word == action);
-    match ACTIONS.iter().filter(|(command, _)| *command == name).find(has_action) {
-        Some((_, action)) => format!("{program} {name} {action}"),
+    let actions = ACTIONS.iter().filter(|(command, _)| *command == name).flat_map(|(_, actions)| *actions);
+    let is_typed = |action: &&&str| words.iter().any(|word| word == **action);
+    match actions.clone().find(is_typed) {
+        Some(action) => format!("{program} {name} {action}"),
         None => format!("{program} {name}"),
     }
 }

@@ -209,6 +209,10 @@ fn dispatch(settings: &Settings, messages: &Arc<Messages>, no_columns: bool) -> 
         Task::Completions(shell) => return commands::completions::run(*shell, Stdout::open()?),
         Task::Man(command) => return commands::man::run(command.as_deref(), Stdout::open()?),
         Task::Options => return print_options(no_columns),
+        Task::RecordingTool(tool) => {
+            let out = Stdout::open()?;
+            return commands::recording::run(tool, settings, messages, out);
+        }
         Task::Version(Version { client_only: true, format }) => {
             return commands::discovery::client_version(*format, Stdout::open()?);
         }
@@ -225,6 +229,9 @@ fn dispatch(settings: &Settings, messages: &Arc<Messages>, no_columns: bool) -> 
         let _status_signal = if follows(&settings.task) { Some(reporter.report_on_signal()?) } else { None };
         if let (Task::Demo, Some(options)) = (&settings.task, settings.demo) {
             return commands::demo::run(options, out).await;
+        }
+        if let (Some(serve), Some(recording)) = (&settings.serve, &settings.recording) {
+            return commands::serve::run(serve, recording, &settings.connection, messages, out).await;
         }
         // Before anything is watched.
         let _serving = match (&settings.metrics, &measured) {
@@ -322,6 +329,8 @@ fn configuration_error(error: anyhow::Error, settings: &Settings) -> anyhow::Err
             | Task::Watch(_)
             | Task::Index(_)
             | Task::Tree(_)
+            | Task::History(_)
+            | Task::Changes(_)
             | Task::Run(_)
             | Task::Record(_)
             | Task::Wait(_)

@@ -8,6 +8,9 @@ use crate::settings::{Events, Index, Settings, Task, Tree};
 
 /// Whether this task goes on until it is interrupted.
 pub(super) fn follows(task: &Task) -> bool {
+    if let Task::History(history) = task {
+        return history.watch;
+    }
     matches!(
         task,
         Task::Watch(_)
@@ -38,6 +41,9 @@ pub(super) async fn follow(
         }
         Task::Events(events) => commands::events::watch(session, events, reporter, terminal, out).await,
         Task::Index(index) => commands::index::watch(session, index, reporter, terminal, out).await,
+        Task::History(history) if history.watch => {
+            commands::history::watch(session, history, reporter, terminal, out).await
+        }
         Task::Tree(tree) => commands::tree::watch(session, tree, reporter, terminal, out).await,
         _ => answer(session, settings, reporter, out).await,
     }
@@ -59,6 +65,12 @@ pub(super) async fn answer(
         Task::Tree(tree) => Box::pin(commands::tree::run(session, tree, reporter, terminal, out)).await,
         Task::Wait(wait) => Box::pin(commands::wait::run(session, wait, reporter, terminal, out)).await,
         Task::Rollout(rollout) => Box::pin(commands::rollout::status(session, rollout, reporter, out)).await,
+        Task::Changes(changes) => {
+            Box::pin(commands::changes::run(session, changes, reporter, terminal, out)).await
+        }
+        Task::History(history) => {
+            Box::pin(commands::history::run(session, history, reporter, terminal, out)).await
+        }
         Task::Events(events) => {
             Box::pin(commands::events::list(session, events, reporter, terminal, out)).await
         }
@@ -70,6 +82,7 @@ pub(super) async fn answer(
             let as_errors = settings.warnings_as_errors;
             commands::discovery::versions(session, version.format, as_errors, reporter, out).await
         }
+        Task::MoveServed(to) => commands::serve::move_to(session, *to, reporter, out).await,
         Task::Explain(request) => {
             commands::explain::run(session, request, reporter, out).await?;
             Ok(ExitCode::Ok)
@@ -77,8 +90,10 @@ pub(super) async fn answer(
         Task::Watch(_)
         | Task::Run(_)
         | Task::Record(_)
+        | Task::RecordingTool(_)
         | Task::SetWait(_)
         | Task::Demo
+        | Task::Serve
         | Task::Completions(_)
         | Task::Man(_)
         | Task::Options => Ok(ExitCode::Ok),

@@ -268,7 +268,10 @@ fn row_form(watch: &Watch, stdout: settings::OutputStream) -> RowOptions {
     let is_clipped = stdout.is_terminal && !rows.no_trunc;
     RowOptions {
         width: if is_clipped { RowWidth::of(terminal_columns) } else { RowWidth::default() },
-        times: rows.time.map(|time| RowTimes::new(form(time), TimeZone::system(), Timestamp::now())),
+        times: rows.time.map(|time| match watch.replay {
+            Some(_) => RowTimes::since_first(form(time), TimeZone::system()),
+            None => RowTimes::new(form(time), TimeZone::system(), Timestamp::now()),
+        }),
         marks_sync: stdout.is_terminal && watch.initial && watch.flow.from.is_none(),
         ..RowOptions::default()
     }

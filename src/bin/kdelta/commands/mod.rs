@@ -1,5 +1,6 @@
 //! The commands, one file each, and the code that several of them share.
 
+pub(crate) mod changes;
 pub(crate) mod complete;
 pub(crate) mod completions;
 pub(crate) mod demo;
@@ -13,15 +14,20 @@ mod files;
 mod forbidden;
 mod format;
 pub(crate) mod get;
+pub(crate) mod history;
 pub(crate) mod index;
 mod list_store;
 pub(crate) mod man;
 mod needs;
 mod query_plan;
 pub(crate) mod record;
+mod recorded;
+pub(crate) mod recording;
+mod replay;
 mod reporter;
 pub(crate) mod rollout;
 pub(crate) mod run;
+pub(crate) mod serve;
 pub(crate) mod set_wait;
 mod signal_exit;
 mod stats;

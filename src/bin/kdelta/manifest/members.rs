@@ -1,56 +1,32 @@
 //! The members of JSON objects in the order of the text, with unparsed values.
 
-use std::fmt;
-
-use serde::Deserialize;
-use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
+
+use crate::raw_members::RawMembers;
 
 /// The members of an object. Names may repeat.
 #[derive(Default)]
-pub(super) struct Members<'a>(Vec<(String, &'a RawValue)>);
+pub(super) struct Members<'a>(RawMembers<'a>);
 
 impl<'a> Members<'a> {
     /// Reads an object; `None` for any other value.
     pub(super) fn read(text: &'a str) -> Option<Self> {
-        serde_json::from_str(text).ok()
+        serde_json::from_str(text).ok().map(Self)
     }
 
     /// Returns the members in order.
     pub(super) fn iter(&self) -> impl Iterator<Item = (&str, &'a str)> {
-        self.0.iter().map(|(name, value)| (name.as_str(), value.get()))
+        self.0.iter()
     }
 
     /// Returns the value of a member. The last of several counts.
     pub(super) fn get(&self, name: &str) -> Option<&'a str> {
-        self.0.iter().rfind(|(member, _)| member == name).map(|(_, value)| value.get())
+        self.0.iter().rfind(|(member, _)| *member == name).map(|(_, value)| value)
     }
 
     /// Returns the text of a member; empty if it is absent or no text.
     pub(super) fn text(&self, name: &str) -> String {
         self.get(name).and_then(|value| serde_json::from_str(value).ok()).unwrap_or_default()
-    }
-}
-
-impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Reader;
-        impl<'de> Visitor<'de> for Reader {
-            type Value = Vec<(String, &'de RawValue)>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut members = Vec::new();
-                while let Some(member) = map.next_entry()? {
-                    members.push(member);
-                }
-                Ok(members)
-            }
-        }
-        deserializer.deserialize_map(Reader).map(Self)
     }
 }
 

@@ -45,16 +45,26 @@ impl ChangeOptions {
     /// Returns the lines of an update; none if no printed field has changed. Data of Secrets is masked unless it is
     /// requested.
     pub(super) fn lines(self, old: &Object, new: &Object, resource: &ApiResource) -> Vec<ChangeLine> {
-        let mut lines = if self.form == ChangeForm::Inline {
-            self.details.lines(old, new, resource).into_iter().map(ChangeLine::plain).collect()
-        } else {
-            self.patch(old, new, resource)
-        };
+        let mut lines = self.changed_fields(old, new, resource);
         if let Some(manager) = new.manager_since(old).filter(|_| !lines.is_empty()) {
             let text = format!("by {}", escape_line(&manager));
             lines.push(ChangeLine { text, colour: Some(Colour::Dim), is_whole: false });
         }
         lines
+    }
+
+    /// Returns [`ChangeOptions::lines`] without that of the manager.
+    pub(super) fn changed_fields(
+        self,
+        old: &Object,
+        new: &Object,
+        resource: &ApiResource,
+    ) -> Vec<ChangeLine> {
+        if self.form == ChangeForm::Inline {
+            self.details.lines(old, new, resource).into_iter().map(ChangeLine::plain).collect()
+        } else {
+            self.patch(old, new, resource)
+        }
     }
 
     fn patch(self, old: &Object, new: &Object, resource: &ApiResource) -> Vec<ChangeLine> {

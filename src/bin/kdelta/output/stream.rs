@@ -12,6 +12,7 @@ use super::changes::{ChangeLine, ChangeOptions};
 use super::counts::LiveCounts;
 use super::delimited::{DelimitedChanges, DelimitedFormat};
 use super::get_watch::GetWatchOutput;
+use super::history::HistoryRows;
 use super::jq::JqResults;
 use super::json_lines::JsonLines;
 use super::name::Names;
@@ -47,6 +48,8 @@ pub(crate) enum WatchOutput {
     Get(Box<GetWatchOutput>),
     /// The groups of an index.
     Counts(Box<LiveCounts>),
+    /// The versions of objects, as `kdelta history` prints them.
+    History(Box<HistoryRows>),
     /// Nothing: the changes are handed on.
     Receiver(Box<dyn ChangeReceiver>),
 }
@@ -139,6 +142,11 @@ impl WatchOutput {
         Self::Counts(Box::new(counts))
     }
 
+    /// Creates the output of `history`.
+    pub(crate) fn history(rows: HistoryRows) -> Self {
+        Self::History(Box::new(rows))
+    }
+
     /// Creates the output of `get -w`.
     pub(crate) fn get(output: GetWatchOutput) -> Self {
         Self::Get(Box::new(output))
@@ -153,7 +161,12 @@ impl WatchOutput {
     pub(crate) fn writes_at_once(&self) -> bool {
         !matches!(
             self,
-            Self::Table(_) | Self::Columns(_) | Self::Events(_) | Self::Counts(_) | Self::Receiver(_)
+            Self::Table(_)
+                | Self::Columns(_)
+                | Self::Events(_)
+                | Self::Counts(_)
+                | Self::History(_)
+                | Self::Receiver(_)
         )
     }
 
@@ -195,12 +208,13 @@ impl WatchOutput {
             }
             Self::Get(output) => output.change(change, out)?,
             Self::Counts(counts) => counts.change(change),
+            Self::History(rows) => rows.change(change, out)?,
             Self::Receiver(receiver) => return Ok(receiver.change(change, resume)),
         }
         Ok(true)
     }
 
-    /// Prints a mark, in JSON lines only.
+    /// Prints a mark, in JSON lines and histories only.
     ///
     /// # Errors
     /// `out` failed.
@@ -212,6 +226,10 @@ impl WatchOutput {
     ) -> io::Result<()> {
         match self {
             Self::JsonLines(lines) => lines.mark(mark, resume, out),
+            Self::History(rows) => {
+                rows.mark(mark);
+                Ok(())
+            }
             Self::Table(_)
             | Self::Yaml(_)
             | Self::Kyaml
@@ -284,6 +302,7 @@ impl WatchOutput {
             Self::Columns(rows) => rows.flush(out),
             Self::Get(output) => output.flush(out),
             Self::Counts(counts) => counts.flush(Instant::now(), out),
+            Self::History(rows) => rows.flush(out),
             Self::JsonLines(_)
             | Self::Yaml(_)
             | Self::Kyaml

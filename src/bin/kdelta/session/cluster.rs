@@ -92,6 +92,8 @@ impl Cluster {
         let options = ClientOptions::default()
             .notices(Some(Arc::new(listener)))
             .credential_plugins(credential_plugins().clone())
+            // Servers inside the process are those of the library.
+            .identifies_rows(connector.is_some())
             .connector(connector);
         let client = Client::with_options(config, options)?;
         let defaults = DiscoveryOptions::default();
@@ -127,6 +129,11 @@ impl Cluster {
     /// Returns the name of its context; empty if there is none.
     pub(crate) fn context(&self) -> &str {
         &self.template.context
+    }
+
+    /// Returns the URL of its server.
+    pub(crate) fn server(&self) -> &str {
+        &self.server
     }
 
     /// Returns the prefix of messages about the cluster: its context if there are several, otherwise empty.

@@ -23,7 +23,7 @@ pub(super) fn each_context(connection: &Connection) -> anyhow::Result<Vec<Config
 }
 
 /// Returns the contexts that match a pattern, each once, in the order of the patterns.
-fn matching(text: &str, patterns: &[Pattern], known: &[String]) -> anyhow::Result<Vec<String>> {
+pub(super) fn matching(text: &str, patterns: &[Pattern], known: &[String]) -> anyhow::Result<Vec<String>> {
     if known.iter().any(|name| name == text) {
         return Ok(vec![text.to_owned()]);
     }

@@ -15,6 +15,7 @@ mod names;
 mod part;
 mod plan;
 mod raw;
+mod recordings;
 mod server_conditions;
 mod server_warnings;
 mod source;
@@ -32,6 +33,9 @@ pub(crate) use part::Part;
 #[cfg(test)]
 pub(crate) use part::tests as part_fixtures;
 pub(crate) use plan::{MatchedPatterns, NamePatterns, PlannedPart};
+pub(crate) use recordings::{
+    SelectedRecording, gap_notice, recorded_contexts, recorded_moment, select_recordings, selected_recordings,
+};
 pub(crate) use server_conditions::ServerConditions;
 pub(crate) use server_warnings::ServerWarnings;
 #[cfg(test)]
@@ -40,13 +44,16 @@ pub(crate) use source::{KnownState, PartSource, ReceivedCount, RequestMode};
 pub(crate) use target_set::{TargetFailure, TargetSet};
 pub(crate) use target_watcher::is_unreachable;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use jiff::Timestamp;
 use kdelta::client::{Connector, Notice, Redaction};
 use kdelta::demo::Demo;
 use kdelta::kubeconfig::Config;
 use kdelta::object::ResourceVersion;
+use kdelta::recording::RecordedServer;
 use kdelta::reflector::{BackoffOptions, Observer, ReflectorOptions};
 use kdelta::wire::Representation;
 
@@ -72,7 +79,19 @@ pub(crate) struct Session {
     /// The objects for which an expression had no result.
     expression_errors: Arc<ExpressionErrors>,
     /// The embedded demo cluster, which runs until the session is dropped.
-    _demo: Option<Demo>,
+    demo: Option<Demo>,
+    /// The served recordings, which run until the session is dropped.
+    recordings: Vec<ServedRecording>,
+    /// The moment of the recordings; the latest, if they end at several.
+    moment: Option<Timestamp>,
+}
+
+/// A recording that is served in place of a cluster.
+struct ServedRecording {
+    server: RecordedServer,
+    dir: PathBuf,
+    /// Whether an earlier moment than the end is served.
+    is_earlier: bool,
 }
 
 /// The traffic with the server of a context.
@@ -85,7 +104,7 @@ pub(crate) struct Traffic {
 }
 
 impl Session {
-    /// Resolves the configuration of all selected contexts, or starts the demo. Sends no request to a cluster. `warn`
+    /// Resolves the configuration of all selected contexts, or starts the demo or serves the recordings. Sends no request to a cluster. `warn`
     /// receives the warnings of servers; `plugin` receives the notices of credential plugins.
     ///
     /// # Errors
@@ -103,6 +122,20 @@ impl Session {
             plugin: Arc::new(plugin),
         };
         let connection = &settings.connection;
+        let mut session = Self {
+            clusters: Vec::new(),
+            unusable: Vec::new(),
+            mutation_detector: settings.mutation_detector,
+            server_warnings,
+            matched_patterns: Arc::default(),
+            expression_errors: Arc::default(),
+            demo: None,
+            recordings: Vec::new(),
+            moment: None,
+        };
+        if let Some(requested) = &settings.recording {
+            return session.open_recordings(requested, settings, &handlers);
+        }
         if let Some(demo) = settings.demo {
             let demo = demo::start(demo).await?;
             // Discovery of a demo is not cached: all demos have the same URL, and the next one may serve other types.
@@ -114,48 +147,40 @@ impl Session {
                 async move { opener.open().await }
             });
             let cluster = Cluster::open(0, "demo", &config, Some(connector), &connection, false, &handlers)?;
-            let clusters = vec![Arc::new(cluster)];
-            let mutation_detector = settings.mutation_detector;
-            let (unusable, matched_patterns) = (Vec::new(), Arc::default());
-            return Ok(Self {
-                clusters,
-                unusable,
-                mutation_detector,
-                server_warnings,
-                matched_patterns,
-                expression_errors: Arc::default(),
-                _demo: Some(demo),
-            });
+            session.clusters.push(Arc::new(cluster));
+            session.demo = Some(demo);
+            return Ok(session);
         }
         let all = contexts::each_context(connection)?;
         let has_several = all.len() > 1;
-        let mut opened = Self {
-            clusters: Vec::new(),
-            unusable: Vec::new(),
-            mutation_detector: settings.mutation_detector,
-            server_warnings,
-            matched_patterns: Arc::default(),
-            expression_errors: Arc::default(),
-            _demo: None,
-        };
         for options in all {
-            let index = opened.clusters.len();
+            let index = session.clusters.len();
             let cluster = Config::load(&options).map_err(anyhow::Error::from).and_then(|config| {
                 Cluster::open(index, config.context(), &config, None, connection, has_several, &handlers)
             });
             match cluster {
-                Ok(cluster) => opened.clusters.push(Arc::new(cluster)),
+                Ok(cluster) => session.clusters.push(Arc::new(cluster)),
                 Err(error) if has_several => {
-                    opened.unusable.push((options.context.unwrap_or_default(), error));
+                    session.unusable.push((options.context.unwrap_or_default(), error));
                 }
                 Err(error) => return Err(error),
             }
         }
-        if opened.clusters.is_empty() {
-            let all = opened.unusable.iter().map(|(context, error)| format!("{context}: {error}"));
+        session.with_usable_clusters()
+    }
+
+    /// Checks that a cluster is usable.
+    fn with_usable_clusters(self) -> anyhow::Result<Self> {
+        if self.clusters.is_empty() {
+            let all = self.unusable.iter().map(|(context, error)| format!("{context}: {error}"));
             anyhow::bail!("no usable context:\n{}", all.collect::<Vec<_>>().join("\n"));
         }
-        Ok(opened)
+        Ok(self)
+    }
+
+    /// Returns the time that ages and conditions are relative to: the present, or the moment of the recordings.
+    pub(crate) fn now(&self) -> Timestamp {
+        self.moment.unwrap_or_else(Timestamp::now)
     }
 
     /// Returns the context, the server and the default namespace of each usable cluster.
@@ -277,6 +302,10 @@ impl Session {
         let filter = filter
             .with_expression_errors(Arc::clone(&self.expression_errors))
             .and_conditions(&selection.filter);
+        let filter = match self.moment {
+            Some(moment) => filter.with_clock(move || moment),
+            None => filter,
+        };
         let filter = match &part.patterns {
             Some(patterns) => filter.and_names(Arc::clone(patterns), Arc::clone(&self.matched_patterns)),
             None => filter,

@@ -2,7 +2,7 @@
 
 use super::UsageError;
 use super::environment::Environment;
-use crate::args::{Cli, Command};
+use crate::args::{Cli, Command, SpeedArg};
 
 /// The options of a demo.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -25,7 +25,9 @@ impl Demo {
             Command::Demo(own) => Some(own.port),
             _ if args.demo => None,
             _ => {
-                let flags = [(args.objects.is_some(), "objects"), (args.speed.is_some(), "speed")];
+                // A recording is replayed at a speed too.
+                let is_stray = args.speed.is_some() && cli.recording.from.is_none();
+                let flags = [(args.objects.is_some(), "objects"), (is_stray, "speed")];
                 let stray = flags.into_iter().find(|(given, _)| *given);
                 return stray.map_or(Ok(None), |(_, flag)| Err(UsageError::NeedsDemo(flag)));
             }
@@ -41,10 +43,11 @@ impl Demo {
         if let Some((_, flag)) = elsewhere.into_iter().find(|(given, _)| *given) {
             return Err(UsageError::DemoElsewhere(flag));
         }
-        let speed = args.speed.unwrap_or(1.0);
-        if !(speed > 0.0 && speed <= 1000.0) {
-            return Err(UsageError::DemoSpeed);
-        }
+        let speed = match args.speed {
+            None => 1.0,
+            Some(SpeedArg::Times(speed)) if speed > 0.0 && speed <= 1000.0 => speed,
+            Some(_) => return Err(UsageError::DemoSpeed),
+        };
         let number = |text: &str| text.parse().map_err(|_| UsageError::DemoSeed(text.to_owned()));
         Ok(Some(Self {
             port,
@@ -82,7 +85,7 @@ mod tests {
     fn invalid_combinations_are_usage_errors() {
         assert_eq!(read("kdelta get po --objects 3", None), Err(UsageError::NeedsDemo("objects")));
         assert_eq!(read("kdelta get po --demo --context c", None), Err(UsageError::DemoElsewhere("context")));
-        for speed in ["0", "-1", "1001", "nan", "inf"] {
+        for speed in ["0", "-1", "1001", "nan", "inf", "max"] {
             assert_eq!(
                 read(&format!("kdelta demo --speed={speed}"), None),
                 Err(UsageError::DemoSpeed),

@@ -11,11 +11,16 @@ mod filter;
 mod index;
 mod kubectl;
 mod lines;
+mod moment;
+mod past;
 mod pattern;
 mod print;
 mod record;
+mod recording;
+mod recording_tool;
 mod run;
 mod selection;
+mod serve;
 mod set_wait;
 mod targets;
 mod tasks;
@@ -43,11 +48,16 @@ pub(crate) use kubectl::{
     WatchForm,
 };
 pub(crate) use lines::{ChangedBy, Flow, Lines, ListenAddress};
+pub(crate) use moment::RequestedMoment;
+pub(crate) use past::{Changes, ChangesFormat, History, Range, Replay};
 pub(crate) use pattern::Pattern;
 pub(crate) use print::{Format, Jq, Print, TableStyle, Template};
-pub(crate) use record::Record;
+pub(crate) use record::{Record, Redacted};
+pub(crate) use recording::Recording;
+pub(crate) use recording_tool::{ImportInput, RECORDING_TOOLS, RecordingPart, RecordingTool};
 pub(crate) use run::{CheckpointFile, Run};
 pub(crate) use selection::{ListMode, Namespaces, Selection};
+pub(crate) use serve::Serve;
 pub(crate) use set_wait::{SetCondition, SetWait};
 pub(crate) use targets::{Target, Types};
 pub(crate) use tasks::{Explain, ExplainFormat, Get, Task, Watch};
@@ -57,6 +67,7 @@ pub(crate) use wait::{RequestedObjects, Rollout, Wait};
 
 pub(crate) use crate::args::{ChangesArg, CountOrder, LogFormat, PlanForm, Shell, TsArg};
 use crate::args::{Cli, ColorWhen, Command};
+use jiff::Zoned;
 
 /// The validated request of the user.
 #[derive(Debug, Clone)]
@@ -64,6 +75,10 @@ pub(crate) struct Settings {
     pub(crate) connection: Connection,
     /// The embedded demo cluster, if requested. It replaces the server and user of the connection.
     pub(crate) demo: Option<Demo>,
+    /// The recording that replaces the clusters of the connection, if requested.
+    pub(crate) recording: Option<Recording>,
+    /// The server of the recording, if requested.
+    pub(crate) serve: Option<Serve>,
     pub(crate) terminal: Terminal,
     /// kubectl's verbosity level; 0 prints only what the user must know.
     pub(crate) verbosity: u8,
@@ -103,6 +118,11 @@ impl Settings {
         };
         check_profile(&cli.kubectl_options.profile)?;
         let task = Task::read(&cli.command, cli.connection.namespace.as_deref(), environment)?;
+        let recording = Recording::read(cli, &Zoned::now())?;
+        let task = match &recording {
+            Some(recording) => task.of_recording(cli, recording, environment)?,
+            None => task.checked_live(cli)?,
+        };
         let mut connection = Connection::read(&cli.connection, environment)?;
         // A credential plugin must not read the manifest.
         connection.options.stdin_is_terminal &= !task.reads_standard_input();
@@ -124,6 +144,8 @@ impl Settings {
         }
         Ok(Self {
             demo: Demo::read(cli, environment)?,
+            recording,
+            serve: Serve::read(cli, &Zoned::now())?,
             connection,
             terminal: Terminal {
                 stdout: stream(environment.stdout_is_terminal),

@@ -273,7 +273,11 @@ impl Namespaces {
     }
 
     /// Validates the namespace flags. As in kubectl, `-A` overrides `-n`, and an empty `-n` is ignored.
-    fn read(all: bool, namespace: Option<&str>, labels: Option<String>) -> Result<Self, UsageError> {
+    pub(super) fn read(
+        all: bool,
+        namespace: Option<&str>,
+        labels: Option<String>,
+    ) -> Result<Self, UsageError> {
         let mut names: Vec<String> = Vec::new();
         let text = namespace.unwrap_or_default();
         if !text.is_empty() && text.chars().all(|c| c == ',') {

@@ -9,6 +9,7 @@ use super::by::By;
 use super::duration;
 use super::environment::Environment;
 use super::kubectl::Files;
+use super::past::{Range, Replay};
 use super::selection::{Selection, TargetForm};
 use super::usage::UsageError;
 use crate::args::{FileArgs, GoDuration, SelectArgs, SetWaitArgs, WaitArgs};
@@ -41,6 +42,8 @@ pub(crate) struct SetWait {
     pub(crate) timeout: Duration,
     /// Whether the result is printed as JSON.
     pub(crate) json: bool,
+    /// The range of a recording in which the conditions are looked for, in place of a wait.
+    pub(crate) replay: Option<Replay>,
 }
 
 /// A condition. Two are equal if their texts are.
@@ -92,6 +95,12 @@ impl SetWait {
 }
 
 impl SetWait {
+    /// Makes the wait one of a recording: the conditions are looked for in the whole range, whatever the time that a wait
+    /// for them may take.
+    pub(super) fn of_recording(self, range: Range) -> Self {
+        Self { replay: Some(Replay { range, speed: None }), ..self }
+    }
+
     /// Whether the arguments need a wait for a set of objects: a flag or a condition that kubectl does not have, or several
     /// namespaces.
     pub(super) fn is_requested(args: &WaitArgs, namespace: Option<&str>) -> bool {
@@ -171,6 +180,7 @@ impl SetWait {
             wait_for_create: set.wait_for_create,
             timeout: if is_negative { LONGEST } else { length },
             json,
+            replay: None,
         })
     }
 }

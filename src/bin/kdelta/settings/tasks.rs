@@ -1,5 +1,7 @@
 //! The validated arguments of each command.
 
+use jiff::Zoned;
+
 use super::UsageError;
 use super::by::By;
 use super::environment::Environment;
@@ -8,10 +10,14 @@ use super::kubectl::{
     ApiResources, Events, Files, RawPath, Version, WatchForm, no_arguments, read_api_resources,
 };
 use super::lines::{Flow, Lines, Rows};
+use super::moment::RequestedMoment;
+use super::past::{Changes, History, Range, Replay};
 use super::print::{Format, Print};
 use super::record::Record;
+use super::recording_tool::RecordingTool;
 use super::run::Run;
 use super::selection::{Selection, TargetForm};
+use super::serve;
 use super::set_wait::SetWait;
 use super::tree::Tree;
 use super::until::Until;
@@ -33,12 +39,19 @@ pub(crate) enum Task {
     Rollout(Box<Rollout>),
     Run(Box<Run>),
     Record(Box<Record>),
+    RecordingTool(RecordingTool),
     SetWait(Box<SetWait>),
+    History(Box<History>),
+    Changes(Box<Changes>),
     Events(Events),
     ApiResources(ApiResources),
     ApiVersions,
     Version(Version),
     Explain(Explain),
+    /// Serve a recording, as the settings describe.
+    Serve,
+    /// Move the moment of a server of a recording.
+    MoveServed(RequestedMoment),
     /// Serve the demo, whose options are in the settings of every task.
     Demo,
     /// Print the completion script of a shell.
@@ -67,6 +80,8 @@ pub(crate) struct Watch {
     pub(crate) form: WatchForm,
     /// The form of the plan that is printed instead of the lines.
     pub(crate) explain: Option<PlanForm>,
+    /// The range of a recording that is replayed in place of a watch.
+    pub(crate) replay: Option<Box<Replay>>,
 }
 
 /// `kdelta get`.
@@ -144,7 +159,9 @@ impl Task {
             Command::Watch(args) => {
                 let (select, files) = (&args.objects.select, &args.objects.files);
                 let (selection, files) = objects(select, files, TargetForm::OwnWatch)?;
+                let range = Range::read(&args.range, &Zoned::now())?;
                 watch(&args.objects, Some(&args.rows), selection, files, WatchForm::Deltas)
+                    .map(|task| task.replaying(range))
             }
             Command::Get(args) => match args.raw.as_deref().unwrap_or_default() {
                 "" => {
@@ -179,14 +196,24 @@ impl Task {
                 let selection = selection(&args.select, TargetForm::OwnWatch)?;
                 Record::read(args, selection, environment).map(|record| Self::Record(Box::new(record)))
             }
+            Command::Recording(args) => {
+                RecordingTool::read(args, namespace, environment, &Zoned::now()).map(Self::RecordingTool)
+            }
             Command::Rollout(args) => {
                 Rollout::read(args, namespace, environment).map(|rollout| Self::Rollout(Box::new(rollout)))
+            }
+            Command::History(args) => {
+                History::read(args, namespace, environment).map(|history| Self::History(Box::new(history)))
+            }
+            Command::Changes(args) => {
+                Changes::read(args, namespace, environment).map(|changes| Self::Changes(Box::new(changes)))
             }
             Command::Events(args) => Events::read(args, namespace, environment).map(Self::Events),
             Command::ApiResources(args) => read_api_resources(args).map(Self::ApiResources),
             Command::ApiVersions(args) => no_arguments(&args.unexpected).map(|()| Self::ApiVersions),
             Command::Version(args) => Version::read(args).map(Self::Version),
             Command::Explain(args) => Ok(Self::Explain(explain(args))),
+            Command::Serve(args) => Ok(serve::moved(args)?.map_or(Self::Serve, Self::MoveServed)),
             Command::Demo(_) => Ok(Self::Demo),
             Command::Completions(args) => Ok(Self::Completions(args.shell)),
             Command::Man(args) => Ok(Self::Man(args.command.clone())),
@@ -196,6 +223,14 @@ impl Task {
 }
 
 impl Task {
+    /// Makes a watch replay a range of a recording, if one is given.
+    fn replaying(self, range: Range) -> Self {
+        match self {
+            Self::Watch(watch) => Self::Watch(Watch { replay: Replay::of(range).map(Box::new), ..watch }),
+            task => task,
+        }
+    }
+
     /// Whether standard input is a manifest.
     pub(super) fn reads_standard_input(&self) -> bool {
         let files = match self {
@@ -255,6 +290,7 @@ fn watch(
         ignore_not_found: args.ignore_not_found || is_filter,
         form,
         explain,
+        replay: None,
     };
     watch.checked().map(Task::Watch)
 }
@@ -333,7 +369,7 @@ impl Watch {
     /// Returns the watch of `kdelta events -w`, which prints new and changed events.
     pub(crate) fn of_events(events: &Events, selection: Selection) -> Self {
         let print = Print { managed_fields: events.output.managed_fields, ..Print::default() };
-        Self { print, ..Self::of(selection, WatchForm::Events(events.output.clone())) }
+        Self { print, ..Self::of(selection, WatchForm::Events(Box::new(events.output.clone()))) }
     }
 
     /// Returns the watch of `kdelta index -w`.
@@ -341,6 +377,16 @@ impl Watch {
         let until = Until { duration: index.duration, ..Until::default() };
         let form = WatchForm::Index(Box::new(index.clone()));
         Self { until, explain: index.explain, ..Self::of(index.selection.clone(), form) }
+    }
+
+    /// Returns the watch of `kdelta history -w`.
+    pub(crate) fn of_history(history: &History) -> Self {
+        let format = if history.json { Format::Json } else { Format::default() };
+        Self {
+            print: Print { format, record_managers: true, ..Print::default() },
+            until: Until { duration: history.duration, ..Until::default() },
+            ..Self::of(history.selection.clone(), WatchForm::History(Box::new(history.clone())))
+        }
     }
 
     /// Returns the watch of `kdelta run`, whose lines are those of `kdelta watch -o json`.
@@ -396,6 +442,7 @@ impl Watch {
             ignore_not_found: false,
             form,
             explain: None,
+            replay: None,
         }
     }
 

@@ -1,5 +1,7 @@
 //! Usage errors, with exit code 2. The messages are kubectl's where it has one.
 
+use std::net::IpAddr;
+
 use kdelta::object::SelectorError;
 use kdelta::query::{CelSyntaxError, FieldFilterError, JqSyntaxError, KubectlConditionError};
 
@@ -212,6 +214,64 @@ pub(crate) enum UsageError {
     UserExtra(String),
     #[error("--{0} needs --demo")]
     NeedsDemo(&'static str),
+    #[error("recording needs a tool: info, verify, cut, merge, export or import")]
+    NoRecordingTool,
+    #[error("recording has no tool {0:?}; its tools are info, verify, cut, merge, export and import")]
+    UnknownRecordingTool(String),
+    #[error("recording {0} needs a directory of recordings, or for import a file of JSON lines")]
+    NoDirectory(&'static str),
+    #[error("recording {0} needs --to with the directory of the new recordings")]
+    NoTarget(&'static str),
+    #[error("--{flag} is no flag of recording {tool}")]
+    FlagOfOtherTool { flag: &'static str, tool: &'static str },
+    #[error("recording takes the names of namespaces in -n, not patterns")]
+    NamespacePatterns,
+    #[error("--{0} needs --from")]
+    NeedsRecording(&'static str),
+    #[error("--{0} selects a server, and --from a recording")]
+    RecordingElsewhere(&'static str),
+    #[error("{0} can't use a recording: --from is for commands that read one moment")]
+    NoRecording(&'static str),
+    #[error(
+        "invalid --{flag} {text:?}: it takes a time such as 2026-11-24T03:12:00Z or 03:12, an age before the recording's end such as -10m, or a version such as rv:1234"
+    )]
+    Moment { flag: &'static str, text: String },
+    #[error("--{0} needs --since, and a command that replays a recording")]
+    NeedsSince(&'static str),
+    #[error("serve needs --from DIR, the recording to serve")]
+    ServeWithoutRecording,
+    #[error("--at and --since exclude each other: the moment stands still, or the recording is replayed")]
+    MomentAndReplay,
+    #[error("--address must be one address of this machine, not {0}: clients verify the server by it")]
+    ServeAddress(IpAddr),
+    #[error(
+        "--move-to and --{0} exclude each other: --move-to is for a server that runs already, which --kubeconfig selects"
+    )]
+    MoveAndServe(&'static str),
+    #[error("history needs names: TYPE/NAME or TYPE NAME")]
+    HistoryOfMany,
+    #[error(
+        "a cluster keeps no earlier versions: --from DIR reads a recording, -w prints the versions from now on"
+    )]
+    NoLiveHistory,
+    #[error("changes takes types without names")]
+    ChangesOfNames,
+    #[error("--brief and -o json exclude each other")]
+    BriefFormat,
+    #[error("a cluster keeps no earlier states to compare with: --from DIR reads a recording")]
+    NoLiveChanges,
+    #[error("--{0} takes a time, not a version: --at takes versions")]
+    VersionInRange(&'static str),
+    #[error("--at selects one moment, and --{0} a range")]
+    MomentAndRange(&'static str),
+    #[error("wait looks for a moment in a recording: --since and --until select the range")]
+    WaitAtMoment,
+    #[error("--speed needs --demo, or a range to replay: --since or --until")]
+    SpeedOfAMoment,
+    #[error("--speed of a replay must be a number above 0, such as 10x, or max")]
+    ReplaySpeed,
+    #[error("--until is before --since")]
+    EmptyRange,
     #[error("--{0} names a server, and --demo is one of its own")]
     DemoElsewhere(&'static str),
     #[error("--speed must be a number above 0, at most 1000")]
@@ -247,6 +307,16 @@ impl UsageError {
             Self::UnknownIndex { similar, .. } => {
                 similar.as_ref().map(|flag| format!("did you mean {flag}?"))
             }
+            Self::HistoryOfMany => Some(
+                "`kdelta watch TYPE --from DIR --since TIME --changes` prints the versions of all objects"
+                    .to_owned(),
+            ),
+            Self::ChangesOfNames => {
+                Some("`kdelta history TYPE/NAME` prints the versions of one object".to_owned())
+            }
+            Self::NoLiveHistory | Self::NoLiveChanges => {
+                Some("`kdelta record TYPE --to DIR` records a cluster".to_owned())
+            }
             Self::MixedForms => Some("write TYPE NAME or TYPE/NAME; a name has no slash".to_owned()),
             _ => None,
         }
@@ -260,15 +330,21 @@ impl UsageError {
             self,
             Self::ChangesFormat
                 | Self::DemoElsewhere(_)
+                | Self::FlagOfOtherTool { .. }
                 | Self::FlagsWithRaw
+                | Self::MomentAndReplay
+                | Self::MoveAndServe(_)
                 | Self::MergedWithUnprinted
                 | Self::NeedsDemo(_)
                 | Self::NeedsJson(_)
+                | Self::NeedsRecording(_)
+                | Self::NeedsSince(_)
                 | Self::NeedsWatch(_)
                 | Self::NoInitialState(_)
                 | Self::NothingToPrint
                 | Self::OneContext(_)
                 | Self::OutputWithRaw
+                | Self::RecordingElsewhere(_)
                 | Self::SelectorWithFiles(_)
                 | Self::SeveralContexts(_)
                 | Self::SeveralNamespacesWithFiles(_)

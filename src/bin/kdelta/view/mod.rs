@@ -7,6 +7,7 @@ mod colour;
 mod details;
 mod escape;
 pub(crate) mod explain;
+mod health;
 mod layout;
 mod loss_summary;
 mod meta;
@@ -14,6 +15,8 @@ mod noise;
 mod notice;
 mod rows;
 mod secret;
+mod size;
+pub(crate) mod summary;
 mod tree;
 mod visible_change;
 
@@ -22,12 +25,14 @@ pub(crate) use clip::{clip, display_width};
 pub(crate) use colour::{COLOURS, Colour, PLAIN};
 pub(crate) use details::Details;
 pub(crate) use escape::{Escaper, escape, escape_cell, escape_json, escape_line, escape_message, is_unsafe};
+pub(crate) use health::{Health, HealthChange};
 pub(crate) use layout::{Cells, KindPrefix, Layout, Line, NamespaceColumn};
 pub(crate) use loss_summary::LossSummary;
 pub(crate) use noise::remove_noise;
 pub(crate) use notice::{Notices, word as notice_word};
 pub(crate) use rows::{GAP, RowMeaning, RowTimes, TimeForm, WIDEST_COLUMN, fitted_widths, severity};
 pub(crate) use secret::{MASK, is_secret_at, masked_secret, masked_states};
+pub(crate) use size::human_size;
 pub(crate) use tree::{
     EventNote, KindName, Link, ListNeed, ListScope, Needs, ObjectId, OwnerIndex, OwnerReference, Presence,
     Relations, Repetition, Target, Tree, TreeObject, TreeRow, dot, mermaid, prefixes,

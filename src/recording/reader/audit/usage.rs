@@ -7,8 +7,8 @@ use crate::object::ApiResource;
 use crate::recording::files::FileError;
 use crate::recording::reader::catalog::Catalog;
 use crate::recording::reader::chains::Chains;
+use crate::recording::reader::resources::sorted_resources;
 use crate::recording::reader::segment_file::Segment;
-use crate::recording::reader::state::sorted_resources;
 use crate::recording::segment::{BlockRef, TypeFooter};
 use crate::recording::usage::{TypeUsage, Usage};
 
@@ -74,6 +74,7 @@ fn empty(resource: &Arc<ApiResource>) -> TypeUsage {
         body_bytes: 0,
         row_bytes: 0,
         column_bytes: 0,
+        name_bytes: 0,
         keyframe_bytes: 0,
     }
 }
@@ -83,5 +84,7 @@ fn add(of_type: &TypeFooter, usage: &mut TypeUsage) {
     usage.versions += u64::from(of_type.entries);
     usage.body_bytes += bytes(&of_type.bodies);
     usage.row_bytes += bytes(&of_type.rows);
-    usage.column_bytes += bytes(&of_type.names) + bytes(&of_type.filters) + bytes(&of_type.columns);
+    let names = bytes(&of_type.names) + bytes(&of_type.filters);
+    usage.name_bytes += names;
+    usage.column_bytes += bytes(&of_type.columns) + names;
 }

@@ -7,12 +7,12 @@ use crate::recording::error::{Damage, RecordingError};
 use crate::recording::files::FileError;
 use crate::recording::payload::ingest;
 use crate::recording::reader::catalog::{Catalog, time_of};
-use crate::recording::reader::chains::Chains;
+use crate::recording::reader::chains::{Chains, identity};
 use crate::recording::reader::cut::{Cut, Limit};
 use crate::recording::reader::entries::Entries;
 use crate::recording::reader::segment_file::SegmentFile;
-use crate::recording::reader::state::identity;
 use crate::recording::segment::Sealed;
+use crate::recording::tracked::with_row;
 
 /// Appends the damaged parts of all files.
 pub(in crate::recording::reader) fn verify(
@@ -30,6 +30,9 @@ pub(in crate::recording::reader) fn verify(
     }
     for number in &catalog.keyframes {
         add(catalog, verify_keyframe(catalog, *number), damages)?;
+    }
+    for loss in &catalog.losses {
+        add(catalog, vec![catalog.lost(*loss)], damages)?;
     }
     // Decodes every version along its chain, which finds damage that no checksum covers.
     for entry in Entries::new(Arc::clone(catalog), EntryFilter::default(), catalog.start(), u64::MAX) {
@@ -60,9 +63,10 @@ fn verify_keyframe(catalog: &Catalog, number: u64) -> Vec<FileError> {
             let ingest = ingest(resource.type_meta());
             let decode = || {
                 let chains = Chains::collect(&cut, resource, |_, _| true)?;
-                chains.rows(&cut, resource, time)?;
-                chains.decode(&cut, resource, &mut |at, own, text| {
-                    identity(&chains.objects[at], own).object(text, &ingest).map(drop)
+                let rows = chains.templates(&cut, resource)?;
+                chains.decode(&cut, resource, &|at, own, text| {
+                    let object = identity(&chains.objects[at], own).object(text, &ingest)?;
+                    with_row(object, rows[at].as_ref(), time).map(drop)
                 })
             };
             failures.extend(decode().err());

@@ -9,7 +9,7 @@ pub(crate) use set::SetWaitArgs;
 use clap::{ArgAction, Args, ValueHint};
 
 use crate::args::help_template::HELP;
-use crate::args::{GoDuration, TemplateArgs};
+use crate::args::{GoDuration, RangeArgs, TemplateArgs};
 
 /// Wait until objects meet conditions, as kubectl does, or a set of objects meets expressions
 ///
@@ -20,6 +20,9 @@ use crate::args::{GoDuration, TemplateArgs};
 /// An expression in --for, a flag of "Set of objects" or "Filter", --by or several namespaces select a wait for a set: all
 /// objects are watched at once, and objects, namespaces and types that do not exist yet are waited for. The exit code is 5
 /// when the time has passed, and 6 when the conditions can't be met any more.
+///
+/// With --from, the conditions are looked for in a recording, as those of a set; the result has the time at which they held,
+/// and the exit code is 5 if they never did.
 #[derive(Debug, Args)]
 #[command(
     help_template = HELP,
@@ -110,4 +113,7 @@ pub(crate) struct WaitArgs {
 
     #[command(flatten)]
     pub(crate) set: SetWaitArgs,
+
+    #[command(flatten)]
+    pub(crate) range: RangeArgs,
 }

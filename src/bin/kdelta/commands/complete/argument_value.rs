@@ -8,7 +8,7 @@ use super::field_path::{
     PartialPath, Root, custom_columns, index_field, jq_path, json_path, sort_key, update_filter,
 };
 use super::line::TypedLine;
-use crate::settings::{IndexName, output_formats};
+use crate::settings::{IndexName, RECORDING_TOOLS, output_formats};
 
 /// Common values of STATUS columns.
 const STATUSES: &[&str] = &[
@@ -88,6 +88,7 @@ pub(super) fn argument_value(
         }
         "object" => object(head, typed),
         "conditions" | "fail_on" => wait_condition(line, head, typed),
+        "action" if line.is_command("recording") => fixed(&RECORDING_TOOLS, head, typed),
         "action" => fixed(&["status"], head, typed),
         "status" => Completion::of_list(fixed_source(STATUSES), head, typed),
         "name" => {

@@ -19,6 +19,9 @@ pub(super) fn end_of_line(line: &TypedLine<'_>, app: &Command, topics: &[&str]) 
             let topics = topics.iter().map(|topic| Candidate::with_help(*topic, "Topic"));
             Completion::of(ValueSource::Fixed(commands(app).into_iter().chain(topics).collect()), "", typed)
         }
+        LastWord::Word(typed) if line.action.is_some() && command.get_name() == "recording" => {
+            Completion::of(ValueSource::Files, "", typed)
+        }
         LastWord::Word(typed) if line.action.is_some() => resource(line, typed),
         LastWord::Word(typed) => match command.get_positionals().next() {
             Some(arg) if arg.get_id() == "resources" => resource(line, typed),
@@ -119,6 +122,9 @@ mod tests {
         assert_eq!(values("explain -o "), ["plaintext", "plaintext-openapiv2"]);
         assert_eq!(values("get po a --subresource="), ["resize", "scale", "status"]);
         assert_eq!(values("get --color="), ["auto", "always", "never"]);
+        assert_eq!(values("recording "), ["cut", "export", "import", "info", "merge", "verify"]);
+        assert_eq!(completion("recording info x").source, ValueSource::Files);
+        assert_eq!(completion("recording merge a b").source, ValueSource::Files);
         assert_eq!(values("completions "), ["bash", "zsh", "fish", "powershell", "nushell"]);
         assert!(values("index po --by ").contains(&"node".to_owned()));
         assert!(values("get po --by ").contains(&"node=".to_owned()));
@@ -275,23 +281,28 @@ mod tests {
             (
                 "a time",
                 &[
+                    "at",
                     "debounce",
                     "duration",
                     "keep",
                     "log-flush-frequency",
+                    "move-to",
                     "newer-than",
                     "older-than",
                     "request-timeout",
                     "restarted-within",
                     "resync",
                     "retry-delay",
+                    "since",
                     "stable",
                     "timeout",
+                    "until",
                 ],
             ),
             (
                 "a text that only the user knows",
                 &[
+                    "address",
                     "as",
                     "as-group",
                     "as-uid",

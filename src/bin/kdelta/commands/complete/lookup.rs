@@ -13,7 +13,9 @@ use super::completion::{Candidate, Completion, ValueSource};
 use super::field_path::PathStyle;
 use crate::commands::explain;
 use crate::commands::index::is_of_secrets;
-use crate::session::{Cluster, Session, index_function, kubeconfig_names, namespaces, needs_body};
+use crate::session::{
+    Cluster, Session, index_function, kubeconfig_names, namespaces, needs_body, recorded_contexts,
+};
 use crate::settings::{IndexName, Settings};
 use crate::view::explain::Field;
 
@@ -37,7 +39,10 @@ pub(super) async fn look_up(
     let plain = |names: Vec<String>| names.into_iter().map(Candidate::new).collect();
     let names = || kubeconfig_names(&settings.connection);
     match &completion.source {
-        ValueSource::Contexts => return Ok(plain(names()?.names)),
+        ValueSource::Contexts => {
+            let recorded = settings.recording.as_ref().map(|recording| recorded_contexts(&recording.dir));
+            return Ok(plain(recorded.unwrap_or_else(|| Ok(names()?.names))?));
+        }
         ValueSource::Clusters => return Ok(plain(names()?.clusters)),
         ValueSource::Users => return Ok(plain(names()?.users)),
         _ => {}

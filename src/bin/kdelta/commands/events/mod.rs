@@ -6,7 +6,6 @@ mod object_selector;
 use std::io::Write;
 use std::sync::Arc;
 
-use jiff::Timestamp;
 use kdelta::object::Object;
 use kdelta::reflector::Reflector;
 use kdelta::wire::Representation;
@@ -42,8 +41,7 @@ pub(crate) async fn list(
     }
     let events_of = found.iter().map(|event| &**event);
     let options = format::of_events(&events.output, stdout);
-    let printed =
-        event_list(options, events_of, Timestamp::now(), &mut out).map_err(format::print_failure)?;
+    let printed = event_list(options, events_of, session.now(), &mut out).map_err(format::print_failure)?;
     if printed == 0 && walk.is_complete() {
         reporter.messages().notice(&nothing_found(&selection, &walk.parts()));
     }

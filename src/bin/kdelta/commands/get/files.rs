@@ -210,7 +210,7 @@ fn print<W: Write>(
     let listing = extent.listing_of(is_single, &get.print, stdout)?;
     let listing = OrderedListing::new(get.sort_by.as_deref(), listing)
         .map_err(|error| anyhow::Error::new(error).context(Usage))?;
-    let printer = ListingPrinter::new(listing, reporter, out);
+    let printer = ListingPrinter::new(listing, session.now(), reporter, out);
     for (part, object) in found {
         printer.object(part, object);
     }

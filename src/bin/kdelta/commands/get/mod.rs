@@ -65,7 +65,7 @@ pub(crate) async fn run<W: Write + Send + 'static>(
     let listing = walk.with_extent(&get.selection, |extent| extent.listing(&get.print, stdout))?;
     let listing = OrderedListing::new(get.sort_by.as_deref(), listing)
         .map_err(|error| anyhow::Error::new(error).context(Usage))?;
-    let printer = Arc::new(ListingPrinter::new(listing, reporter, out));
+    let printer = Arc::new(ListingPrinter::new(listing, session.now(), reporter, out));
     let is_only = walk.parts().len() == 1;
     while let Some(planned) = walk.next() {
         let part = &planned.part;

@@ -34,10 +34,10 @@ struct State<W> {
 }
 
 impl<W: Write> ListingPrinter<W> {
-    pub(super) fn new(listing: OrderedListing, reporter: &Reporter, out: W) -> Self {
+    pub(super) fn new(listing: OrderedListing, now: Timestamp, reporter: &Reporter, out: W) -> Self {
         let state = State {
             listing: Some(listing),
-            now: Timestamp::now(),
+            now,
             printed: 0,
             has_failures: false,
             error: None,

@@ -50,7 +50,7 @@ pub(in crate::commands) fn watch_source(
     };
     let representation = match &watch.form {
         // The cells of `kubectl events` are not those of the server's table.
-        WatchForm::Events(_) => Representation::Objects,
+        WatchForm::Events(_) | WatchForm::History(_) => Representation::Objects,
         WatchForm::Get(GetWatch { sort_by: Some(sort_by), .. }) => {
             needs::sorted(print, sort_by, local.iter().map(|by| &by.index))
         }

@@ -19,6 +19,7 @@ mod shared_state;
 pub(crate) use served_metrics::register;
 
 use std::cell::RefCell;
+use std::path::Path;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -34,7 +35,7 @@ use super::reporter::Reporter;
 use super::watch::{self, PartSink, PartSupervisor, Parts, WatchLoop, deadline};
 use crate::exit::{ExitCode, Usage};
 use crate::session::{EndSignals, ExitOnSignal, Filter, Interrupt, Session, TargetSet};
-use crate::settings::{Record, UsageError, Watch};
+use crate::settings::{Record, Redacted, UsageError, Watch};
 
 /// The interval of the line that shows the progress on a terminal.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(500);
@@ -46,7 +47,7 @@ const DOCUMENTS_LIMIT: Duration = Duration::from_secs(20);
 pub(crate) async fn run(session: &Session, record: &Record, reporter: &Reporter) -> anyhow::Result<ExitCode> {
     let watch = &Watch::of_record(record);
     check_filter(session, watch)?;
-    let redaction = redaction(record)?;
+    let redaction = redaction(&record.redacted, &record.to)?;
     let last = reporter.clone();
     let early = ExitOnSignal::after(move |end| last.messages().without_counts(end))?;
     let end = watch.until.duration.map(|duration| Instant::now() + duration);
@@ -106,12 +107,14 @@ fn check_filter(session: &Session, watch: &Watch) -> anyhow::Result<()> {
 }
 
 /// Returns what removes confidential values; `None` if nothing is to be removed.
-fn redaction(record: &Record) -> anyhow::Result<Option<Arc<Redaction>>> {
-    let redacted = &record.redacted;
+///
+/// # Errors
+/// There is no usable key.
+pub(super) fn redaction(redacted: &Redacted, recordings: &Path) -> anyhow::Result<Option<Arc<Redaction>>> {
     if redacted.secrets == SecretValues::Keep && redacted.paths.is_empty() {
         return Ok(None);
     }
-    let key = redaction_key::read_or_create(redacted.key_file.as_deref(), &record.to)?;
+    let key = redaction_key::read_or_create(redacted.key_file.as_deref(), recordings)?;
     Ok(Some(Arc::new(Redaction::new(&key, redacted.secrets, redacted.paths.clone()))))
 }
 
@@ -123,7 +126,7 @@ enum End {
     RecorderFailed,
 }
 
-/// What runs next to the watch: the recorders, the requests for documents, and the line that shows the progress.
+/// The work that runs next to the watch: the recorders, the requests for documents, and the line that shows the progress.
 struct RunningRecording<'a> {
     session: &'a Session,
     reporter: &'a Reporter,

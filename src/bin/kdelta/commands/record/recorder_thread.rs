@@ -20,7 +20,7 @@ use crate::session::{KnownState, Part};
 /// The interval of flushes. With the time that one takes, at most the last second is missing after a kill.
 const FLUSH_INTERVAL: Duration = Duration::from_millis(700);
 
-/// What a recorder does with what was recorded before.
+/// The use that a recorder makes of earlier entries.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RecorderOptions {
     /// Whether parts continue from their versions. Otherwise they list their objects, and the difference is recorded.

@@ -1,4 +1,4 @@
-//! What the thread of a recording and the watch share: the load of the queue, and the figures.
+//! The state that the thread of a recording and the watch share: the load of the queue, and the figures.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};

@@ -39,7 +39,7 @@ pub(super) fn state(wait: &SetWait, progress: &WaitProgress) -> String {
     }
     let unknown = progress.targets().iter().filter(|target| !target.has_parts);
     pieces.extend(unknown.map(|target| format!("{}: not known yet", target.title)));
-    let now = Timestamp::now();
+    let now = progress.now().wall;
     let missing = progress.machine.missing().take(MAX_NAMED);
     pieces.extend(
         missing.map(|missing| format!("{}: {}", short_name(progress, &missing), reason(&missing, now))),
@@ -133,6 +133,7 @@ fn result(wait: &SetWait, progress: &WaitProgress, result: &'static str, at: Tim
             .collect(),
         since: None,
         at: at.to_string(),
+        is_recorded: wait.replay.is_some(),
         by: None,
         reason: None,
         missing: Vec::new(),
@@ -159,7 +160,7 @@ pub(super) fn failed(wait: &SetWait, progress: &WaitProgress, failure: &WaitFail
 
 /// Returns the result of a wait whose time has passed.
 pub(super) fn timed_out(wait: &SetWait, progress: &WaitProgress) -> WaitResult {
-    let now = Timestamp::now();
+    let now = progress.now().wall;
     WaitResult { missing: missing(progress, now), ..result(wait, progress, "timedOut", now) }
 }
 

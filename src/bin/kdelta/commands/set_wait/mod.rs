@@ -6,6 +6,7 @@
 mod description;
 mod last_events;
 mod progress;
+mod recorded;
 mod report;
 mod target_sink;
 
@@ -64,6 +65,16 @@ pub(crate) async fn run(
     drop(early);
     let (watches, sets): (Vec<Watch>, Vec<TargetSet>) =
         targets.into_iter().map(|target| (target.watch, target.set)).unzip();
+    if let Some(replay) = &wait.replay {
+        let targets = watches.iter().zip(sets).collect();
+        let is_read = tokio::select! {
+            biased;
+            interrupt = interrupts.first() => return Ok(interrupt.into()),
+            is_read = recorded::replay(session, replay, reporter, &progress, targets) => is_read?,
+        };
+        let end = if is_read { End::Decision } else { End::Failure(ExitCode::Error) };
+        return report(session, wait, reporter, progress, end, stdout, out).await;
+    }
     let mut loops: FuturesUnordered<Running<'_>> = FuturesUnordered::new();
     for (place, (watch, set)) in watches.iter().zip(sets).enumerate() {
         let sink = TargetSink::new(Rc::clone(&progress), place, &watch.selection.namespaces);
@@ -78,6 +89,19 @@ pub(crate) async fn run(
         }
     };
     drop(loops);
+    report(session, wait, reporter, progress, ended, stdout, out).await
+}
+
+/// Reports the end of a wait.
+async fn report(
+    session: &Session,
+    wait: &SetWait,
+    reporter: &Reporter,
+    progress: SharedProgress,
+    ended: End,
+    stdout: OutputStream,
+    out: impl Write,
+) -> anyhow::Result<ExitCode> {
     let progress = progress.replace(WaitProgress::new(WaitRules::default(), Vec::new(), true));
     let mut report = Report { session, wait, reporter, progress: &progress, stdout, out };
     match (ended, progress.machine.state()) {

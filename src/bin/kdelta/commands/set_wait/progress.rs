@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use kdelta::object::Object;
 use kdelta::query::{Moment, WaitMachine, WaitRules, WaitState};
 use tokio::sync::Notify;
@@ -25,9 +25,17 @@ pub(super) struct WaitProgress {
     targets: Vec<WaitTarget>,
     /// Whether no part can be added.
     is_closed: bool,
-    started: Instant,
+    clock: WaitClock,
     /// Notified when the wait is over, or must be checked at another time.
     changed: Rc<Notify>,
+}
+
+/// The clock of a wait.
+enum WaitClock {
+    /// The present, since the start.
+    Live(Instant),
+    /// The time in a recording, since the beginning of the range.
+    Recorded { beginning: Timestamp, now: Timestamp },
 }
 
 /// Some of the requested objects.
@@ -49,13 +57,40 @@ impl WaitProgress {
             parts: Vec::new(),
             targets: titles.into_iter().map(target).collect(),
             is_closed,
-            started: Instant::now(),
+            clock: WaitClock::Live(Instant::now()),
             changed: Rc::default(),
         }
     }
 
     pub(super) fn now(&self) -> Moment {
-        Moment { wall: Timestamp::now(), elapsed: self.started.elapsed() }
+        let wall = match self.clock {
+            WaitClock::Live(_) => Timestamp::now(),
+            WaitClock::Recorded { now, .. } => now,
+        };
+        Moment { wall, elapsed: self.elapsed() }
+    }
+
+    /// Makes the wait one of a recording, whose range begins at this time.
+    pub(super) fn begin_at(&mut self, beginning: Timestamp) {
+        self.clock = WaitClock::Recorded { beginning, now: beginning };
+    }
+
+    /// Sets the time in the recording.
+    pub(super) fn set_time(&mut self, time: Timestamp) {
+        if let WaitClock::Recorded { now, .. } = &mut self.clock {
+            *now = time.max(*now);
+        }
+    }
+
+    /// Returns the time in the recording at which [`WaitProgress::advance`] must be called.
+    pub(super) fn next_recorded_check(&self) -> Option<Timestamp> {
+        match self.clock {
+            WaitClock::Live(_) => None,
+            WaitClock::Recorded { beginning, .. } => {
+                let elapsed = SignedDuration::try_from(self.machine.next_check()?).ok()?;
+                beginning.checked_add(elapsed).ok()
+            }
+        }
     }
 
     /// Returns the notification of changes.
@@ -65,12 +100,20 @@ impl WaitProgress {
 
     /// Returns the time at which [`WaitProgress::advance`] must be called.
     pub(super) fn next_check(&self) -> Option<Instant> {
-        self.machine.next_check().map(|elapsed| self.started + elapsed)
+        match self.clock {
+            WaitClock::Live(started) => self.machine.next_check().map(|elapsed| started + elapsed),
+            WaitClock::Recorded { .. } => None,
+        }
     }
 
     /// Returns the time since the start.
     pub(super) fn elapsed(&self) -> Duration {
-        self.started.elapsed()
+        match self.clock {
+            WaitClock::Live(started) => started.elapsed(),
+            WaitClock::Recorded { beginning, now } => {
+                now.duration_since(beginning).try_into().unwrap_or_default()
+            }
+        }
     }
 
     /// Returns a part that has been added.

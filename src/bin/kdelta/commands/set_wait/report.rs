@@ -112,6 +112,10 @@ impl<W: Write> Report<'_, W> {
 
     async fn print_events(&self, part: usize, object: &ResultObject) {
         let Some(part) = self.progress.part(part) else { return };
+        // The events at the end of a recording may be later ones.
+        if self.wait.replay.is_some() {
+            return;
+        }
         let selection = &self.wait.selection;
         for line in last_events::lines(self.session, selection, self.reporter, part, object).await {
             self.reporter.messages().notice(&line);

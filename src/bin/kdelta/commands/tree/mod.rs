@@ -54,7 +54,7 @@ pub(crate) async fn run(
         requested: Vec::new(),
         stats: Stats::new(tree.stats),
         forbidden: Vec::new(),
-        now: Timestamp::now(),
+        now: session.now(),
     };
     let mut walk = Walk::start(session, &tree.selection, false, reporter).await?;
     let request = async |part: &Part| {

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use futures_util::{StreamExt, stream};
-use jiff::Timestamp;
 use kdelta::api::Catalog;
 use kdelta::listwatch::Error;
 use kdelta::object::{ApiResource, path_segment_problems};
@@ -109,7 +108,7 @@ impl Requests<'_> {
             Ok(object) => match TreeObject::of(&resource, &object) {
                 Some(mut found) if found.uid == owner.uid => {
                     let reads_relations = self.reads_relations && is_whole(representation(&resource));
-                    set_state(&mut found, &object.json(), reads_relations, Timestamp::now());
+                    set_state(&mut found, &object.json(), reads_relations, self.session.now());
                     FoundObject { object: found, refusal: None }
                 }
                 _ => missing,

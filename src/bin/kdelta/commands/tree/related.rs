@@ -141,7 +141,7 @@ impl Requests<'_> {
         match self.get(&part, &source, &target.name).await {
             Ok(object) => match TreeObject::of(&resource, &object) {
                 Some(mut found) => {
-                    set_state(&mut found, &object.json(), is_whole(requested), jiff::Timestamp::now());
+                    set_state(&mut found, &object.json(), is_whole(requested), self.session.now());
                     FoundObject { object: found, refusal: None }
                 }
                 None => missing,

@@ -14,6 +14,7 @@ mod part_supervisor;
 mod parts;
 mod printer;
 mod ready_parts;
+mod replaying;
 mod resumed_watch;
 mod running_part;
 mod unavailable_parts;
@@ -31,9 +32,11 @@ use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use super::format::{self, Extent};
+use super::history::history_output;
 use super::index::live_groups;
 use super::needs;
 use super::query_plan::{self, PartUse, load_watch_fields, part_plan, watch_conditions, watch_source};
+use super::replay::RecordedWatch;
 use super::reporter::Reporter;
 use crate::exit::{ExitCode, OwnLines, Usage};
 use crate::output::{EventStream, PrintError, ReaderWatch, WatchOutput};
@@ -48,6 +51,7 @@ pub(super) use parts::{KnownStates, PartRequests, Parts};
 pub(super) use printer::{
     ChangedResults, DeltaPrinter, DeltaSelection, PartSink, change_of, error_of, later_version,
 };
+use replaying::Replaying;
 pub(super) use watch_loop::WatchLoop;
 
 /// Prints until it is interrupted, a limit is reached, or every part has failed.
@@ -114,19 +118,12 @@ pub(crate) async fn run<W: Write>(
         several_contexts: session.has_several_contexts(),
         several_namespaces: session.has_several_namespaces(),
     };
-    let output = match &watch.form {
-        // Trees, runs and waits have sinks of their own.
-        WatchForm::Deltas | WatchForm::Tree | WatchForm::Run | WatchForm::Wait { .. } => {
-            extent.stream(watch, stdout)?
-        }
-        WatchForm::Get(form) => WatchOutput::get(extent.get_watch(watch, form, stdout)),
-        WatchForm::Events(events) => WatchOutput::events(EventStream::new(format::of_events(events, stdout))),
-        WatchForm::Index(index) => live_groups(session, index, reporter, stdout)?,
-    };
+    let output = output(session, watch, &extent, reporter, stdout)?;
     let changed_by = ChangedResults::start(&watch.lines.changed_by)?;
     let filter = ChangeFilter::new(&watch.selection.filter, session.expression_errors());
-    let selected =
-        DeltaSelection { scope, changed_by, filter, resumable: !watch.flow.coalesce && !watch.filters() };
+    // A recorded version is not one to resume a live watch from.
+    let resumable = !watch.flow.coalesce && !watch.filters() && watch.replay.is_none();
+    let selected = DeltaSelection { scope, changed_by, filter, resumable };
     let mut printer = DeltaPrinter::new(output, selected, reporter, out);
     let named = match named {
         Named::Watchable(object) => object,
@@ -135,6 +132,18 @@ pub(crate) async fn run<W: Write>(
             return Err(get_watch::refuse_several(objects, files == 1, watch.initial, &mut printer));
         }
     };
+    if let Some(replay) = &watch.replay {
+        let recorded = RecordedWatch::open(session, watch, replay, reporter, targets.parts())?;
+        let mut running = Replaying { watch, reporter, recorded, printer };
+        let ended = tokio::select! {
+            biased;
+            () = gone.notified() => Ok(ExitCode::BrokenPipe),
+            interrupt = interrupts.first() => Ok(running.interrupted(interrupt)),
+            () = deadline::reached(end) => running.ended(false),
+            ended = running.run() => ended,
+        };
+        return ended.map_err(print_failure);
+    }
     let parts = Parts::new(session, watch, reporter.clone(), targets);
     let supervisor = PartSupervisor::new(watch, reporter, parts, printer, partial).with_named(named);
     let mut watch_loop = WatchLoop::new(watch, reporter, supervisor);
@@ -147,6 +156,28 @@ pub(crate) async fn run<W: Write>(
     };
     watch_loop.stop().await;
     ended
+}
+
+/// Returns the output of a watch.
+fn output(
+    session: &Session,
+    watch: &Watch,
+    extent: &Extent<'_>,
+    reporter: &Reporter,
+    stdout: settings::OutputStream,
+) -> anyhow::Result<WatchOutput> {
+    Ok(match &watch.form {
+        // Trees, runs and waits have sinks of their own.
+        WatchForm::Deltas | WatchForm::Tree | WatchForm::Run | WatchForm::Wait { .. } => {
+            extent.stream(watch, stdout)?
+        }
+        WatchForm::Get(form) => WatchOutput::get(extent.get_watch(watch, form, stdout)),
+        WatchForm::Events(events) => WatchOutput::events(EventStream::new(format::of_events(events, stdout))),
+        WatchForm::Index(index) => live_groups(session, index, reporter, stdout)?,
+        WatchForm::History(history) => {
+            history_output(history, extent.parts.len(), extent.several_contexts, false, stdout)
+        }
+    })
 }
 
 /// Prints the plan.

@@ -237,6 +237,7 @@ impl<'a, P: PartSink> PartSupervisor<'a, P> {
         match &self.watch.form {
             WatchForm::Deltas
             | WatchForm::Index(_)
+            | WatchForm::History(_)
             | WatchForm::Tree
             | WatchForm::Run
             | WatchForm::Wait { .. } => false,

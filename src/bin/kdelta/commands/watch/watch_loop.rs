@@ -280,7 +280,7 @@ impl<'a, P: PartSink> WatchLoop<'a, P> {
     /// Whether the watch may end with a summary. kubectl ends without a word, which scripts may rely on.
     fn reports_summary(&self) -> bool {
         match self.watch.form {
-            WatchForm::Deltas => true,
+            WatchForm::Deltas | WatchForm::History(_) => true,
             // It has a summary of its own.
             WatchForm::Run => false,
             _ => self.reporter.messages().has_reader(),

@@ -24,6 +24,9 @@ pub(crate) struct WaitResult {
     pub(crate) since: Option<String>,
     /// The time of the end.
     pub(crate) at: String,
+    /// Whether that is a time in a recording, which the text has too.
+    #[serde(skip)]
+    pub(crate) is_recorded: bool,
     /// The object that decided.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) by: Option<ResultObject>,
@@ -89,8 +92,9 @@ impl WaitResult {
     pub(crate) fn write_text(&self, out: &mut impl Write) -> io::Result<()> {
         let conditions: Vec<String> = self.conditions.iter().map(ConditionResult::shown).collect();
         let last = self.by.as_ref().map(|by| format!(", last {}", by.title)).unwrap_or_default();
+        let at = if self.is_recorded { format!(", at {}", self.at) } else { String::new() };
         let line =
-            format!("condition met: {}, {} of {}{last}", conditions.join(" and "), self.met, self.total);
+            format!("condition met: {}, {} of {}{last}{at}", conditions.join(" and "), self.met, self.total);
         writeln!(out, "{}", escape_line(&line))?;
         out.flush()
     }
@@ -133,6 +137,7 @@ mod tests {
             conditions: vec![condition("complete || failed", Some("failed")), condition("exists", None)],
             since: None,
             at: "2026-11-25T10:00:00Z".into(),
+            is_recorded: false,
             by: Some(by),
             reason: None,
             missing: Vec::new(),
@@ -145,6 +150,13 @@ mod tests {
         result().write_text(&mut out).expect("memory");
         let expected = "condition met: complete || failed (failed) and exists, 2 of 2, last pod/web\\n\n";
         assert_eq!(String::from_utf8_lossy(&out), expected);
+    }
+
+    #[test]
+    fn text_about_a_recording_has_the_time() {
+        let mut out = Vec::new();
+        WaitResult { is_recorded: true, ..result() }.write_text(&mut out).expect("memory");
+        assert!(String::from_utf8_lossy(&out).ends_with(", at 2026-11-25T10:00:00Z\n"));
     }
 
     #[test]

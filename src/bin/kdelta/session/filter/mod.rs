@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use kdelta::listwatch::{Error, Status};
-use kdelta::object::{FieldSelector, Object, PathError};
+use kdelta::object::{FieldSelector, LabelSelector, Object, PathError};
 
 use super::indices::ExpressionErrors;
 use super::plan::{MatchedPatterns, NamePatterns};
@@ -68,6 +68,12 @@ impl Filter {
         self
     }
 
+    /// Adds a label selector.
+    pub(super) fn and_labels(mut self, labels: LabelSelector) -> Self {
+        self.predicates.push(Predicate::Labels([labels].into()));
+        self
+    }
+
     /// Adds patterns of names. Those that match an object are recorded in `matched`.
     pub(super) fn and_names(mut self, names: Arc<NamePatterns>, matched: Arc<MatchedPatterns>) -> Self {
         // The first: the other predicates are evaluated on matching objects only.
@@ -76,7 +82,6 @@ impl Filter {
     }
 
     /// Sets the clock for conditions that depend on the time.
-    #[cfg(test)]
     pub(crate) fn with_clock(self, clock: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
         Self { clock: Arc::new(clock), ..self }
     }

@@ -258,7 +258,7 @@ mod tests {
             ),
             (
                 "port = 80",
-                "c.toml:1: port must be in the table of a command, such as [demo]: in a pod, KDELTA_PORT is the address of a Service named kdelta",
+                "c.toml:1: port must be in the table of a command, such as [serve]: in a pod, KDELTA_PORT is the address of a Service named kdelta",
             ),
             (
                 "color = 'red'",

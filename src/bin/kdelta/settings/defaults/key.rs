@@ -5,6 +5,7 @@ use std::any::TypeId;
 use clap::{Arg, ArgAction, Command};
 
 use super::policy::{Policy, policy};
+use crate::args::SpeedArg;
 
 /// Commands without defaults: a mistake in a file must not break what helps to correct it.
 const WITHOUT_DEFAULTS: [&str; 3] = ["completions", "help", "man"];
@@ -34,7 +35,7 @@ impl ValueKind {
             TypeId::of::<u64>(),
             TypeId::of::<i32>(),
             TypeId::of::<i64>(),
-            TypeId::of::<f64>(),
+            TypeId::of::<SpeedArg>(),
         ]
         .iter()
         .any(|number| id == *number);

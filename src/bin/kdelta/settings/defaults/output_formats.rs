@@ -2,7 +2,9 @@
 
 use crate::settings::index::INDEX_FORMATS;
 use crate::settings::kubectl::{EVENT_FORMATS, RESOURCE_FORMATS};
+use crate::settings::past::{CHANGES_FORMATS, HISTORY_FORMATS};
 use crate::settings::print::OBJECT_FORMATS;
+use crate::settings::recording_tool::RECORDING_FORMATS;
 use crate::settings::tasks::ExplainFormat;
 use crate::settings::tree::TREE_FORMATS;
 
@@ -10,10 +12,13 @@ use crate::settings::tree::TREE_FORMATS;
 pub(crate) fn output_formats(command: &str) -> &'static str {
     match command {
         "api-resources" => RESOURCE_FORMATS,
+        "changes" => CHANGES_FORMATS,
         "explain" => ExplainFormat::NAMES,
         "events" | "wait" => EVENT_FORMATS,
+        "history" => HISTORY_FORMATS,
         "index" => INDEX_FORMATS,
         "tree" => TREE_FORMATS,
+        "recording" => RECORDING_FORMATS,
         "version" => "json,yaml",
         _ => OBJECT_FORMATS,
     }

@@ -150,16 +150,23 @@ const POLICIES: &[(Policy, &[&str])] = &[
     (
         Policy::Nowhere(SUBJECT),
         &[
+            "address",
             "api-version",
+            "at",
             "avg",
+            "brief",
             "filename",
+            "from",
             "kustomize",
             "max",
             "min",
             "raw",
             "revision",
+            "since",
             "subresource",
             "sum",
+            "until",
+            "write-kubeconfig",
         ],
     ),
     (
@@ -172,6 +179,7 @@ const POLICIES: &[(Policy, &[&str])] = &[
             "fail-fast",
             "fail-on",
             "local",
+            "move-to",
             "none",
             "stable",
             "wait-for-create",
@@ -209,6 +217,8 @@ const YIELDS: &[(&str, &[&str])] = &[
     ("all-namespaces", &["namespace"]),
     // A context is an entry of the file.
     ("context", &["all-contexts", "kubeconfig"]),
+    ("demo", &["from"]),
+    ("kubeconfig", &["from"]),
     ("namespace", &["all-namespaces"]),
     ("output", &["template"]),
 ];

@@ -4,6 +4,7 @@
 use super::events::EventOutput;
 use crate::args::GetArgs;
 use crate::settings::index::Index;
+use crate::settings::past::History;
 
 /// The form of a watch's output.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,9 +14,11 @@ pub(crate) enum WatchForm {
     /// Objects, as `kubectl get -w` prints them.
     Get(GetWatch),
     /// New and changed events, as `kubectl events -w` prints them.
-    Events(EventOutput),
+    Events(Box<EventOutput>),
     /// The groups of an index, as `kdelta index -w` prints them.
     Index(Box<Index>),
+    /// The versions of objects, as `kdelta history -w` prints them.
+    History(Box<History>),
     /// The objects of a tree, as `kdelta tree -w` prints them.
     Tree,
     /// Deltas for the command of `kdelta run`.

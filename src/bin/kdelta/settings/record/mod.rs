@@ -25,7 +25,7 @@ use crate::args::{RecordArgs, SecretsArg};
 pub(crate) struct Record {
     pub(crate) selection: Selection,
     pub(crate) by: Vec<By>,
-    /// What selects objects of a collection, by flag. A recording is continued with the same only: the objects that others
+    /// The selectors of objects of a collection, by flag. A recording is continued with the same only: the objects that others
     /// select are unknown.
     pub(crate) selectors: BTreeMap<String, Vec<String>>,
     pub(crate) ignore_not_found: bool,
@@ -47,6 +47,24 @@ pub(crate) struct Redacted {
     pub(crate) paths: Vec<FieldPath>,
     /// The file of the key; `None` if the environment names no directory for it.
     pub(crate) key_file: Option<PathBuf>,
+}
+
+impl Redacted {
+    pub(super) fn read(
+        secrets: SecretsArg,
+        paths: &[String],
+        environment: &Environment,
+    ) -> Result<Self, UsageError> {
+        Ok(Self {
+            secrets: match secrets {
+                SecretsArg::Keep => SecretValues::Keep,
+                SecretsArg::Hash => SecretValues::Hash,
+                SecretsArg::Drop => SecretValues::Drop,
+            },
+            paths: paths.iter().map(|path| redacted_path(path)).collect::<Result<_, _>>()?,
+            key_file: environment.state_dir.as_ref().map(|dir| dir.join("redaction.key")),
+        })
+    }
 }
 
 impl Record {
@@ -71,15 +89,7 @@ impl Record {
             keep: recording.keep.as_deref().map(kept_time).transpose()?,
             max_size: recording.max_size.as_deref().map(size::parse).transpose()?,
             rows: !recording.no_rows,
-            redacted: Redacted {
-                secrets: match recording.secrets {
-                    SecretsArg::Keep => SecretValues::Keep,
-                    SecretsArg::Hash => SecretValues::Hash,
-                    SecretsArg::Drop => SecretValues::Drop,
-                },
-                paths: recording.redact.iter().map(|path| redacted_path(path)).collect::<Result<_, _>>()?,
-                key_file: environment.state_dir.as_ref().map(|dir| dir.join("redaction.key")),
-            },
+            redacted: Redacted::read(recording.secrets, &recording.redact, environment)?,
         })
     }
 }

@@ -3,6 +3,7 @@
 pub(super) mod coverage;
 
 use coverage::CoverageEntry;
+
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;

@@ -180,6 +180,11 @@ pub(crate) fn severity(heading: &str, cell: &str) -> Option<Severity> {
     ColumnMeaning::of(heading)?.severity(cell, None, None)
 }
 
+/// Whether a status or a reason stands for a failure.
+pub(crate) fn is_failure(text: &str) -> bool {
+    of_status_part(text) == Some(Severity::Error)
+}
+
 /// Returns the severity of a status, which may have several parts: `Ready,SchedulingDisabled`.
 fn of_status(cell: &str) -> Option<Severity> {
     cell.split(',').filter_map(of_status_part).max()

@@ -21,14 +21,20 @@ pub(crate) enum TimeForm {
 pub(crate) struct RowTimes {
     form: TimeForm,
     zone: TimeZone,
-    started: Timestamp,
-    previous: Timestamp,
+    /// `None` before the first row, if that is the start.
+    started: Option<Timestamp>,
+    previous: Option<Timestamp>,
 }
 
 impl RowTimes {
     /// Creates the times of rows since `started`, in this zone.
     pub(crate) fn new(form: TimeForm, zone: TimeZone, started: Timestamp) -> Self {
-        Self { form, zone, started, previous: started }
+        Self { form, zone, started: Some(started), previous: Some(started) }
+    }
+
+    /// Creates the times of rows since the first one.
+    pub(crate) fn since_first(form: TimeForm, zone: TimeZone) -> Self {
+        Self { form, zone, started: None, previous: None }
     }
 
     /// Returns the heading of the column.
@@ -42,11 +48,12 @@ impl RowTimes {
 
     /// Returns the time of the next row, which was received at that time.
     pub(crate) fn cell(&mut self, received: Timestamp) -> String {
-        let previous = std::mem::replace(&mut self.previous, received);
+        let started = *self.started.get_or_insert(received);
+        let previous = self.previous.replace(received).unwrap_or(received);
         match self.form {
             TimeForm::Rfc3339 => received.strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string(),
             TimeForm::Clock => received.to_zoned(self.zone.clone()).strftime("%H:%M:%S%.3f").to_string(),
-            TimeForm::Relative => elapsed(received.duration_since(self.started)),
+            TimeForm::Relative => elapsed(received.duration_since(started)),
             TimeForm::Delta => format!("+{}", elapsed(received.duration_since(previous))),
         }
     }
@@ -83,6 +90,17 @@ mod tests {
             let mut times = RowTimes::new(form, zone.clone(), started);
             let rows = ["2026-11-21T10:00:00.1239Z", "2026-11-21T11:02:03Z"].map(|row| times.cell(time(row)));
             assert_eq!((times.heading(), rows), (heading, cells.map(str::to_owned)), "{form:?}");
+        }
+    }
+
+    #[test]
+    fn first_row_may_be_the_start() {
+        let time = |text: &str| -> Timestamp { text.parse().expect("a time") };
+        for (form, expected) in [(TimeForm::Relative, "3.000s"), (TimeForm::Delta, "+1.000s")] {
+            let mut times = RowTimes::since_first(form, TimeZone::UTC);
+            let [first, .., last] =
+                [7, 9, 10].map(|second| times.cell(time(&format!("2026-11-21T10:00:{second:02}Z"))));
+            assert_eq!((first.trim_start_matches('+'), last.as_str()), ("0.000s", expected));
         }
     }
 

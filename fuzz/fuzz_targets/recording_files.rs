@@ -1,0 +1,8 @@
+//! Fuzzes the reader of recordings: a file of any bytes is read or refused.
+#![no_main]
+
+use std::sync::LazyLock;
+
+static DIRECTORY: LazyLock<tempfile::TempDir> = LazyLock::new(|| tempfile::tempdir().expect("a directory"));
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| kdelta::recording::properties::file(DIRECTORY.path(), bytes));

@@ -1,0 +1,33 @@
+//! `kdelta recording merge`: several recordings as one.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use kdelta::recording::{Recording, Writer, merge};
+
+use super::report::report;
+use crate::exit::ExitCode;
+use crate::output::Messages;
+use crate::session::selected_recordings;
+use crate::settings::Contexts;
+
+/// Merges the recordings of each context.
+pub(super) fn run(
+    dirs: &[PathBuf],
+    contexts: &Contexts,
+    to: &Path,
+    messages: &Messages,
+) -> anyhow::Result<ExitCode> {
+    let mut recordings: BTreeMap<String, Vec<Recording>> = BTreeMap::new();
+    for dir in dirs {
+        for (context, path) in selected_recordings(dir, contexts)? {
+            recordings.entry(context).or_default().push(Recording::open(&path)?);
+        }
+    }
+    for (context, recordings) in recordings {
+        let dir = Writer::directory(to, &context);
+        merge(&recordings, &dir)?;
+        report(&dir, messages)?;
+    }
+    Ok(ExitCode::Ok)
+}

@@ -1,0 +1,30 @@
+//! The report of a new recording.
+
+use std::path::Path;
+
+use kdelta::recording::Recording;
+
+use crate::output::Messages;
+use crate::view::human_size;
+
+/// Reports a new recording.
+pub(super) fn report(dir: &Path, messages: &Messages) -> anyhow::Result<()> {
+    // A part without any entry has no files.
+    if !dir.exists() {
+        return Ok(());
+    }
+    let recording = Recording::open(dir)?;
+    let usage = recording.usage()?;
+    let range = match (usage.first, usage.last) {
+        (Some(first), Some(last)) => format!(" from {first} to {last}"),
+        _ => String::new(),
+    };
+    messages.notice(&format!(
+        "{}: {} entries{range}, {} in {}",
+        recording.context(),
+        usage.entries,
+        human_size(usage.bytes),
+        dir.display()
+    ));
+    Ok(())
+}

@@ -1,0 +1,120 @@
+//! `kdelta recording verify`: reads every file of recordings and lists what is damaged.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use anyhow::bail;
+use kdelta::object::JsonValue;
+use kdelta::recording::{Damage, Recording, RecordingError};
+use serde::Serialize;
+
+use crate::commands::format::of_documents;
+use crate::exit::ExitCode;
+use crate::output::{TabRows, TypedDocuments};
+use crate::session::selected_recordings;
+use crate::settings::{Contexts, Format, OutputStream};
+use crate::view::{escape_cell, escape_line};
+
+/// The result for one context.
+struct Verified {
+    context: String,
+    files: u64,
+    entries: u64,
+    damages: Vec<Damage>,
+}
+
+/// Verifies each context and prints the damages.
+///
+/// # Errors
+/// A recording is damaged, or its files can't be read.
+pub(super) fn run(
+    dir: &Path,
+    contexts: &Contexts,
+    format: Format,
+    stdout: OutputStream,
+    mut out: impl Write,
+) -> anyhow::Result<ExitCode> {
+    let mut all = Vec::new();
+    for (context, path) in selected_recordings(dir, contexts)? {
+        all.push(verify(context, &path)?);
+    }
+    if let Some(format) = of_documents(format) {
+        let json = serde_json::to_vec(&Document { contexts: all.iter().map(ContextDocument::of).collect() })?;
+        TypedDocuments::new(format, stdout.is_terminal).document(&JsonValue::parse(&json), &mut out)?;
+    } else {
+        write(&all, &mut out)?;
+    }
+    out.flush()?;
+    match all.iter().map(|verified| verified.damages.len()).sum() {
+        0 => Ok(ExitCode::Ok),
+        1usize => bail!("a part of the recording is damaged"),
+        count => bail!("{count} parts of the recording are damaged"),
+    }
+}
+
+fn verify(context: String, path: &Path) -> Result<Verified, RecordingError> {
+    let recording = Recording::open(path)?;
+    let mut damages = recording.verify()?;
+    // The end of the journal may be a part that a running recorder was writing.
+    if damages.iter().any(is_of_journal) {
+        damages = Recording::open(path)?.verify()?;
+    }
+    let usage = recording.usage().unwrap_or_default();
+    Ok(Verified { context, files: usage.files, entries: usage.entries, damages })
+}
+
+fn is_of_journal(damage: &Damage) -> bool {
+    damage.file.extension().is_some_and(|extension| extension == "journal")
+}
+
+fn write(all: &[Verified], out: &mut impl Write) -> io::Result<()> {
+    for Verified { context, files, entries, .. } in all.iter().filter(|verified| verified.damages.is_empty())
+    {
+        writeln!(out, "{}: no damage in {files} files with {entries} entries", escape_line(context))?;
+    }
+    let damages: Vec<&Damage> = all.iter().flat_map(|verified| &verified.damages).collect();
+    if damages.is_empty() {
+        return Ok(());
+    }
+    let mut rows = TabRows::default();
+    rows.push(["FILE", "OFFSET", "UNREADABLE FROM", "TO", "DAMAGE"]);
+    for Damage { file, offset, what, from, until } in damages {
+        let file = escape_cell(&file.display().to_string()).into_owned();
+        let what = escape_cell(what).into_owned();
+        rows.push([file, offset.to_string(), from.to_string(), until.to_string(), what]);
+    }
+    rows.flush(out)
+}
+
+#[derive(Serialize)]
+struct Document<'a> {
+    contexts: Vec<ContextDocument<'a>>,
+}
+
+#[derive(Serialize)]
+struct ContextDocument<'a> {
+    context: &'a str,
+    damages: Vec<DamageDocument<'a>>,
+}
+
+#[derive(Serialize)]
+struct DamageDocument<'a> {
+    file: String,
+    offset: u64,
+    what: &'a str,
+    from: String,
+    to: String,
+}
+
+impl<'a> ContextDocument<'a> {
+    fn of(verified: &'a Verified) -> Self {
+        let damages = verified.damages.iter().map(|damage| DamageDocument {
+            file: damage.file.display().to_string(),
+            offset: damage.offset,
+            what: &damage.what,
+            from: damage.from.to_string(),
+            to: damage.until.to_string(),
+        });
+        Self { context: &verified.context, damages: damages.collect() }
+    }
+}

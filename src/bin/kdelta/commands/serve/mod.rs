@@ -1,0 +1,117 @@
+//! `kdelta serve`: recordings as a read-only cluster, until it is interrupted.
+
+mod kubeconfig_file;
+mod served_moment;
+
+use std::io::Write;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::{Context, bail};
+use kdelta::recording::{NetworkOptions, NetworkServer};
+use tokio::sync::Notify;
+
+use crate::exit::ExitCode;
+use crate::output::{Messages, ReaderWatch};
+use crate::session::{Interrupts, SelectedRecording, gap_notice, recorded_moment, select_recordings};
+use crate::settings::{Connection, Recording, RequestedMoment, Serve};
+use kubeconfig_file::KubeconfigFile;
+
+pub(crate) use served_moment::move_to;
+
+/// Prints the path of the kubeconfig once the servers respond, and serves until it is interrupted or the reader of its
+/// output closes.
+pub(crate) async fn run(
+    serve: &Serve,
+    recording: &Recording,
+    connection: &Connection,
+    messages: &Messages,
+    mut out: impl Write,
+) -> anyhow::Result<ExitCode> {
+    let interrupts = Interrupts::listen()?;
+    let (selected, current) = select_recordings(&recording.dir, connection)?;
+    if selected.len() > 1 && serve.address.port() != 0 {
+        bail!("several contexts can't share a port: omit --port, or select one with --context");
+    }
+    let mut servers = Vec::new();
+    let mut failures = Vec::new();
+    for SelectedRecording { context, dir } in selected {
+        match start(serve, recording.at, &dir).await {
+            Ok(server) => servers.push((context, server)),
+            Err(error) => failures.push((context, error)),
+        }
+    }
+    if servers.is_empty() {
+        return match failures.pop() {
+            Some((_, error)) if failures.is_empty() => Err(error),
+            Some((context, error)) => Err(error.context(context)),
+            None => bail!("no context is selected"),
+        };
+    }
+    for (context, error) in &failures {
+        messages.warning(&format!("{context}: {error:#}"));
+    }
+    let file = written(serve, connection, &servers, current.as_deref())?;
+    announce(messages, &servers, file.path())?;
+    writeln!(out, "{}", file.path().display())?;
+    out.flush()?;
+    // One permit: the reader closes only once.
+    let gone = Arc::new(Notify::new());
+    let notify = Arc::clone(&gone);
+    let _reader = ReaderWatch::start(move || notify.notify_one())?;
+    let code = tokio::select! {
+        () = gone.notified() => ExitCode::BrokenPipe,
+        interrupt = interrupts.first() => interrupt.into(),
+    };
+    for (_, server) in servers {
+        server.stop().await;
+    }
+    Ok(code)
+}
+
+/// Starts the server of one context.
+async fn start(serve: &Serve, at: RequestedMoment, dir: &Path) -> anyhow::Result<NetworkServer> {
+    let opened = kdelta::recording::Recording::open(dir)?;
+    let requested = serve.replay.map_or(at, |(since, _)| since);
+    let options = NetworkOptions::default()
+        .address(serve.address)
+        .moment(recorded_moment(&opened, requested)?)
+        .replay(serve.replay.map(|(_, speed)| speed));
+    Ok(NetworkServer::start(dir, options).await?)
+}
+
+/// Writes the kubeconfig.
+fn written(
+    serve: &Serve,
+    connection: &Connection,
+    servers: &[(String, NetworkServer)],
+    current: Option<&str>,
+) -> anyhow::Result<KubeconfigFile> {
+    let text = kubeconfig_file::text(servers, current);
+    if let Some(path) = &serve.kubeconfig {
+        return KubeconfigFile::create(path, &text).with_context(|| path.display().to_string());
+    }
+    let dir = connection.cache_dir.as_ref().context(
+        "there is no cache directory for the kubeconfig, as there is no home directory: select a file with --write-kubeconfig",
+    )?;
+    let address: SocketAddr = servers[0].1.address();
+    let path = dir.join("serve").join(format!("{}-{}", address.ip(), address.port()).replace(':', "_"));
+    KubeconfigFile::replace(&path, &text).with_context(|| path.display().to_string())
+}
+
+/// Prints what is served, and how to use it.
+fn announce(messages: &Messages, servers: &[(String, NetworkServer)], path: &Path) -> anyhow::Result<()> {
+    for (context, server) in servers {
+        let moment = server.moment()?;
+        let time = moment.time.map(|time| time.to_string()).unwrap_or_default();
+        messages.notice(&format!("{context} at {time}: {}", server.url()));
+        if let Some(gap) = &moment.gap {
+            messages.warning(&gap_notice(gap));
+        }
+    }
+    let path = path.display();
+    messages.notice(&format!("KUBECONFIG={path} kubectl get pods"));
+    messages.notice(&format!("kdelta serve --move-to TIME --kubeconfig {path}"));
+    Ok(())
+}

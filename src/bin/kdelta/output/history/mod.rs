@@ -1,0 +1,180 @@
+//! The versions of objects, as `kdelta history` prints them: a row for each, and its changes below.
+
+mod lifetimes;
+
+use std::io::{self, Write};
+use std::sync::Arc;
+
+use jiff::{SignedDuration, Timestamp};
+use kdelta::lines::{Change, ChangeKind, Mark, MarkKind};
+use kdelta::object::{ApiResource, Column, Object, Origin};
+
+use self::lifetimes::{Birth, Lifetimes};
+use super::changes::{ChangeForm, ChangeLine, ChangeOptions};
+use super::table::{Extent, RowWidth, Table};
+use crate::view::{Cells, Details, Health, HealthChange, Layout, Line, escape_line};
+
+/// The format of times: that of JSON lines.
+const TIME: &str = "%Y-%m-%dT%H:%M:%S%.3fZ";
+
+/// The form of the rows of versions.
+#[derive(Debug, Clone)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
+pub(crate) struct HistoryOptions {
+    /// Whether rows name their objects: there are several.
+    pub(crate) names: bool,
+    /// Whether rows name the contexts of their objects.
+    pub(crate) contexts: bool,
+    /// Whether the authors were recorded with the objects. Otherwise they follow from two consecutive states.
+    pub(crate) recorded: bool,
+    pub(crate) headers: bool,
+    pub(crate) colour: bool,
+    pub(crate) details: Details,
+    pub(crate) width: RowWidth,
+}
+
+/// The rows of versions.
+pub(crate) struct HistoryRows {
+    table: Table,
+    columns: Arc<[Column]>,
+    options: HistoryOptions,
+    lifetimes: Lifetimes,
+}
+
+impl HistoryRows {
+    pub(crate) fn new(options: HistoryOptions) -> Self {
+        let optional = [(options.contexts, "Context"), (options.names, "Name")];
+        let optional = optional.into_iter().filter(|(shown, _)| *shown).map(|(_, name)| name);
+        let names = ["Time"].into_iter().chain(optional).chain(["Event", "Author", "What"]);
+        let column = |name: &str| Column { name: name.into(), format: String::new(), priority: 0 };
+        let table = Table::new(Layout::default(), options.headers, Extent::Endless, options.colour)
+            .clipped(options.width);
+        Self { table, columns: names.map(column).collect(), options, lifetimes: Lifetimes::default() }
+    }
+
+    /// Adds the row of a version and its changes.
+    ///
+    /// # Errors
+    /// `out` failed.
+    pub(crate) fn change(&mut self, change: &Change, out: &mut impl Write) -> io::Result<()> {
+        let Change { kind, object, resource, received, .. } = change;
+        let birth = self.lifetimes.record(change);
+        let below = self.changed_fields(change);
+        let what = what(change, &birth, below.is_empty());
+        let mut cells = Cells::default();
+        cells.push(&received.strftime(TIME).to_string());
+        if self.options.contexts {
+            cells.push(&escape_line(&change.context));
+        }
+        if self.options.names {
+            cells.push(&escape_line(&title(resource, object)));
+        }
+        cells.push(kind.as_str());
+        cells.push(&escape_line(&self.author(change)));
+        cells.push(&escape_line(&what));
+        let line = Line { resource: Arc::clone(resource), columns: Arc::clone(&self.columns), cells };
+        self.table.line(line, out)?;
+        for ChangeLine { text, colour, is_whole } in &below {
+            self.table.remark(text, *colour, *is_whole);
+        }
+        Ok(())
+    }
+
+    /// Adds a line for a mark that tells of missing versions.
+    pub(crate) fn mark(&mut self, mark: &Mark) {
+        match &mark.kind {
+            MarkKind::Gap { lasted, .. } => {
+                let lasted = SignedDuration::try_from(*lasted).unwrap_or(SignedDuration::MAX);
+                let from = mark.received.checked_sub(lasted).unwrap_or(Timestamp::MIN);
+                self.gap(Some(&mark.resource), from, mark.received);
+            }
+            MarkKind::Error(status) => {
+                self.table.note(&format!("── the watch ended: {} ──", escape_line(&status.message)));
+            }
+            _ => {}
+        }
+    }
+
+    /// Adds a line for a time without observation; of all types without `resource`.
+    pub(crate) fn gap(&mut self, resource: Option<&ApiResource>, from: Timestamp, to: Timestamp) {
+        let what = match resource {
+            Some(resource) => format!("{} were not observed", escape_line(&resource.group_resource())),
+            None => "nothing was recorded".to_owned(),
+        };
+        let [from, to] = [from, to].map(|time| time.strftime(TIME).to_string());
+        self.table.note(&format!("── {what} from {from} to {to} ──"));
+    }
+
+    /// Writes the waiting rows.
+    ///
+    /// # Errors
+    /// `out` failed.
+    pub(crate) fn flush(&mut self, out: &mut impl Write) -> io::Result<()> {
+        self.table.flush(out)
+    }
+
+    /// Returns the lines of the changed fields. The author has a cell of the row.
+    fn changed_fields(&self, change: &Change) -> Vec<ChangeLine> {
+        let Some(old) = change.old.as_ref().filter(|_| change.kind == ChangeKind::Modified) else {
+            return Vec::new();
+        };
+        let options = ChangeOptions { form: ChangeForm::Inline, details: self.options.details };
+        options.changed_fields(old, &change.object, &change.resource)
+    }
+
+    /// Returns the manager and the subresource; `-` if they are unknown. An object does not name who deleted it.
+    fn author(&self, change: &Change) -> String {
+        let Change { kind, object, old, origin, .. } = change;
+        let author = match (self.options.recorded, kind) {
+            (true, _) => object.author_since(None),
+            (false, ChangeKind::Added) if *origin == Origin::Watch => object.author_since(None),
+            (false, ChangeKind::Modified) => old.as_ref().and_then(|old| object.author_since(Some(old))),
+            (false, _) => None,
+        };
+        match author {
+            None => "-".to_owned(),
+            Some((manager, subresource)) if subresource.is_empty() => manager.to_string(),
+            Some((manager, subresource)) => format!("{manager} ({subresource})"),
+        }
+    }
+}
+
+/// Returns the name of an object with its type and, of a namespaced one, its namespace.
+fn title(resource: &ApiResource, object: &Object) -> String {
+    let name = format!("{}/{}", resource.group_kind_lower(), object.name());
+    if object.namespace().is_empty() { name } else { format!("{name} in {}", object.namespace()) }
+}
+
+/// Returns the description of a version: what began or ended with it, and what changed in the health of the object.
+fn what(change: &Change, birth: &Birth, is_unchanged: bool) -> String {
+    match change.kind {
+        ChangeKind::Added => birth.to_string(),
+        ChangeKind::Deleted if change.final_state_unknown => {
+            "deleted while it was not observed: the last state may be older".to_owned()
+        }
+        ChangeKind::Deleted => "deleted".to_owned(),
+        ChangeKind::Sync => "unchanged".to_owned(),
+        ChangeKind::Modified => {
+            let changes = health_changes(change);
+            if changes.is_empty() && is_unchanged && change.old.is_some() {
+                "only heartbeats, versions or field managers".to_owned()
+            } else {
+                changes.join("; ")
+            }
+        }
+    }
+}
+
+/// Returns the changes of the health of an object as texts. `ContainersReady` adds nothing to `Ready`.
+fn health_changes(change: &Change) -> Vec<String> {
+    let Some(old) = &change.old else { return Vec::new() };
+    let [before, after] = [old, &change.object].map(|state| Health::of(&state.json()));
+    let changes = after.changes_since(&before);
+    let is = |change: &HealthChange, name: &str| matches!(change, HealthChange::Condition { kind, .. } if kind == name);
+    let has_ready = changes.iter().any(|change| is(change, "Ready"));
+    let shown = changes.iter().filter(|change| !(has_ready && is(change, "ContainersReady")));
+    shown.map(ToString::to_string).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,247 @@
+//! Recordings in place of clusters: each is served inside the process at one moment.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Context, bail};
+use jiff::Timestamp;
+use kdelta::client::Connector;
+use kdelta::kubeconfig::Config;
+use kdelta::kubeconfig::Contexts as Known;
+use kdelta::object::{FieldSelector, LabelSelector};
+use kdelta::recording::{Gap, Moment, RecordedServer, Recording, RecordingError};
+
+use super::cluster::{Cluster, NoticeHandlers};
+use super::{Filter, Part, ServedRecording, Session, contexts};
+use crate::settings::{self, By, Connection, Contexts, RequestedMoment, Selection, Settings};
+
+impl Session {
+    /// Opens the selected contexts of a directory of recordings.
+    pub(super) fn open_recordings(
+        mut self,
+        requested: &settings::Recording,
+        settings: &Settings,
+        handlers: &NoticeHandlers,
+    ) -> anyhow::Result<Self> {
+        // Discovery is not cached: all recordings have the same URL, and each moment may have other types.
+        let connection = Connection { cache_dir: None, ..settings.connection.clone() };
+        let selected = selected(&requested.dir, &connection)?;
+        let has_several = selected.len() > 1;
+        for (context, path) in selected {
+            let index = self.clusters.len();
+            match open(index, &context, &path, requested.at, &connection, has_several, handlers) {
+                Ok((cluster, server)) => {
+                    self.moment = self.moment.max(server.time());
+                    self.clusters.push(Arc::new(cluster));
+                    let is_earlier = requested.at != RequestedMoment::End;
+                    self.recordings.push(ServedRecording { server, dir: path, is_earlier });
+                }
+                Err(error) if has_several => self.unusable.push((context, error)),
+                Err(error) => return Err(error),
+            }
+        }
+        self.with_usable_clusters()
+    }
+
+    /// Opens the recording that is served in place of a cluster, to read more of it than one moment.
+    ///
+    /// # Errors
+    /// The recording can't be read.
+    pub(crate) fn recording(&self, cluster: usize) -> anyhow::Result<Recording> {
+        let served = self.recordings.get(cluster).context("there is no recording: --from selects one")?;
+        Ok(Recording::open(&served.dir)?)
+    }
+
+    /// Returns the filter for the recorded objects of a part: all conditions and selectors, of which a server evaluates some
+    /// otherwise.
+    ///
+    /// # Errors
+    /// A selector or a path can't be parsed.
+    pub(crate) fn recorded_filter(
+        &self,
+        part: &Part,
+        selection: &Selection,
+        by: &[By],
+    ) -> anyhow::Result<Filter> {
+        let mut filter = Filter::by(by, &self.expression_errors)?.and_conditions(&selection.filter);
+        if let Some(labels) = &selection.label_selector {
+            filter = filter.and_labels(LabelSelector::parse(labels)?);
+        }
+        if let Some(fields) = &selection.field_selector {
+            filter = filter.and_fields(FieldSelector::parse(fields)?);
+        }
+        if let Some(patterns) = &part.patterns {
+            filter = filter.and_names(Arc::clone(patterns), Arc::clone(&self.matched_patterns));
+        }
+        Ok(filter)
+    }
+
+    /// Returns the time of the requested moment of a cluster's recording; `None` for the end.
+    pub(crate) fn requested_time(&self, cluster: usize) -> Option<Timestamp> {
+        let served = self.recordings.get(cluster).filter(|served| served.is_earlier)?;
+        served.server.time()
+    }
+}
+
+/// Serves a recording and returns it as a cluster.
+fn open(
+    index: usize,
+    context: &str,
+    path: &Path,
+    at: RequestedMoment,
+    connection: &Connection,
+    has_several: bool,
+    handlers: &NoticeHandlers,
+) -> anyhow::Result<(Cluster, RecordedServer)> {
+    let recording = Recording::open(path)?;
+    let moment = recorded_moment(&recording, at)?;
+    let gap = match moment {
+        Moment::Time(time) => recording.gap_at(time)?,
+        _ => None,
+    };
+    let server = RecordedServer::start(recording, moment)?;
+    let config = Config::for_server(&server.url())?;
+    let opener = server.opener();
+    let connector = Connector::new(move || {
+        let opener = opener.clone();
+        async move { opener.open().await }
+    });
+    let cluster = Cluster::open(index, context, &config, Some(connector), connection, has_several, handlers)?;
+    if let Some(gap) = gap {
+        cluster.warn()(&gap_notice(&gap));
+    }
+    Ok((cluster, server))
+}
+
+/// Returns the notice about a moment in a gap.
+pub(crate) fn gap_notice(gap: &Gap) -> String {
+    let Gap { from, to, resource, .. } = gap;
+    let what = match resource {
+        Some(resource) => format!("{} were not observed", resource.group_resource()),
+        None => "nothing was recorded".to_owned(),
+    };
+    format!("{what} from {from} to {to}: this is the state before")
+}
+
+/// A recorded context.
+pub(crate) struct SelectedRecording {
+    pub(crate) context: String,
+    pub(crate) dir: PathBuf,
+}
+
+/// Returns the selected contexts of a directory of recordings, which are all unless some are selected, and the current
+/// context of the kubeconfig.
+///
+/// # Errors
+/// A selected context was not recorded, or the directory can't be read.
+pub(crate) fn select_recordings(
+    dir: &Path,
+    connection: &Connection,
+) -> anyhow::Result<(Vec<SelectedRecording>, Option<String>)> {
+    let contexts = match &connection.contexts {
+        Contexts::Current => Contexts::All,
+        contexts => contexts.clone(),
+    };
+    let selected = selected(dir, &Connection { contexts, ..connection.clone() })?;
+    let selected = selected.into_iter().map(|(context, dir)| SelectedRecording { context, dir }).collect();
+    Ok((selected, current_context(connection)))
+}
+
+/// Returns the current context of the kubeconfig; `None` without one, which a recording does not need.
+fn current_context(connection: &Connection) -> Option<String> {
+    Known::load(&connection.options).ok().and_then(|known| known.current)
+}
+
+/// Returns the directories of the selected contexts.
+fn selected(dir: &Path, connection: &Connection) -> anyhow::Result<Vec<(String, PathBuf)>> {
+    let recorded = recorded(dir)?;
+    let names: Vec<String> = recorded.iter().map(|(name, _)| name.clone()).collect();
+    let wanted = match &connection.contexts {
+        Contexts::All => names.clone(),
+        Contexts::Named(name) => vec![name.clone()],
+        Contexts::Matching { text, patterns } => contexts::matching(text, patterns, &names)?,
+        Contexts::Current if names.len() == 1 => names.clone(),
+        Contexts::Current => match current_context(connection).filter(|current| names.contains(current)) {
+            Some(current) => vec![current],
+            None => {
+                bail!("the recording has several contexts, select one with --context: {}", names.join(", "))
+            }
+        },
+    };
+    wanted.iter().map(|name| find(&recorded, name)).collect()
+}
+
+/// Returns the directory of a context.
+fn find(recorded: &[(String, PathBuf)], name: &str) -> anyhow::Result<(String, PathBuf)> {
+    let found = recorded.iter().find(|(own, _)| own == name).cloned();
+    found.ok_or_else(|| {
+        let names: Vec<&str> = recorded.iter().map(|(own, _)| own.as_str()).collect();
+        anyhow::anyhow!("the context {name:?} was not recorded, the recording has: {}", names.join(", "))
+    })
+}
+
+/// Returns the contexts of a directory of recordings with their directories: all, unless contexts are selected.
+///
+/// # Errors
+/// The directory has no recording or can't be read, or a selected context was not recorded.
+pub(crate) fn selected_recordings(dir: &Path, selected: &Contexts) -> anyhow::Result<Vec<(String, PathBuf)>> {
+    let recorded = recorded(dir)?;
+    let names: Vec<String> = recorded.iter().map(|(name, _)| name.clone()).collect();
+    let wanted = match selected {
+        Contexts::Current | Contexts::All => return Ok(recorded),
+        Contexts::Named(name) => vec![name.clone()],
+        Contexts::Matching { text, patterns } => contexts::matching(text, patterns, &names)?,
+    };
+    wanted.iter().map(|name| find(&recorded, name)).collect()
+}
+
+/// Returns the names of the contexts in a directory of recordings.
+///
+/// # Errors
+/// The directory has no recording, or can't be read.
+pub(crate) fn recorded_contexts(dir: &Path) -> anyhow::Result<Vec<String>> {
+    Ok(recorded(dir)?.into_iter().map(|(name, _)| name).collect())
+}
+
+/// Returns the contexts in a directory of recordings, or the one whose directory this is.
+fn recorded(dir: &Path) -> Result<Vec<(String, PathBuf)>, RecordingError> {
+    let contexts = Recording::contexts(dir)?;
+    if !contexts.is_empty() {
+        return Ok(contexts);
+    }
+    let recording = Recording::open(dir)?;
+    Ok(vec![(recording.context().to_owned(), dir.to_owned())])
+}
+
+/// Returns the moment, if the recording has it.
+///
+/// # Errors
+/// The moment is before the beginning or after the end, or the files can't be read.
+pub(crate) fn recorded_moment(recording: &Recording, at: RequestedMoment) -> anyhow::Result<Moment> {
+    let (Some(beginning), Some(end)) = (recording.beginning(), recording.end()) else {
+        // Damaged or newer files have no times either.
+        recording.resources()?;
+        bail!("the recording of the context {:?} is empty", recording.context());
+    };
+    let outside = |what: &str, side: &str| {
+        let context = recording.context();
+        anyhow::anyhow!(
+            "{what} is {side} the recording of the context {context:?}, from {beginning} to {end}"
+        )
+    };
+    match (at, at.time(end)) {
+        (RequestedMoment::Version(version), _) => {
+            let what = format!("version {version}");
+            match recording.state(Moment::Version(version)) {
+                Err(RecordingError::BeforeBeginning { .. }) => Err(outside(&what, "before")),
+                Err(error) => Err(error.into()),
+                Ok(_) if version > recording.state(Moment::End)?.version() => Err(outside(&what, "after")),
+                Ok(_) => Ok(Moment::Version(version)),
+            }
+        }
+        (RequestedMoment::End, _) | (_, None) => Ok(Moment::End),
+        (_, Some(time)) if time < beginning => Err(outside(&time.to_string(), "before")),
+        (_, Some(time)) if time > end => Err(outside(&time.to_string(), "after")),
+        (_, Some(time)) => Ok(Moment::Time(time)),
+    }
+}

@@ -1,0 +1,130 @@
+//! The settings of `kdelta serve`.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use jiff::Zoned;
+use kdelta::recording::ReplaySpeed;
+
+use super::UsageError;
+use super::moment::RequestedMoment;
+use super::usage::first_given;
+use crate::args::{Cli, Command, ServeArgs, SpeedArg};
+
+/// `kdelta serve` with a recording.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Serve {
+    pub(crate) address: SocketAddr,
+    /// The beginning of the replay and its speed; `None` if the moment stands still.
+    pub(crate) replay: Option<(RequestedMoment, ReplaySpeed)>,
+    /// The file of the kubeconfig; `None` for one in the cache directory.
+    pub(crate) kubeconfig: Option<PathBuf>,
+}
+
+impl Serve {
+    /// Returns the settings of a server, if one is requested. `now` is the local time.
+    pub(super) fn read(cli: &Cli, now: &Zoned) -> Result<Option<Self>, UsageError> {
+        let Command::Serve(args) = &cli.command else { return Ok(None) };
+        if args.move_to.is_some() {
+            return Ok(None);
+        }
+        if cli.recording.from.is_none() {
+            return Err(UsageError::ServeWithoutRecording);
+        }
+        if args.since.is_some() && cli.recording.at.is_some() {
+            return Err(UsageError::MomentAndReplay);
+        }
+        if args.address.is_unspecified() || args.address.is_multicast() {
+            return Err(UsageError::ServeAddress(args.address));
+        }
+        Ok(Some(Self {
+            address: SocketAddr::new(args.address, args.port),
+            replay: replay(args, cli.demo.speed, now)?,
+            kubeconfig: args.write_kubeconfig.clone(),
+        }))
+    }
+}
+
+fn replay(
+    args: &ServeArgs,
+    speed: Option<SpeedArg>,
+    now: &Zoned,
+) -> Result<Option<(RequestedMoment, ReplaySpeed)>, UsageError> {
+    let Some(since) = &args.since else {
+        return if speed.is_some() { Err(UsageError::NeedsSince("speed")) } else { Ok(None) };
+    };
+    let speed = match speed {
+        None => ReplaySpeed::Times(1.0),
+        Some(SpeedArg::Max) => ReplaySpeed::Max,
+        Some(SpeedArg::Times(factor)) if factor > 0.0 && factor.is_finite() => ReplaySpeed::Times(factor),
+        Some(SpeedArg::Times(_)) => return Err(UsageError::ReplaySpeed),
+    };
+    Ok(Some((RequestedMoment::parse("since", since, now)?, speed)))
+}
+
+/// Returns the moment to which a running server is to be moved, if requested.
+pub(super) fn moved(args: &ServeArgs) -> Result<Option<RequestedMoment>, UsageError> {
+    let Some(text) = &args.move_to else { return Ok(None) };
+    let conflicts = [
+        (args.since.is_some(), "since"),
+        (args.write_kubeconfig.is_some(), "write-kubeconfig"),
+        (args.port != 0, "port"),
+    ];
+    if let Some(flag) = first_given(conflicts) {
+        return Err(UsageError::MoveAndServe(flag));
+    }
+    RequestedMoment::parse("move-to", text, &Zoned::now()).map(Some)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    fn read(line: &str) -> Result<Option<Serve>, UsageError> {
+        let cli = Cli::try_parse_from(format!("kdelta {line}").split_whitespace()).expect(line);
+        let Command::Serve(args) = &cli.command else { panic!("{line}") };
+        moved(args)?;
+        Serve::read(&cli, &Zoned::now())
+    }
+
+    #[test]
+    fn moment_stands_still_or_is_replayed() {
+        let address = |text: &str| text.parse().expect("an address");
+        let still = Serve { address: address("127.0.0.1:0"), replay: None, kubeconfig: None };
+        assert_eq!(read("serve --from d"), Ok(Some(still.clone())));
+        assert_eq!(read("serve --from d --at rv:3"), Ok(Some(still.clone())));
+        for (speed, expected) in [
+            ("", ReplaySpeed::Times(1.0)),
+            ("--speed 60", ReplaySpeed::Times(60.0)),
+            ("--speed 10x", ReplaySpeed::Times(10.0)),
+            ("--speed max", ReplaySpeed::Max),
+        ] {
+            let replay = Some((RequestedMoment::Version(3), expected));
+            let line = format!("serve --from d --since rv:3 {speed}");
+            assert_eq!(read(&line), Ok(Some(Serve { replay, ..still.clone() })), "{line}");
+        }
+        let other = Serve { address: address("192.0.2.1:81"), kubeconfig: Some("f".into()), ..still };
+        let line = "serve --from d --address 192.0.2.1 --port 81 --write-kubeconfig f";
+        assert_eq!(read(line), Ok(Some(other)));
+        assert_eq!(read("serve --move-to -5m"), Ok(None));
+    }
+
+    #[test]
+    fn contradictions_are_usage_errors() {
+        for (line, error) in [
+            ("serve", UsageError::ServeWithoutRecording),
+            ("serve --from d --at rv:1 --since rv:1", UsageError::MomentAndReplay),
+            ("serve --from d --speed 2", UsageError::NeedsSince("speed")),
+            ("serve --from d --since rv:1 --speed 0", UsageError::ReplaySpeed),
+            ("serve --from d --since rv:1 --speed inf", UsageError::ReplaySpeed),
+            ("serve --from d --address 0.0.0.0", UsageError::ServeAddress([0, 0, 0, 0].into())),
+            ("serve --move-to rv:1 --since rv:1", UsageError::MoveAndServe("since")),
+            ("serve --move-to rv:1 --port 3", UsageError::MoveAndServe("port")),
+            ("serve --move-to x", UsageError::Moment { flag: "move-to", text: "x".into() }),
+        ] {
+            assert_eq!(read(line), Err(error), "{line}");
+        }
+    }
+}

@@ -1,0 +1,21 @@
+//! Summaries of changes: what appeared, vanished, changed, restarted or became unready in a range of time, grouped by the
+//! topmost owner of the changed objects.
+//!
+//! [`ChangeTracker`] receives the changes one by one and keeps a [`track`] of each object. [`ChangeTracker::summary`] joins
+//! the tracks to groups, the most important first.
+
+mod brief;
+mod group;
+mod owners;
+mod phrases;
+mod reasons;
+mod snapshot;
+#[cfg(test)]
+mod tests;
+mod track;
+mod tracker;
+
+pub(crate) use brief::brief;
+pub(crate) use group::ChangeGroup;
+pub(crate) use reasons::ReasonCounts;
+pub(crate) use tracker::{ChangeSummary, ChangeTracker};

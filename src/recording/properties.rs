@@ -1,0 +1,86 @@
+//! Properties that hold for any bytes, for the property tests and the fuzzer.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use super::files::{Kind, path_of};
+use super::frame::{FrameContext, FrameWriter, MAX_LEN, read_frame};
+use super::row_template::render;
+use super::{EntryFilter, Moment, Recording};
+use crate::object::{Column, Object, TypeMeta};
+
+/// Asserts that a text is read back from its frame against a base, both cut from the bytes, and that the bytes as a frame or
+/// as the template of a row are read or refused.
+///
+/// # Panics
+/// The property does not hold.
+pub fn frame(bytes: &[u8]) {
+    let (base, text) = bytes.split_at(bytes.len() / 2);
+    let context = FrameContext::new(4_017, 1_795_489_920_345).with_name("web", 3);
+    let mut frame = Vec::new();
+    FrameWriter::default().write(text, base, 7007, &context, &mut frame);
+    let mut read = Vec::new();
+    assert_eq!(read_frame(&frame, base, 7007, &context, &mut read), Some(()), "a frame can't be read");
+    assert_eq!(read, text, "a frame has another text");
+    read.clear();
+    if read_frame(bytes, base, 7007, &context, &mut read).is_some() {
+        assert!(read.len() <= MAX_LEN, "a text beyond the limit");
+    }
+    let type_meta = TypeMeta { api_version: "v1".to_owned(), kind: "Event".to_owned() };
+    let object = Object::named(Arc::new(type_meta), "a", "b");
+    let columns: Arc<[Column]> = Arc::from([]);
+    let _ = render(bytes, &columns, &object, Timestamp::UNIX_EPOCH);
+}
+
+/// Asserts that a recording whose file has these bytes opens or is refused, and that everything in it can be asked for. The
+/// first byte selects the kind of the file.
+///
+/// # Panics
+/// The property does not hold.
+pub fn file(dir: &Path, bytes: &[u8]) {
+    let [kind, rest @ ..] = bytes else { return };
+    let kind = match kind % 3 {
+        0 => Kind::Journal,
+        1 => Kind::Segment,
+        _ => Kind::Keyframe,
+    };
+    let path = path_of(dir, kind, 0);
+    if std::fs::write(&path, rest).is_err() {
+        return;
+    }
+    if let Ok(recording) = Recording::open(dir) {
+        let _ = recording.verify();
+        let _ = recording.usage();
+        for moment in [Moment::End, Moment::Version(7)] {
+            let Ok(state) = recording.state(moment) else { continue };
+            for resource in state.resources().unwrap_or_default() {
+                let _ = state.rows(&resource, None);
+                let _ = state.objects(&resource, None);
+                let _ = recording.versions(&resource, "a", "b");
+            }
+        }
+        let entries = recording.entries(None, None, EntryFilter::default());
+        let _ = entries.map(Iterator::count);
+    }
+    let _ = std::fs::remove_file(path);
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn frames_of_any_bytes(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+            super::frame(&bytes);
+        }
+
+        #[test]
+        fn files_of_any_bytes(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+            let dir = tempfile::tempdir().expect("a directory");
+            super::file(dir.path(), &bytes);
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! Rows as templates: cells whose ages are computed again for another time.
+//!
+//! A template is a byte that says whether it needs the body, then its cells. A cell is a text; the object's name; an age
+//! between two texts, with the time from which it is counted; or, for events, values of the body, or an age since one. The
+//! time of an age stands in the template, so that a row is rendered without the body of its object, and a row in which only
+//! ages have changed has the same template. Rows of events repeat their bodies, and are read with them.
+
+mod event;
+mod times;
+
+use std::borrow::Cow;
+use std::ops::Range;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use super::bytes::{Cursor, put_number, put_signed, put_text};
+use super::tables::{take_size, take_string};
+use crate::object::{Column, Object, Row, human_duration};
+use event::{CREATION, EventFields, FIRST_SEEN, LAST_SEEN, Piece};
+use times::{Since, Times, is_age};
+
+/// The first byte of a template.
+const WITHOUT_BODY: u8 = 0;
+const WITH_BODY: u8 = 1;
+
+/// The kinds of cells.
+const TEXT: u64 = 0;
+const AGE: u64 = 1;
+const NAME: u64 = 2;
+const PIECES: u64 = 3;
+const FIELD_AGE: u64 = 4;
+
+/// Returns the template of a row that was received with its object. An age that no time of the object explains stays a
+/// text.
+pub(in crate::recording) fn to_template(row: &Row, object: &Object, received: Timestamp) -> Vec<u8> {
+    let json = object.json();
+    let received = received.as_second();
+    if object.type_meta().kind == "Event" && !json.is_empty() {
+        return to_event_template(row, object, &EventFields::of(&json), received);
+    }
+    let mut template = vec![WITHOUT_BODY];
+    let mut times: Option<Times<'_>> = None;
+    for (at, cell) in row.cells().enumerate() {
+        let column = row.columns().get(at);
+        let found = column.and_then(|column| age_in(column, cell, &object.type_meta().kind));
+        let age = found.and_then(|(range, since)| {
+            let times = times.get_or_insert_with(|| Times::of(&json));
+            Some((range.clone(), times.explain(&cell[range], since, received)?))
+        });
+        if let Some((range, since)) = age {
+            put_number(&mut template, AGE);
+            put_text(&mut template, &cell.as_bytes()[..range.start]);
+            put_signed(&mut template, since);
+            put_text(&mut template, &cell.as_bytes()[range.end..]);
+        } else {
+            put_plain(&mut template, cell, object);
+        }
+    }
+    template
+}
+
+fn put_plain(template: &mut Vec<u8>, cell: &str, object: &Object) {
+    if !cell.is_empty() && cell == object.name() {
+        put_number(template, NAME);
+    } else {
+        put_number(template, TEXT);
+        put_text(template, cell.as_bytes());
+    }
+}
+
+fn to_event_template(row: &Row, object: &Object, fields: &EventFields<'_>, received: i64) -> Vec<u8> {
+    let mut template = vec![WITH_BODY];
+    for (at, cell) in row.cells().enumerate() {
+        let is =
+            |name: &str| row.columns().get(at).is_some_and(|column| column.name.eq_ignore_ascii_case(name));
+        let candidates: &[usize] = if is("Last Seen") {
+            &LAST_SEEN
+        } else if is("First Seen") {
+            &FIRST_SEEN
+        } else if is("Age") {
+            &[CREATION]
+        } else {
+            &[]
+        };
+        let explains = |field: &&usize| {
+            let time = fields.get(**field).and_then(|text| text.parse::<Timestamp>().ok());
+            time.is_some_and(|time| is_age(cell, time.as_second(), received))
+        };
+        let pieces = fields.pieces(cell);
+        if let Some(field) = candidates.iter().find(explains) {
+            put_number(&mut template, FIELD_AGE);
+            put_number(&mut template, *field as u64);
+        } else if pieces.iter().all(|piece| matches!(piece, Piece::Text(_))) {
+            put_plain(&mut template, cell, object);
+        } else {
+            put_number(&mut template, PIECES);
+            put_number(&mut template, pieces.len() as u64);
+            for piece in pieces {
+                match piece {
+                    Piece::Text(text) => {
+                        put_number(&mut template, 0);
+                        put_text(&mut template, text.as_bytes());
+                    }
+                    Piece::Field(field) => put_number(&mut template, field as u64 + 1),
+                }
+            }
+        }
+    }
+    template
+}
+
+/// Returns whether a row can only be rendered with the body of its object.
+pub(in crate::recording) fn needs_body(template: &[u8]) -> bool {
+    template.first() == Some(&WITH_BODY)
+}
+
+/// A cell, before it is rendered.
+enum Cell<'a> {
+    Text(Cow<'a, str>),
+    /// Unix seconds, and the texts before and after the age.
+    Age(i64, &'a str, &'a str),
+}
+
+/// Returns the row of a template with ages as of a time, or `None` if the template is damaged. The object has its body if the
+/// template needs it.
+pub(in crate::recording) fn render(
+    template: &[u8],
+    columns: &Arc<[Column]>,
+    object: &Object,
+    now: Timestamp,
+) -> Option<Row> {
+    let json = if needs_body(template) { object.json() } else { Cow::Borrowed(&[][..]) };
+    let fields = needs_body(template).then(|| EventFields::of(&json));
+    let mut cursor = Cursor::new(template.get(1..)?);
+    let mut cells = Vec::with_capacity(columns.len());
+    while !cursor.is_empty() {
+        let cell = match cursor.take_number()? {
+            TEXT => Cell::Text(take_string(&mut cursor)?.into()),
+            NAME => Cell::Text(object.name().into()),
+            AGE => {
+                let before = take_string(&mut cursor)?;
+                let since = cursor.take_signed()?;
+                Cell::Age(since, before, take_string(&mut cursor)?)
+            }
+            PIECES => Cell::Text(take_pieces(&mut cursor, fields.as_ref()?)?.into()),
+            FIELD_AGE => {
+                let text = fields.as_ref()?.get(take_size(&mut cursor)?)?;
+                Cell::Age(text.parse::<Timestamp>().ok()?.as_second(), "", "")
+            }
+            _ => return None,
+        };
+        cells.push(cell);
+    }
+    let now = now.as_second();
+    Some(Row::written(Arc::clone(columns), template.len() + 64, cells, |cell, text| match cell {
+        Cell::Text(cell) => text.push_str(&cell),
+        Cell::Age(since, before, after) => {
+            text.push_str(before);
+            text.push_str(&human_duration(now.saturating_sub(since)));
+            text.push_str(after);
+        }
+    }))
+}
+
+fn take_pieces(cursor: &mut Cursor<'_>, fields: &EventFields<'_>) -> Option<String> {
+    let mut cell = String::new();
+    for _ in 0..cursor.take_number()? {
+        match take_size(cursor)?.checked_sub(1) {
+            None => cell.push_str(take_string(cursor)?),
+            Some(field) => cell.push_str(fields.get(field)?),
+        }
+    }
+    Some(cell)
+}
+
+/// Returns the range of the age in a cell whose column has one, and the field that it is counted from.
+fn age_in(column: &Column, cell: &str, kind: &str) -> Option<(Range<usize>, Since)> {
+    let is = |name: &str| column.name.eq_ignore_ascii_case(name);
+    let (range, since) = if is("Age") {
+        (0..cell.len(), Since::Creation)
+    } else if is("Last Schedule") {
+        (0..cell.len(), Since::LastSchedule)
+    } else if is("Duration") && kind == "Job" {
+        (0..cell.len(), Since::Start)
+    } else if is("Restarts") {
+        // `3 (5m ago)`
+        let start = cell.find('(')? + 1;
+        (start..start + cell[start..].find(" ago)")?, Since::LastRestart)
+    } else if column.format == "date" {
+        (0..cell.len(), Since::Any)
+    } else {
+        return None;
+    };
+    let age = &cell[range.clone()];
+    let is_age =
+        age.starts_with(|first: char| first.is_ascii_digit()) && age.ends_with(['s', 'm', 'h', 'd', 'y']);
+    // The time lies in the future of a clock that is behind.
+    (is_age || age == "<invalid>").then_some((range, since))
+}
+
+#[cfg(test)]
+mod tests;

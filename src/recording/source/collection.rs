@@ -1,0 +1,130 @@
+//! One recorded resource: its objects, read when they are first requested.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use serde_json::Value;
+
+use super::stored::{Rows, stored};
+use crate::object::ApiResource;
+use crate::recording::error::RecordingError;
+use crate::recording::reader::State;
+use crate::server::source::{Kind, StoredObject, Unreadable};
+
+/// The objects of a collection or of one of its namespaces, sorted by namespace and name.
+pub(super) type Items = Arc<[Arc<StoredObject>]>;
+
+/// One resource at one moment.
+pub(super) struct Collection {
+    resource: Arc<ApiResource>,
+    kind: Arc<Kind>,
+    rows: Rows,
+    /// The kind with the columns and the schema of its definition.
+    defined: OnceLock<Arc<Kind>>,
+    /// A std mutex, held while the objects are read, so that concurrent requests read them once.
+    cache: Mutex<Cache>,
+}
+
+/// The objects that were read, by namespace; `None` for all. At most twice the objects, since each is in one namespace.
+#[derive(Default)]
+struct Cache {
+    objects: HashMap<Option<Box<str>>, Items>,
+    /// Objects without bodies, with their rows. `None` if an object has no recorded row.
+    rows: HashMap<Option<Box<str>>, Option<Items>>,
+}
+
+impl Collection {
+    pub(super) fn new(resource: Arc<ApiResource>, kind: Arc<Kind>, rows: Rows) -> Self {
+        Self { resource, kind, rows, defined: OnceLock::new(), cache: Mutex::default() }
+    }
+
+    pub(super) fn is(&self, group: &str, version: &str, plural: &str) -> bool {
+        let ApiResource { group: own, version: of, resource, .. } = &*self.resource;
+        own == group && of == version && resource == plural
+    }
+
+    /// Returns the kind. A custom one gets the columns, the schema and the selectable fields of its definition, if that
+    /// was recorded too: `definitions` is its resource.
+    pub(super) fn kind(&self, state: &State, definitions: Option<&ApiResource>) -> Arc<Kind> {
+        let (true, Some(definitions)) = (self.kind.is_custom(), definitions) else {
+            return Arc::clone(&self.kind);
+        };
+        let defined = self.defined.get_or_init(|| {
+            let name = self.resource.group_resource();
+            let definition = state.object(definitions, "", &name).unwrap_or_else(|error| {
+                tracing::warn!(%error, "the definition of {name} can't be read");
+                None
+            });
+            let custom = definition.and_then(|definition| {
+                let definition: Value = definition.parse().ok()?;
+                let versions = definition["spec"]["versions"].as_array()?;
+                let version =
+                    versions.iter().find(|version| version["name"] == self.kind.version.as_str())?;
+                Kind::of_definition_version(&definition, version)?.custom
+            });
+            match custom {
+                Some(custom) => Arc::new(Kind { custom: Some(custom), ..(*self.kind).clone() }),
+                None => Arc::clone(&self.kind),
+            }
+        });
+        Arc::clone(defined)
+    }
+
+    /// Returns the objects of a namespace, or of all. Without `reads_objects` they may lack their bodies. The result may
+    /// include other namespaces.
+    ///
+    /// # Errors
+    /// The recording can't be read.
+    pub(super) fn items(
+        &self,
+        state: &State,
+        kind: &Kind,
+        namespace: Option<&str>,
+        reads_objects: bool,
+    ) -> Result<Items, Unreadable> {
+        let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = namespace.map(Box::from);
+        if let Some(items) = cache.objects.get(&None).or_else(|| cache.objects.get(&key)) {
+            return Ok(Arc::clone(items));
+        }
+        if !reads_objects && self.rows == Rows::Recorded {
+            let known = cache.rows.get(&None).or_else(|| cache.rows.get(&key)).cloned();
+            let rows = if let Some(rows) = known {
+                rows
+            } else {
+                let rows = state.rows(&self.resource, namespace).map_err(unreadable)?;
+                // Rows of different columns can't share a table.
+                let rows = rows.map(|rows| Items::from(stored(kind, &rows, Rows::Recorded)));
+                let rows = rows.filter(|rows| rows.iter().all(|row| row.row.is_some()));
+                cache.rows.entry(key.clone()).or_insert(rows).clone()
+            };
+            if let Some(rows) = rows {
+                return Ok(rows);
+            }
+        }
+        let objects = state.objects(&self.resource, namespace).map_err(unreadable)?;
+        let items = Items::from(stored(kind, &objects, self.rows));
+        cache.objects.insert(key, Arc::clone(&items));
+        Ok(items)
+    }
+
+    /// Returns one object.
+    ///
+    /// # Errors
+    /// The recording can't be read.
+    pub(super) fn item(
+        &self,
+        state: &State,
+        kind: &Kind,
+        namespace: &str,
+        name: &str,
+    ) -> Result<Option<Arc<StoredObject>>, Unreadable> {
+        let object = state.object(&self.resource, namespace, name).map_err(unreadable)?;
+        Ok(object.and_then(|object| stored(kind, &[object], self.rows).pop()))
+    }
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "the form that map_err takes")]
+fn unreadable(error: RecordingError) -> Unreadable {
+    Unreadable(error.to_string())
+}

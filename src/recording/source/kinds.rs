@@ -1,0 +1,132 @@
+//! The resources that a recording has: those of the recorded discovery documents, and those of the recorded objects.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use crate::object::{ApiResource, is_built_in_group};
+use crate::server::source::{Custom, Kind};
+use crate::wire::discovery::{DiscoveredResource, DiscoveryDocument, ResourceList, Root, UnusableNames};
+
+/// The verbs of a recorded resource.
+const READ: &[&str] = &["get", "list", "watch"];
+
+/// The resources of a recording.
+#[derive(Debug)]
+pub(super) struct RecordedKinds {
+    /// All resources, in the order of discovery. Those without recorded objects have no verbs.
+    pub(super) all: Vec<Arc<Kind>>,
+    /// The recorded ones.
+    pub(super) recorded: Vec<(Arc<ApiResource>, Arc<Kind>)>,
+    /// The readable resources that were not recorded: group, version and plural.
+    unrecorded: Vec<[String; 3]>,
+}
+
+impl RecordedKinds {
+    /// Reads the recorded documents. `recorded` are the resources of the recorded objects, which may lack documents.
+    pub(super) fn read(documents: &BTreeMap<Arc<str>, Bytes>, recorded: &[Arc<ApiResource>]) -> Self {
+        let mut kinds = Self { all: Vec::new(), recorded: Vec::new(), unrecorded: Vec::new() };
+        let mut missing: Vec<&Arc<ApiResource>> = recorded.iter().collect();
+        for found in discovered(documents) {
+            let of_objects = missing.iter().position(|own| has_name(own, &found.resource));
+            let of_objects = of_objects.map(|at| missing.remove(at));
+            if of_objects.is_none() && (found.can("get") || found.can("list")) {
+                let ApiResource { group, version, resource, .. } = &found.resource;
+                kinds.unrecorded.push([group, version, resource].map(Clone::clone));
+            }
+            kinds.add(of_objects, kind(found, of_objects.is_some()));
+        }
+        for resource in missing {
+            kinds.add(Some(resource), kind(undocumented(resource), true));
+        }
+        kinds
+    }
+
+    fn add(&mut self, resource: Option<&Arc<ApiResource>>, kind: Kind) {
+        let kind = Arc::new(kind);
+        self.recorded.extend(resource.map(|resource| (Arc::clone(resource), Arc::clone(&kind))));
+        self.all.push(kind);
+    }
+
+    /// Returns the reason why a resource of the discovery documents can't be read, if it was not recorded.
+    pub(super) fn unavailable_reason(&self, group: &str, version: &str, plural: &str) -> Option<String> {
+        self.unrecorded.iter().find(|[own, of, name]| own == group && of == version && name == plural)?;
+        let names: Vec<String> =
+            self.recorded.iter().map(|(resource, _)| resource.group_resource()).collect();
+        let name = if group.is_empty() { plural.to_owned() } else { format!("{plural}.{group}") };
+        if let Some((other, _)) = self.recorded.iter().find(|(_, kind)| kind.group_resource() == name) {
+            return Some(format!("{name} was recorded in version {} only", other.version));
+        }
+        Some(match names.as_slice() {
+            [] => format!("{name} was not recorded: the recording has no objects at this moment"),
+            names => format!("{name} was not recorded: the recording has {}", abbreviated(names)),
+        })
+    }
+}
+
+/// Joins the first names, and counts the others.
+fn abbreviated(names: &[String]) -> String {
+    const MAX: usize = 5;
+    match names.len().checked_sub(MAX).filter(|more| *more > 0) {
+        Some(more) => format!("{} and {more} more types", names[..MAX].join(", ")),
+        None => names.join(", "),
+    }
+}
+
+fn has_name(own: &ApiResource, other: &ApiResource) -> bool {
+    (&own.group, &own.version, &own.resource) == (&other.group, &other.version, &other.resource)
+}
+
+/// Returns the resources of the documents, in their order. Documents that can't be parsed are skipped: the resources of
+/// the recorded objects are known without them.
+fn discovered(documents: &BTreeMap<Arc<str>, Bytes>) -> Vec<DiscoveredResource> {
+    let mut unusable = UnusableNames::default();
+    let mut found = Vec::new();
+    for path in ["/api", "/apis"] {
+        let root = documents.get(path).and_then(|body| serde_json::from_slice::<Root>(body).ok());
+        match root.and_then(|root| root.read(&mut unusable).ok()) {
+            Some(DiscoveryDocument::Aggregated(resources, _)) => found.extend(resources),
+            Some(DiscoveryDocument::GroupVersions(versions)) => {
+                for version in versions {
+                    let body = documents.get(version.path().as_str());
+                    let list = body.and_then(|body| serde_json::from_slice::<ResourceList>(body).ok());
+                    found.extend(list.unwrap_or_default().read(&version, &mut unusable));
+                }
+            }
+            None => {}
+        }
+    }
+    found
+}
+
+/// Returns the description of a resource that no document describes.
+fn undocumented(resource: &ApiResource) -> DiscoveredResource {
+    DiscoveredResource {
+        resource: resource.clone(),
+        singular: resource.kind.to_lowercase(),
+        short_names: Vec::new(),
+        categories: Vec::new(),
+        verbs: Vec::new(),
+        preferred: false,
+    }
+}
+
+fn kind(found: DiscoveredResource, is_recorded: bool) -> Kind {
+    let DiscoveredResource { resource, singular, short_names, categories, .. } = found;
+    let is_custom = !is_built_in_group(&resource.group);
+    Kind {
+        group: resource.group,
+        version: resource.version,
+        plural: resource.resource,
+        singular,
+        kind: resource.kind,
+        namespaced: resource.namespaced,
+        short_names,
+        categories,
+        subresources: vec!["status".to_owned()],
+        verbs: if is_recorded { READ } else { &[] },
+        custom: is_custom.then(Arc::<Custom>::default),
+        conversion: None,
+    }
+}

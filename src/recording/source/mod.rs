@@ -1,0 +1,91 @@
+//! A read-only Kubernetes API over a recording: at one moment, or replayed from there on.
+
+mod collection;
+mod documents;
+mod kinds;
+mod log;
+mod movable;
+mod mover;
+mod network;
+mod past;
+mod replay;
+mod requests;
+mod reviews;
+mod stored;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use tokio::task::JoinSet;
+
+use movable::MovablePast;
+use past::Past;
+
+use crate::recording::entry::Moment;
+use crate::recording::error::RecordingError;
+use crate::recording::reader::Recording;
+use crate::server::connections;
+use crate::server::in_memory::{self, StreamOpener};
+use crate::server::router::Server;
+
+pub use mover::ServedMoment;
+pub use network::{NetworkOptions, NetworkServer};
+pub use replay::ReplaySpeed;
+
+/// The host of the URL.
+const LOCALHOST: &str = "localhost";
+
+/// A running server of a recording at one moment. Dropping it stops it.
+///
+/// Only this process can reach it. It serves what was recorded up to the moment: the objects, their rows in tables, and
+/// the documents of discovery and `OpenAPI`. Reads of types that were not recorded fail, as do writes. Watches stay open
+/// without events, as on a cluster without changes.
+pub struct RecordedServer {
+    opener: StreamOpener,
+    time: Option<Timestamp>,
+    /// The server. Dropping the set aborts it, and with it its connections.
+    _tasks: JoinSet<()>,
+}
+
+impl RecordedServer {
+    /// Starts a server in the current tokio runtime. Objects are read when they are requested.
+    ///
+    /// # Errors
+    /// [`RecordingError`] when the moment lies before the beginning, or the files can't be read.
+    pub fn start(recording: Recording, moment: Moment) -> Result<Self, RecordingError> {
+        let past = Past::open(recording, moment)?;
+        let time = past.time();
+        let (opener, listener) = in_memory::listen();
+        let server = Arc::new(Server::new(Arc::new(MovablePast::new(past)), LOCALHOST.to_owned()));
+        let mut tasks = JoinSet::new();
+        tasks.spawn(connections::serve(server, listener));
+        Ok(Self { opener, time, _tasks: tasks })
+    }
+
+    /// Returns the URL for a client over [`RecordedServer::opener`].
+    #[must_use]
+    pub fn url(&self) -> String {
+        format!("http://{LOCALHOST}")
+    }
+
+    /// Returns the opener of connections. They end with the server.
+    #[must_use]
+    pub fn opener(&self) -> StreamOpener {
+        self.opener.clone()
+    }
+
+    /// Returns the time of the moment, which ages in tables are relative to. `None` if nothing is recorded.
+    #[must_use]
+    pub fn time(&self) -> Option<Timestamp> {
+        self.time
+    }
+}
+
+/// Prints the time of the moment only.
+impl std::fmt::Debug for RecordedServer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("RecordedServer").field("time", &self.time).finish_non_exhaustive()
+    }
+}

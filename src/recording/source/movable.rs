@@ -1,0 +1,199 @@
+//! A recording as the source of a server, at a moment that can be moved.
+
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+
+use bytes::Bytes;
+use jiff::Timestamp;
+use serde_json::{Map, Value, json};
+use tokio::sync::watch;
+
+use super::past::Past;
+use crate::server::clock::Clock;
+use crate::server::source::{
+    Change, CollectionRange, Compacted, Kind, KindId, ReadError, Snapshot, Source, StoredObject, Unreadable,
+};
+
+/// The source.
+pub(super) struct MovablePast {
+    /// A std lock, held for a copy or an exchange.
+    current: RwLock<Current>,
+    /// The group, version and plural of each collection, whose number stays the same at all moments. A std mutex, held for
+    /// a look-up or an insertion; bounded by the recorded resources.
+    collections: Mutex<Vec<[String; 3]>>,
+    /// Counts changes and moves, and wakes watches.
+    progress: watch::Sender<u64>,
+    clock: Clock,
+    schemas: Map<String, Value>,
+}
+
+struct Current {
+    past: Arc<Past>,
+    /// The number of moves.
+    epoch: u64,
+}
+
+impl MovablePast {
+    pub(super) fn new(past: Past) -> Self {
+        Self {
+            clock: Clock::stopped(past.time().unwrap_or(Timestamp::UNIX_EPOCH)),
+            current: RwLock::new(Current { past: Arc::new(past), epoch: 0 }),
+            collections: Mutex::default(),
+            progress: watch::channel(0).0,
+            schemas: Map::new(),
+        }
+    }
+
+    /// Returns the recording at its current moment.
+    pub(super) fn current(&self) -> Arc<Past> {
+        Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner).past)
+    }
+
+    /// Moves to another moment. Watches end.
+    pub(super) fn move_to(&self, past: Past) -> Arc<Past> {
+        let past = Arc::new(past);
+        self.exchange(&mut self.current.write().unwrap_or_else(PoisonError::into_inner), &past);
+        self.has_changed();
+        past
+    }
+
+    /// Moves as [`MovablePast::move_to`], unless the moment was moved since `from` was current.
+    pub(super) fn continue_from(&self, from: &Arc<Past>, past: Past) -> Option<Arc<Past>> {
+        let past = Arc::new(past);
+        {
+            let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
+            if !Arc::ptr_eq(&current.past, from) {
+                return None;
+            }
+            self.exchange(&mut current, &past);
+        }
+        self.has_changed();
+        Some(past)
+    }
+
+    fn exchange(&self, current: &mut Current, past: &Arc<Past>) {
+        current.past = Arc::clone(past);
+        current.epoch += 1;
+        self.clock.set(past.time().unwrap_or(Timestamp::UNIX_EPOCH));
+    }
+
+    /// Shows a time, unless the moment was moved since `past` was current.
+    pub(super) fn show(&self, past: &Arc<Past>, time: Timestamp) {
+        let current = self.current.read().unwrap_or_else(PoisonError::into_inner);
+        if Arc::ptr_eq(&current.past, past) {
+            self.clock.set(time);
+        }
+    }
+
+    /// Wakes the watches.
+    pub(super) fn has_changed(&self) {
+        self.progress.send_modify(|count| *count += 1);
+    }
+
+    /// Returns the current past and the number of a collection in it.
+    fn locate(&self, kind: KindId) -> (Arc<Past>, Option<usize>) {
+        let past = self.current();
+        let collections = self.collections.lock().unwrap_or_else(PoisonError::into_inner);
+        let names = collections.get(kind);
+        let position = names.and_then(|[group, version, plural]| past.position(group, version, plural));
+        (past, position)
+    }
+}
+
+impl Source for MovablePast {
+    fn kinds(&self) -> Vec<Arc<Kind>> {
+        self.current().kinds().to_vec()
+    }
+
+    fn find(&self, group: &str, version: &str, plural: &str) -> Option<(KindId, Arc<Kind>)> {
+        let past = self.current();
+        let kind = past.kind(past.position(group, version, plural)?)?;
+        let mut collections = self.collections.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = collections.iter().position(|names| *names == [group, version, plural]);
+        let id = known.unwrap_or_else(|| {
+            collections.push([group, version, plural].map(str::to_owned));
+            collections.len() - 1
+        });
+        Some((id, kind))
+    }
+
+    fn serves(&self, _: KindId) -> bool {
+        true
+    }
+
+    fn version(&self, kind: KindId) -> u64 {
+        let (past, position) = self.locate(kind);
+        position.map_or(1, |position| past.version(position))
+    }
+
+    fn epoch(&self) -> u64 {
+        self.current.read().unwrap_or_else(PoisonError::into_inner).epoch
+    }
+
+    fn subscribe(&self) -> watch::Receiver<u64> {
+        self.progress.subscribe()
+    }
+
+    fn get(
+        &self,
+        kind: KindId,
+        namespace: &str,
+        name: &str,
+    ) -> Result<Option<Arc<StoredObject>>, Unreadable> {
+        let (past, position) = self.locate(kind);
+        position.map_or(Ok(None), |position| past.get(position, namespace, name))
+    }
+
+    fn now(&self, range: &CollectionRange<'_>) -> Result<Snapshot, Unreadable> {
+        match self.list(range, None) {
+            Ok(snapshot) => Ok(snapshot),
+            Err(ReadError::Unreadable(reason)) => Err(reason),
+            Err(ReadError::Compacted(_)) => Ok(empty(1)),
+        }
+    }
+
+    fn at(&self, range: &CollectionRange<'_>, version: u64) -> Result<Snapshot, ReadError> {
+        self.list(range, Some(version))
+    }
+
+    fn changes(&self, kind: KindId, after: u64, limit: usize) -> Result<(Vec<Change>, u64), Compacted> {
+        let (past, position) = self.locate(kind);
+        position.map_or(Err(Compacted { oldest: 1 }), |position| past.changes(position, after, limit))
+    }
+
+    fn clock(&self) -> &Clock {
+        &self.clock
+    }
+
+    fn schemas(&self) -> &Map<String, Value> {
+        &self.schemas
+    }
+
+    fn server_version(&self) -> Value {
+        let recorded = self.document("/version");
+        recorded.and_then(|body| serde_json::from_slice(&body).ok()).unwrap_or_else(|| json!({}))
+    }
+
+    fn document(&self, path: &str) -> Option<Bytes> {
+        self.current().document(path)
+    }
+
+    fn unavailable_reason(&self, group: &str, version: &str, plural: &str) -> Option<String> {
+        self.current().unavailable_reason(group, version, plural)
+    }
+
+    fn write_refusal(&self) -> Option<&'static str> {
+        Some("a recording is read-only")
+    }
+}
+
+impl MovablePast {
+    /// Returns a part of a collection. One that is not recorded at the moment is empty.
+    fn list(&self, range: &CollectionRange<'_>, version: Option<u64>) -> Result<Snapshot, ReadError> {
+        let (past, position) = self.locate(range.kind);
+        position.map_or_else(|| Ok(empty(1)), |position| past.list(position, range, version))
+    }
+}
+
+fn empty(version: u64) -> Snapshot {
+    Snapshot { version, items: Vec::new(), more: 0 }
+}

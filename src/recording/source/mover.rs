@@ -1,0 +1,102 @@
+//! Moves the moment of a served recording.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use jiff::Timestamp;
+use tokio::task::JoinSet;
+
+use super::movable::MovablePast;
+use super::past::Past;
+use super::replay::{ReplaySpeed, replay};
+use crate::recording::entry::{Gap, Moment};
+use crate::recording::error::RecordingError;
+use crate::recording::reader::Recording;
+use crate::server::source::Source;
+
+/// A served recording whose moment can be moved.
+pub(super) struct Mover {
+    dir: PathBuf,
+    speed: Option<ReplaySpeed>,
+    source: Arc<MovablePast>,
+    /// The task of the replay, at most one. A std mutex, held for an exchange. Dropping the set aborts the task.
+    replay: Mutex<JoinSet<()>>,
+}
+
+/// The moment that is served.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServedMoment {
+    /// The kubeconfig context of the recording.
+    pub context: String,
+    /// The time of the moment. `None` if nothing is recorded.
+    pub time: Option<Timestamp>,
+    /// The times of the first complete state and of the last entry.
+    pub range: Option<(Timestamp, Timestamp)>,
+    /// The gap that the time lies in.
+    pub gap: Option<Gap>,
+}
+
+impl Mover {
+    /// Opens a recording at a moment. With a speed, it is replayed from there on.
+    pub(super) fn start(
+        dir: &Path,
+        moment: Moment,
+        speed: Option<ReplaySpeed>,
+    ) -> Result<Self, RecordingError> {
+        let past = opened(dir, moment, speed)?;
+        let source = Arc::new(MovablePast::new(past));
+        let mover = Self { dir: dir.to_owned(), speed, source, replay: Mutex::default() };
+        mover.replay_from(mover.source.current());
+        Ok(mover)
+    }
+
+    pub(super) fn source(&self) -> &Arc<MovablePast> {
+        &self.source
+    }
+
+    /// Moves to another moment. What was recorded meanwhile can be reached. Watches end as expired.
+    pub(super) fn move_to(&self, moment: Moment) -> Result<(), RecordingError> {
+        let past = opened(&self.dir, moment, self.speed)?;
+        self.replay_from(self.source.move_to(past));
+        Ok(())
+    }
+
+    /// Starts the replay from a moment, in place of the running one.
+    fn replay_from(&self, past: Arc<Past>) {
+        let Some(speed) = self.speed else { return };
+        let (source, dir) = (Arc::clone(&self.source), self.dir.clone());
+        let mut tasks = self.replay.lock().unwrap_or_else(PoisonError::into_inner);
+        *tasks = JoinSet::new();
+        tasks.spawn(async move { replay(source, past, &dir, speed).await });
+    }
+
+    /// Returns the moment that is served.
+    ///
+    /// # Errors
+    /// The files can't be read or are damaged.
+    pub(super) fn moment(&self) -> Result<ServedMoment, RecordingError> {
+        let past = self.source.current();
+        // Opened again: a recorder may have appended entries.
+        let recording = Recording::open(&self.dir)?;
+        let time = past.time().map(|_| self.source.clock().now());
+        Ok(ServedMoment {
+            context: recording.context().to_owned(),
+            time,
+            range: recording.beginning().zip(recording.end()),
+            gap: time.map_or(Ok(None), |time| recording.gap_at(time))?,
+        })
+    }
+}
+
+fn opened(dir: &Path, moment: Moment, speed: Option<ReplaySpeed>) -> Result<Past, RecordingError> {
+    let recording = Recording::open(dir)?;
+    if speed.is_none() {
+        return Past::open(recording, moment);
+    }
+    // The state of a version is no prefix of the entries.
+    let moment = match moment {
+        Moment::Version(_) => recording.state(moment)?.time().map_or(Moment::End, Moment::Time),
+        moment => moment,
+    };
+    Past::replayed(recording, moment)
+}

@@ -1,0 +1,249 @@
+//! A recording at one moment, and from there on if it is replayed.
+
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+
+use bytes::Bytes;
+use jiff::Timestamp;
+
+use super::collection::{Collection, Items};
+use super::documents::Documents;
+use super::kinds::RecordedKinds;
+use super::log::{ChangeLog, Replayed};
+use super::stored::{Rows, stored};
+use crate::lines;
+use crate::object::ApiResource;
+use crate::recording::entry::Moment;
+use crate::recording::error::RecordingError;
+use crate::recording::reader::{Recording, State};
+use crate::server::source::{
+    Change, CollectionRange, Compacted, Kind, ReadError, Snapshot, StoredObject, Unreadable, object_key,
+};
+
+/// The collections of a recording at one moment. Their files are read within requests, which take as long as the reads.
+pub(super) struct Past {
+    recording: Recording,
+    kinds: RecordedKinds,
+    /// A std lock, held for a look-up; written when a replay reaches another version of a document.
+    documents: RwLock<Documents>,
+    /// The resource of the recorded definitions of custom resources.
+    definitions: Option<Arc<ApiResource>>,
+    now: Reading,
+    /// The last version that was requested of those before the moment. A std mutex, held for a look-up or an exchange.
+    earlier: Mutex<Option<Arc<Reading>>>,
+    /// The changes of each collection since the moment; `None` if the moment stands still.
+    replayed: Option<Vec<ChangeLog>>,
+}
+
+/// The collections at one version.
+struct Reading {
+    version: u64,
+    state: State,
+    collections: Vec<Collection>,
+}
+
+impl Reading {
+    fn new(state: State, version: u64, kinds: &RecordedKinds, rows: Rows) -> Self {
+        let collections = kinds
+            .recorded
+            .iter()
+            .map(|(resource, kind)| Collection::new(Arc::clone(resource), Arc::clone(kind), rows));
+        Self { version, collections: collections.collect(), state }
+    }
+}
+
+impl Past {
+    /// Opens a recording at a moment that stands still.
+    pub(super) fn open(recording: Recording, moment: Moment) -> Result<Self, RecordingError> {
+        let state = recording.state(moment)?;
+        let resources = state.resources()?;
+        Self::new(recording, state, &resources, Rows::Recorded)
+    }
+
+    /// Opens a recording at a moment from which on it is replayed. Types that are recorded later exist from the beginning.
+    pub(super) fn replayed(recording: Recording, moment: Moment) -> Result<Self, RecordingError> {
+        let state = recording.state(moment)?;
+        let resources = recording.resources()?;
+        // Recorded rows have the ages of the moment.
+        let past = Self::new(recording, state, &resources, Rows::Computed)?;
+        let logs = past.now.collections.iter().map(|_| ChangeLog::new(past.now.version)).collect();
+        Ok(Self { replayed: Some(logs), ..past })
+    }
+
+    fn new(
+        recording: Recording,
+        state: State,
+        resources: &[Arc<ApiResource>],
+        rows: Rows,
+    ) -> Result<Self, RecordingError> {
+        let documents = state.documents()?;
+        let kinds = RecordedKinds::read(&documents, resources);
+        let is_definitions = |resource: &&Arc<ApiResource>| {
+            resource.group == "apiextensions.k8s.io" && resource.resource == "customresourcedefinitions"
+        };
+        let definitions = resources.iter().find(is_definitions).cloned();
+        // Version 0 means any version in a request.
+        let version = state.version().max(1);
+        Ok(Self {
+            documents: RwLock::new(Documents::new(documents, &kinds)),
+            definitions,
+            now: Reading::new(state, version, &kinds, rows),
+            earlier: Mutex::default(),
+            recording,
+            kinds,
+            replayed: None,
+        })
+    }
+
+    /// Returns the time of the moment.
+    pub(super) fn time(&self) -> Option<Timestamp> {
+        self.now.state.time()
+    }
+
+    pub(super) fn kinds(&self) -> &[Arc<Kind>] {
+        &self.kinds.all
+    }
+
+    /// Returns the reason why a resource of the discovery documents can't be read, if it was not recorded.
+    pub(super) fn unavailable_reason(&self, group: &str, version: &str, plural: &str) -> Option<String> {
+        self.kinds.unavailable_reason(group, version, plural)
+    }
+
+    /// Returns the document at a path.
+    pub(super) fn document(&self, path: &str) -> Option<Bytes> {
+        self.documents.read().unwrap_or_else(PoisonError::into_inner).get(path)
+    }
+
+    /// Returns the number of a collection.
+    pub(super) fn position(&self, group: &str, version: &str, plural: &str) -> Option<usize> {
+        self.now.collections.iter().position(|one| one.is(group, version, plural))
+    }
+
+    /// Returns the kind of a collection, whose definition is that of the moment.
+    pub(super) fn kind(&self, position: usize) -> Option<Arc<Kind>> {
+        let collection = self.now.collections.get(position)?;
+        Some(collection.kind(&self.now.state, self.definitions.as_deref()))
+    }
+
+    /// Returns the latest version of a collection.
+    pub(super) fn version(&self, position: usize) -> u64 {
+        self.log(position).map_or(self.now.version, ChangeLog::position)
+    }
+
+    fn log(&self, position: usize) -> Option<&ChangeLog> {
+        self.replayed.as_ref()?.get(position)
+    }
+
+    /// Returns the current state of an object.
+    pub(super) fn get(
+        &self,
+        position: usize,
+        namespace: &str,
+        name: &str,
+    ) -> Result<Option<Arc<StoredObject>>, Unreadable> {
+        match self.log(position).map(|log| log.get(&object_key(namespace, name))) {
+            Some(Replayed::Changed(object)) => return Ok(Some(object)),
+            Some(Replayed::Deleted) => return Ok(None),
+            Some(Replayed::Unchanged) | None => {}
+        }
+        let (Some(collection), Some(kind)) = (self.now.collections.get(position), self.kind(position)) else {
+            return Ok(None);
+        };
+        collection.item(&self.now.state, &kind, namespace, name)
+    }
+
+    /// Returns a part of a collection at a version, or at the latest one.
+    pub(super) fn list(
+        &self,
+        position: usize,
+        range: &CollectionRange<'_>,
+        version: Option<u64>,
+    ) -> Result<Snapshot, ReadError> {
+        if let Some(log) = self.log(position) {
+            let items = self.items(&self.now, position, range)?;
+            let (items, version) = log.apply(&items, version)?;
+            return Ok(part(&items, range, version));
+        }
+        match version {
+            Some(version) if version > self.now.version => Err(Compacted { oldest: self.now.version }.into()),
+            Some(version) if version < self.now.version => {
+                let reading = self.reading(version)?;
+                Ok(part(&self.items(&reading, position, range)?, range, version))
+            }
+            _ => Ok(part(&self.items(&self.now, position, range)?, range, self.now.version)),
+        }
+    }
+
+    /// Returns at most `limit` changes of a collection after a version, and the version up to which they are complete.
+    pub(super) fn changes(
+        &self,
+        position: usize,
+        after: u64,
+        limit: usize,
+    ) -> Result<(Vec<Change>, u64), Compacted> {
+        match self.log(position) {
+            Some(log) => log.after(after, limit),
+            None if after == self.now.version => Ok((Vec::new(), after)),
+            None => Err(Compacted { oldest: self.now.version }),
+        }
+    }
+
+    /// Applies a recorded change, and returns whether its type is served.
+    pub(super) fn apply(&self, change: &lines::Change) -> bool {
+        let ApiResource { group, version, resource, .. } = &*change.resource;
+        let position = self.position(group, version, resource);
+        let Some((position, kind, log)) = position.and_then(|at| Some((at, self.kind(at)?, self.log(at)?)))
+        else {
+            return false;
+        };
+        let stored_one = |object| stored(&kind, std::slice::from_ref(object), Rows::Computed).pop();
+        let Some(new) = stored_one(&change.object) else { return false };
+        let old = change.old.as_ref().and_then(stored_one);
+        let deleted = change.kind == lines::ChangeKind::Deleted;
+        log.append(Change { version: new.version, kind: position, old, new, deleted });
+        true
+    }
+
+    /// Replaces a document by a later version.
+    pub(super) fn set_document(&self, path: &Arc<str>, body: &Bytes) {
+        let mut documents = self.documents.write().unwrap_or_else(PoisonError::into_inner);
+        documents.set(path, body, &self.kinds);
+    }
+
+    /// Returns the collections at a version before the moment.
+    fn reading(&self, version: u64) -> Result<Arc<Reading>, ReadError> {
+        let lock = || self.earlier.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(reading) = lock().as_ref().filter(|reading| reading.version == version) {
+            return Ok(Arc::clone(reading));
+        }
+        let state = self.recording.state(Moment::Version(version)).map_err(|error| match error {
+            RecordingError::BeforeBeginning { .. } => Compacted { oldest: self.now.version }.into(),
+            error => ReadError::Unreadable(Unreadable(error.to_string())),
+        })?;
+        let reading = Arc::new(Reading::new(state, version, &self.kinds, Rows::Recorded));
+        *lock() = Some(Arc::clone(&reading));
+        Ok(reading)
+    }
+
+    /// Returns the objects of a collection. The definition of their kind is that of the moment also for earlier versions.
+    fn items(
+        &self,
+        reading: &Reading,
+        position: usize,
+        range: &CollectionRange<'_>,
+    ) -> Result<Items, Unreadable> {
+        let (Some(collection), Some(kind)) = (reading.collections.get(position), self.kind(position)) else {
+            return Ok(Items::from(Vec::new()));
+        };
+        collection.items(&reading.state, &kind, range.namespace, range.reads_objects)
+    }
+}
+
+/// Returns the part of a collection that is in a range.
+fn part(items: &Items, range: &CollectionRange<'_>, version: u64) -> Snapshot {
+    let start = range.after.map_or(0, |(namespace, name)| {
+        items.partition_point(|item| (&*item.namespace, &*item.name) <= (&**namespace, &**name))
+    });
+    let mut matching = items[start..].iter().filter(|item| range.contains(item));
+    let found: Vec<_> = matching.by_ref().take(range.limit).cloned().collect();
+    Snapshot { version, items: found, more: matching.count() }
+}

@@ -1,0 +1,118 @@
+//! Recorded objects in the form that the server stores.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use crate::object::{Column, Object, Row};
+use crate::server::representations::columns::Columns;
+use crate::server::source::{Kind, StoredObject, StoredRow, head};
+
+/// The rows of tables.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Rows {
+    /// The recorded ones, with the ages of the moment that was read.
+    Recorded,
+    /// Computed from the objects when they are requested.
+    Computed,
+}
+
+/// Returns the stored form of objects. They get their recorded rows, if requested and if all have one with the same
+/// columns: a table has one set of columns, so that otherwise all rows are computed.
+pub(super) fn stored(kind: &Kind, objects: &[Arc<Object>], rows: Rows) -> Vec<Arc<StoredObject>> {
+    let columns = if rows == Rows::Recorded { shared_columns(objects) } else { None };
+    let writer = columns.map(|columns| RowWriter::new(kind, columns));
+    let head = head(kind);
+    let stored = objects.iter().map(|object| {
+        let mut stored = stored_object(kind, &head, object);
+        stored.row = writer.as_ref().zip(object.row()).map(|(writer, row)| writer.write(row));
+        Arc::new(stored)
+    });
+    stored.collect()
+}
+
+/// Returns the columns of all objects, if they are the same.
+fn shared_columns(objects: &[Arc<Object>]) -> Option<&[Column]> {
+    let columns = objects.first()?.row()?.columns();
+    let is_shared = |row: &Row| Arc::ptr_eq(row.columns(), columns) || row.columns()[..] == columns[..];
+    objects.iter().all(|object| object.row().is_some_and(is_shared)).then_some(&columns[..])
+}
+
+fn stored_object(kind: &Kind, head: &str, object: &Object) -> StoredObject {
+    let version = object.resource_version().number().unwrap_or_default();
+    let text = object.json();
+    let uid = object.uid().to_string();
+    let names = [object.namespace(), object.name(), &uid];
+    let of_text = |json| StoredObject::of_text(names, "", version, json, head.len());
+    if text.is_empty() && object.row().is_some() {
+        // Only the names, the version and the row are read.
+        return StoredObject::of_text(names, "", version, Vec::new(), 0);
+    }
+    if text.is_empty() {
+        let mut metadata =
+            json!({"name": object.name(), "resourceVersion": object.resource_version().to_string()});
+        if !object.namespace().is_empty() {
+            metadata["namespace"] = object.namespace().into();
+        }
+        return of_text(format!("{head}\"metadata\":{metadata}}}").into_bytes());
+    }
+    if text.starts_with(head.as_bytes()) {
+        return of_text(text.into_owned());
+    }
+    // List items get their type in the other order.
+    let (api_version, own) = (Value::from(kind.api_version()), Value::from(kind.kind.as_str()));
+    let other = format!("{{\"apiVersion\":{api_version},\"kind\":{own},");
+    match text.strip_prefix(other.as_bytes()) {
+        Some(rest) => of_text([head.as_bytes(), rest].concat()),
+        None => StoredObject::new(kind, serde_json::from_slice(&text).unwrap_or_default(), version),
+    }
+}
+
+/// Writes recorded rows as JSON.
+struct RowWriter {
+    /// `columnDefinitions`.
+    definitions: Arc<str>,
+    /// Whether each column has whole numbers.
+    integers: Vec<bool>,
+}
+
+impl RowWriter {
+    /// Creates a writer. A recording has the names of columns, not their types and descriptions: those are of the
+    /// computed column of that name.
+    fn new(kind: &Kind, columns: &[Column]) -> Self {
+        let computed = Columns::of(kind).definitions();
+        let definitions: Vec<Value> = columns.iter().map(|column| definition(column, &computed)).collect();
+        let integers = definitions.iter().map(|definition| definition["type"] == "integer").collect();
+        Self { definitions: Value::from(definitions).to_string().into(), integers }
+    }
+
+    fn write(&self, row: &Row) -> StoredRow {
+        let mut cells = String::from("[");
+        for (at, cell) in row.cells().enumerate() {
+            if at > 0 {
+                cells.push(',');
+            }
+            let is_integer = self.integers.get(at).copied().unwrap_or_default();
+            match cell.parse::<i64>() {
+                Ok(number) if is_integer => cells.push_str(&number.to_string()),
+                _ => cells.push_str(&Value::from(cell).to_string()),
+            }
+        }
+        cells.push(']');
+        StoredRow { columns: Arc::clone(&self.definitions), cells: cells.into() }
+    }
+}
+
+fn definition(column: &Column, computed: &Value) -> Value {
+    let Column { name, format, priority } = column;
+    let own = computed.as_array().into_iter().flatten().find(|own| own["name"] == name.as_str());
+    // The format of a date is read from either its type or its format.
+    let (kind, format) = match format.as_str() {
+        "date" => ("date", ""),
+        format => (own.and_then(|own| own["type"].as_str()).unwrap_or("string"), format),
+    };
+    let description = own.and_then(|own| own["description"].as_str()).unwrap_or_default();
+    json!({
+        "name": name, "type": kind, "format": format, "description": description, "priority": priority,
+    })
+}

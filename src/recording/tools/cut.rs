@@ -1,0 +1,56 @@
+//! A part of a recording as a recording.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use super::new_recording::NewRecording;
+use crate::lines::Change;
+use crate::recording::entry::{EntryFilter, Item};
+use crate::recording::error::RecordingError;
+use crate::recording::reader::Recording;
+use crate::recording::redaction::Redaction;
+
+/// The part that [`cut`] copies.
+#[derive(Debug, Default)]
+#[non_exhaustive]
+pub struct CutOptions {
+    /// The time whose state is the beginning; `None` for that of the recording.
+    pub since: Option<Timestamp>,
+    /// The time of the last entry; `None` for that of the recording.
+    pub until: Option<Timestamp>,
+    /// The selected entries.
+    pub filter: EntryFilter,
+    /// The values that are not copied.
+    pub redaction: Option<Arc<Redaction>>,
+}
+
+setters!(CutOptions {
+    since: Option<Timestamp>,
+    until: Option<Timestamp>,
+    filter: EntryFilter,
+    redaction: Option<Arc<Redaction>>,
+});
+
+/// Copies a part of a recording to a directory that has none. The copy begins with the state at its beginning, and its
+/// state at each later moment is that of the original.
+///
+/// # Errors
+/// [`RecordingError`] when the directory has a recording, when the range begins before the recording, when a part of the
+/// range is damaged, or when files can't be read or written. The directory is removed then.
+pub fn cut(recording: &Recording, dir: &Path, options: &CutOptions) -> Result<(), RecordingError> {
+    let CutOptions { since, until, filter, redaction } = options;
+    let mut new = NewRecording::create(dir, recording.context())?;
+    for item in recording.excerpt(*since, *until, filter.clone())? {
+        let (received, item) = item?;
+        match (item, redaction) {
+            (Item::Change { change, author }, Some(redaction)) => {
+                let change = Change { object: redaction.object(&change.object), old: None, ..change };
+                new.append(received, &Item::Change { change, author })?;
+            }
+            (item, _) => new.append(received, &item)?,
+        }
+    }
+    new.finish()
+}

@@ -1,0 +1,244 @@
+//! Several recordings of one context as one.
+
+use std::cmp::Ordering;
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::merge_source::{FirstState, MergeSource, Watch};
+use super::merged::{Interval, Merged};
+use crate::lines::{Change, Mark, MarkKind};
+use crate::object::ResourceVersion;
+use crate::recording::entry::{Author, Item};
+use crate::recording::error::RecordingError;
+use crate::recording::reader::Recording;
+
+/// The time by which a recorder may have received changes later than another one.
+const LAG: SignedDuration = SignedDuration::from_secs(10);
+
+/// Joins recordings of one context to one, in a directory that has none.
+///
+/// Where recordings overlap, each change is taken once, from the recording that received it first. Where a recording
+/// follows another one and changes between them were not observed, a GAP precedes the differences between both states.
+///
+/// # Errors
+/// [`RecordingError`] when the contexts differ, when the directory has a recording, when a recording is damaged, or when
+/// files can't be read or written. The directory is removed then.
+pub fn merge(recordings: &[Recording], dir: &Path) -> Result<(), RecordingError> {
+    let Some(first) = recordings.first() else { return Ok(()) };
+    if let Some(other) = recordings.iter().find(|other| other.context() != first.context()) {
+        let (path, context) = (other.path().to_owned(), other.context().to_owned());
+        return Err(RecordingError::OtherContext { path, context });
+    }
+    let mut sources = Vec::new();
+    for recording in recordings {
+        sources.extend(MergeSource::open(recording)?);
+    }
+    // What a recording begins with is compared with the recordings that began earlier.
+    sources.sort_by_key(|source| source.beginning);
+    let initial: Vec<HashMap<Watch, InitialState>> =
+        (0..sources.len()).map(|number| initial_states(&sources, number)).collect();
+    let awaited = sources.iter().zip(&initial).map(|(source, initial)| awaited(source, initial)).collect();
+    let mut merge =
+        Merge { sources, initial, awaited, started: None, merged: Merged::create(dir, first.context())? };
+    while merge.next()? {}
+    merge.merged.finish()
+}
+
+/// The relation of a watch's first state to what earlier recordings have.
+#[derive(Debug, Clone)]
+enum InitialState {
+    /// None of them has the watch.
+    New,
+    /// One of them has everything up to this state.
+    Known,
+    /// One of them has an earlier state. It is a gap if that one ended before; otherwise only if a difference shows that
+    /// it missed something.
+    Compared { interval: Interval, is_gap: bool },
+}
+
+fn initial_states(sources: &[MergeSource], number: usize) -> HashMap<Watch, InitialState> {
+    let state = |first: &FirstState| {
+        let FirstState { watch, version, received } = first;
+        let covering: Vec<&MergeSource> =
+            sources[..number].iter().filter(|source| source.covers(watch)).collect();
+        let has_all = |source: &&MergeSource| {
+            let has_version =
+                source.last_version(watch).is_some_and(|last| order(last, version) != Ordering::Less);
+            let until = received.checked_add(LAG).unwrap_or(Timestamp::MAX);
+            has_version || source.observed(watch, *received, until)
+        };
+        let last = covering.iter().max_by(|one, other| {
+            let version = |source: &MergeSource| source.last_version(watch).and_then(ResourceVersion::number);
+            version(one).cmp(&version(other))
+        });
+        let state = match last {
+            None => InitialState::New,
+            Some(_) if covering.iter().any(has_all) => InitialState::Known,
+            Some(last) => {
+                let from = last.last_version(watch).cloned().unwrap_or_default();
+                let interval = Interval { from, to: version.clone(), since: last.end };
+                InitialState::Compared {
+                    interval,
+                    is_gap: covering.iter().all(|source| source.end < *received),
+                }
+            }
+        };
+        (watch.clone(), state)
+    };
+    sources[number].first.iter().map(state).collect()
+}
+
+/// Compares two versions. One that is not a number precedes all others.
+fn order(one: &ResourceVersion, other: &ResourceVersion) -> Ordering {
+    one.number().cmp(&other.number())
+}
+
+/// Returns the states that earlier recordings must reach before a recording is taken: until then they may have changes
+/// that it had listed before.
+fn awaited(source: &MergeSource, initial: &HashMap<Watch, InitialState>) -> Vec<FirstState> {
+    let is_new = |first: &&FirstState| matches!(initial.get(&first.watch), Some(InitialState::New) | None);
+    source.first.iter().filter(|first| !is_new(first)).cloned().collect()
+}
+
+struct Merge {
+    /// In the order of their beginnings.
+    sources: Vec<MergeSource>,
+    /// The initial states of the watches of each source.
+    initial: Vec<HashMap<Watch, InitialState>>,
+    /// The states that earlier sources have not reached yet, for each source.
+    awaited: Vec<Vec<FirstState>>,
+    /// The source and the time of the last start that was taken.
+    started: Option<(usize, Timestamp)>,
+    merged: Merged,
+}
+
+impl Merge {
+    /// Merges the next entry in the order of time. Returns whether there was one.
+    fn next(&mut self) -> Result<bool, RecordingError> {
+        let heads = self.sources.iter().enumerate();
+        let mut heads: Vec<(Timestamp, usize)> =
+            heads.filter_map(|(number, source)| Some((source.head.as_ref()?.0, number))).collect();
+        heads.sort_unstable();
+        // The first source that is not at its end never waits.
+        let Some((_, number)) = heads.into_iter().find(|(time, number)| !self.waits(*number, *time)) else {
+            return Ok(false);
+        };
+        let is_first = self.sources[number].taken == 0;
+        let Some((received, item)) = self.sources[number].take()? else { return Ok(false) };
+        match item {
+            Item::Change { change, author } => self.change(number, change, author)?,
+            Item::Mark(mark) => self.mark(number, mark)?,
+            Item::Bookmark { ref resource, ref namespace, .. } => {
+                let (resource, namespace) = (Arc::clone(resource), Arc::clone(namespace));
+                let watch = Watch { resource, namespace, name: None };
+                if !self.is_observed_earlier(number, &watch, received) {
+                    self.merged.append(received, &item)?;
+                }
+            }
+            Item::Started if is_first && self.continues(number) => {}
+            Item::Started if !is_first && self.runs_elsewhere(number, received) => {}
+            // Both sources are copies of one recording.
+            Item::Started if self.started.is_some_and(|(of, at)| of != number && at == received) => {}
+            Item::Started => {
+                self.started = Some((number, received));
+                self.merged.append(received, &item)?;
+            }
+            Item::Document { .. } => self.merged.append(received, &item)?,
+        }
+        Ok(true)
+    }
+
+    /// Returns whether a source waits for earlier ones, whose changes may precede its first state.
+    fn waits(&mut self, number: usize, time: Timestamp) -> bool {
+        let mut awaited = std::mem::take(&mut self.awaited[number]);
+        let until = time.checked_add(LAG).unwrap_or(Timestamp::MAX);
+        let is_behind = |first: &FirstState, source: &MergeSource| {
+            source.head.as_ref().is_some_and(|(head, _)| *head < until)
+                && source.covers(&first.watch)
+                && !source.has_reached(&first.watch.resource, &first.version)
+        };
+        awaited.retain(|first| self.sources[..number].iter().any(|source| is_behind(first, source)));
+        let waits = !awaited.is_empty();
+        self.awaited[number] = awaited;
+        waits
+    }
+
+    /// Returns whether nothing was missed between earlier sources and the beginning of a source.
+    fn continues(&self, number: usize) -> bool {
+        let is_gap = |state: &InitialState| matches!(state, InitialState::Compared { is_gap: true, .. });
+        let is_known = |state: &InitialState| !matches!(state, InitialState::New) && !is_gap(state);
+        let initial = &self.initial[number];
+        let begins = self.sources[number].beginning;
+        let overlaps = self.sources[..number].iter().any(|source| begins <= source.end);
+        number > 0 && !initial.values().any(is_gap) && (overlaps || initial.values().any(is_known))
+    }
+
+    /// Returns whether the recorder of another source was running at a time.
+    fn runs_elsewhere(&self, number: usize, time: Timestamp) -> bool {
+        let others = self.sources.iter().enumerate().filter(|(other, _)| *other != number);
+        others.map(|(_, source)| source).any(|source| source.beginning < time && time < source.end)
+    }
+
+    /// Returns whether a source that began earlier observed a watch at a time.
+    fn is_observed_earlier(&self, number: usize, watch: &Watch, time: Timestamp) -> bool {
+        self.sources[..number].iter().any(|source| source.observed(watch, time, time))
+    }
+
+    /// Returns whether a mark says nothing about the merged recording: another source observed what a gap missed, or an
+    /// earlier one reports the same.
+    fn is_repeated(&self, number: usize, watch: &Watch, mark: &Mark) -> bool {
+        let MarkKind::Gap { lasted, .. } = mark.kind else {
+            return self.is_observed_earlier(number, watch, mark.received);
+        };
+        let lasted = SignedDuration::try_from(lasted).unwrap_or(SignedDuration::MAX);
+        let from = mark.received.checked_sub(lasted).unwrap_or(Timestamp::MIN);
+        let others = self.sources.iter().enumerate().filter(|(other, _)| *other != number);
+        others.map(|(_, source)| source).any(|source| source.observed(watch, from, mark.received))
+    }
+
+    fn change(
+        &mut self,
+        number: usize,
+        change: Change,
+        author: Option<Author>,
+    ) -> Result<(), RecordingError> {
+        let object = &change.object;
+        let unsynced = self.sources[number].unsynced(&change.resource, object.namespace(), object.name());
+        let watch = unsynced.cloned();
+        match watch.as_ref().and_then(|watch| self.initial[number].get(watch)) {
+            Some(InitialState::Known) => return Ok(()),
+            Some(InitialState::Compared { interval, is_gap }) => {
+                if let Some(watch) = watch.map(|watch| (number, watch)) {
+                    self.merged.compare(&watch, interval, *is_gap, change.received)?;
+                    self.merged.listed(&watch, change, author)?;
+                }
+                return Ok(());
+            }
+            Some(InitialState::New) | None => {}
+        }
+        let time = change.received;
+        let open = self.sources.iter().filter(|source| source.beginning <= time && source.head.is_some());
+        let has_several = open.count() > 1;
+        self.merged.change(change, author, has_several)
+    }
+
+    fn mark(&mut self, number: usize, mark: Mark) -> Result<(), RecordingError> {
+        let (watch, received) = (Watch::of_mark(&mark), mark.received);
+        let is_synced = matches!(mark.kind, MarkKind::Synced { .. });
+        let is_first = is_synced && self.sources[number].synced.insert(watch.clone());
+        match self.initial[number].get(&watch).filter(|_| is_first) {
+            Some(InitialState::Known) => return Ok(()),
+            Some(InitialState::Compared { interval, is_gap }) => {
+                let watch = (number, watch);
+                self.merged.compare(&watch, interval, *is_gap, received)?;
+                self.merged.end_comparison(&watch, received)?;
+            }
+            None if self.is_repeated(number, &watch, &mark) => return Ok(()),
+            Some(InitialState::New) | None => {}
+        }
+        self.merged.append(received, &Item::Mark(mark))
+    }
+}

@@ -1,0 +1,178 @@
+//! A recording that is merged with others: its entries in order, and what is known of all of it in advance.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use super::excerpt::{Excerpt, positions};
+use crate::lines::{Mark, MarkKind};
+use crate::object::{ApiResource, Origin, ResourceVersion};
+use crate::recording::entry::{EntryFilter, Gap, Item, Moment};
+use crate::recording::error::RecordingError;
+use crate::recording::position::Position;
+use crate::recording::reader::Recording;
+
+/// A watched collection, or a watched object of a name.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct Watch {
+    pub(super) resource: Arc<ApiResource>,
+    pub(super) namespace: Arc<str>,
+    pub(super) name: Option<Arc<str>>,
+}
+
+impl Watch {
+    pub(super) fn of_mark(mark: &Mark) -> Self {
+        let Mark { resource, namespace, name, .. } = mark;
+        Self { resource: Arc::clone(resource), namespace: Arc::clone(namespace), name: name.clone() }
+    }
+
+    /// Returns whether the watch has all that another one has.
+    fn covers(&self, other: &Self) -> bool {
+        self.resource == other.resource
+            && (self.namespace.is_empty() || self.namespace == other.namespace)
+            && (self.name.is_none() || self.name == other.name)
+    }
+
+    /// Returns whether an object belongs to the watch.
+    pub(super) fn has(&self, resource: &ApiResource, namespace: &str, name: &str) -> bool {
+        *self.resource == *resource
+            && (self.namespace.is_empty() || *self.namespace == *namespace)
+            && self.name.as_ref().is_none_or(|only| **only == *name)
+    }
+}
+
+/// The first complete state of a watch.
+#[derive(Debug, Clone)]
+pub(super) struct FirstState {
+    pub(super) watch: Watch,
+    pub(super) version: ResourceVersion,
+    pub(super) received: Timestamp,
+}
+
+/// A recording that is merged.
+pub(super) struct MergeSource {
+    entries: Excerpt,
+    /// The next entry.
+    pub(super) head: Option<(Timestamp, Item)>,
+    pub(super) beginning: Timestamp,
+    pub(super) end: Timestamp,
+    pub(super) first: Vec<FirstState>,
+    /// The version up to which the recording has each watch at its end.
+    last: Vec<(Watch, ResourceVersion)>,
+    gaps: Vec<Gap>,
+    /// The watches whose first complete state was taken.
+    pub(super) synced: HashSet<Watch>,
+    /// The highest version that was taken of each type.
+    reached: HashMap<Arc<ApiResource>, u64>,
+    /// The number of entries taken.
+    pub(super) taken: u64,
+}
+
+impl MergeSource {
+    /// Opens a recording; `None` if it is empty.
+    pub(super) fn open(recording: &Recording) -> Result<Option<Self>, RecordingError> {
+        let (Some(beginning), Some(end)) = (recording.beginning(), recording.end()) else { return Ok(None) };
+        let at =
+            |moment| Ok::<_, RecordingError>(positions(&recording.state(moment)?)?.into_iter().map(watch_of));
+        let mut first: Vec<FirstState> = Vec::new();
+        if recording.begins_with_state() {
+            let states = at(Moment::Time(beginning))?;
+            first.extend(states.map(|(watch, version)| FirstState { watch, version, received: beginning }));
+        }
+        for mark in recording.marks()? {
+            if let MarkKind::Synced { version } = &mark.kind {
+                let (watch, version, received) = (Watch::of_mark(&mark), version.clone(), mark.received);
+                if first.iter().all(|known| known.watch != watch) {
+                    first.push(FirstState { watch, version, received });
+                }
+            }
+        }
+        let mut source = Self {
+            entries: recording.excerpt(None, None, EntryFilter::default())?,
+            head: None,
+            beginning,
+            end,
+            first,
+            last: at(Moment::End)?.collect(),
+            gaps: recording.gaps()?,
+            synced: HashSet::new(),
+            reached: HashMap::new(),
+            taken: 0,
+        };
+        source.head = source.entries.next().transpose()?;
+        Ok(Some(source))
+    }
+
+    /// Takes the next entry.
+    pub(super) fn take(&mut self) -> Result<Option<(Timestamp, Item)>, RecordingError> {
+        let taken = self.head.take();
+        self.taken += 1;
+        self.head = self.entries.next().transpose()?;
+        let reached = taken.as_ref().and_then(|(_, item)| version_of(item));
+        if let Some((resource, version)) = reached {
+            let reached = self.reached.entry(Arc::clone(resource)).or_default();
+            *reached = version.max(*reached);
+        }
+        Ok(taken)
+    }
+
+    /// Returns whether entries up to a version of a type were taken.
+    pub(super) fn has_reached(&self, resource: &ApiResource, version: &ResourceVersion) -> bool {
+        self.reached.get(resource).copied() >= version.number()
+    }
+
+    /// Returns whether the recording has a watch.
+    pub(super) fn covers(&self, watch: &Watch) -> bool {
+        self.first.iter().any(|first| first.watch.covers(watch))
+    }
+
+    /// Returns a watch of an object whose first complete state was not taken yet.
+    pub(super) fn unsynced(&self, resource: &ApiResource, namespace: &str, name: &str) -> Option<&Watch> {
+        let all = self.first.iter().map(|first| &first.watch);
+        let mut own = all.filter(|watch| watch.has(resource, namespace, name));
+        if own.clone().any(|watch| self.synced.contains(watch)) {
+            return None;
+        }
+        own.next()
+    }
+
+    /// Returns the version up to which the recording has a watch at its end.
+    pub(super) fn last_version(&self, watch: &Watch) -> Option<&ResourceVersion> {
+        let covering = self.last.iter().filter(|(own, _)| own.covers(watch));
+        covering.map(|(_, version)| version).max_by_key(|version| version.number())
+    }
+
+    /// Returns whether the recording observed a watch during a time, without a gap.
+    pub(super) fn observed(&self, watch: &Watch, from: Timestamp, to: Timestamp) -> bool {
+        let is_interrupted = |gap: &Gap| {
+            gap.from < to && from < gap.to && gap.resource.as_ref().is_none_or(|of| *of == watch.resource)
+        };
+        self.beginning <= from
+            && to <= self.end
+            && self.covers(watch)
+            && !self.gaps.iter().any(is_interrupted)
+    }
+}
+
+fn watch_of(position: Position) -> (Watch, ResourceVersion) {
+    let Position { resource, namespace, name, version } = position;
+    (Watch { resource, namespace, name }, version)
+}
+
+/// Returns the type and the version that an entry leads to. Those of a list have any order.
+fn version_of(item: &Item) -> Option<(&Arc<ApiResource>, u64)> {
+    let (resource, version) = match item {
+        Item::Change { change, .. } if change.origin == Origin::Watch => {
+            (&change.resource, change.object.resource_version())
+        }
+        Item::Bookmark { resource, version, .. }
+        | Item::Mark(Mark {
+            resource,
+            kind: MarkKind::Synced { version } | MarkKind::Gap { to: version, .. },
+            ..
+        }) => (resource, version),
+        _ => return None,
+    };
+    Some((resource, version.number()?))
+}

@@ -1,0 +1,254 @@
+//! Reading commands on recordings: moments, contexts, and what was not recorded.
+
+mod completion;
+mod large;
+mod serve;
+mod tools;
+mod unreadable;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use jiff::{Timestamp, ToSpan};
+use kdelta::lines::{ChangeKind, MarkKind};
+use kdelta::object::{ApiResource, ResourceVersion};
+use serde_json::{Value, json};
+
+use crate::support::{Finished, Recorder, TestEnv, synced};
+
+/// The beginning of the recordings.
+const BEGINNING: &str = "2026-11-24T03:00:00Z";
+
+fn at(minutes: i64) -> Timestamp {
+    let beginning: Timestamp = BEGINNING.parse().expect("a time");
+    beginning.checked_add(minutes.minutes()).expect("a time")
+}
+
+fn resource(plural: &str, kind: &str) -> Arc<ApiResource> {
+    let namespaced = plural != "namespaces";
+    let [group, version, resource, kind] = ["", "v1", plural, kind].map(str::to_owned);
+    Arc::new(ApiResource { group, version, resource, kind, namespaced })
+}
+
+fn pod(name: &str, version: u64, phase: &str) -> Value {
+    json!({
+        "metadata": {
+            "name": name, "namespace": "default", "uid": format!("u-{name}"),
+            "resourceVersion": version.to_string(), "creationTimestamp": "2026-11-24T02:55:00Z",
+        },
+        "spec": {"containers": [{"name": "c", "image": "i"}]},
+        "status": {"phase": phase},
+    })
+}
+
+fn discovery() -> Value {
+    let entry = |plural: &str, kind: &str, short: &str| {
+        json!({
+            "resource": plural, "responseKind": {"group": "", "version": "", "kind": kind}, "scope": "Namespaced",
+            "singularResource": kind.to_lowercase(), "shortNames": [short], "categories": ["all"],
+            "verbs": ["create", "delete", "get", "list", "watch"],
+        })
+    };
+    let resources =
+        [entry("pods", "Pod", "po"), entry("events", "Event", "ev"), entry("secrets", "Secret", "sec")];
+    let version = json!({"version": "v1", "resources": resources, "freshness": "Current"});
+    json!({
+        "kind": "APIGroupDiscoveryList", "apiVersion": "apidiscovery.k8s.io/v2", "metadata": {},
+        "items": [{"metadata": {}, "versions": [version]}],
+    })
+}
+
+/// A directory with the recordings of these contexts. In each, `web` runs from the beginning, `late` comes after ten
+/// minutes, and `web` fails after twenty; the watch is lost from minute 30 to 40, when `late` is gone.
+struct Recordings {
+    env: TestEnv,
+    dir: PathBuf,
+}
+
+impl Recordings {
+    fn of(contexts: &[&str]) -> Self {
+        let env = TestEnv::new();
+        let dir = env.home().join("rec");
+        for context in contexts {
+            record(Recorder::new(&dir, context, at(0)));
+        }
+        Self { env, dir }
+    }
+
+    /// Runs a command on the directory.
+    fn run(&self, line: &str) -> Finished {
+        let dir = self.dir.to_str().expect("UTF-8");
+        let words: Vec<&str> = line.split_whitespace().chain(["--from", dir]).collect();
+        self.env.kdelta(&words).env("TZ", "UTC").finish()
+    }
+
+    fn names(&self, line: &str) -> Vec<String> {
+        self.run(&format!("get pods -o name {line}")).quiet_success().lines().map(str::to_owned).collect()
+    }
+}
+
+fn record(mut recorder: Recorder) {
+    let (pods, events) = (resource("pods", "Pod"), resource("events", "Event"));
+    recorder.document("/api", discovery().to_string().as_bytes(), at(0));
+    recorder.document("/version", br#"{"major":"1","minor":"36","gitVersion":"v1.36.1"}"#, at(0));
+    let event = json!({
+        "metadata": {"name": "e", "namespace": "default", "resourceVersion": "9"}, "type": "Normal",
+        "reason": "Started", "message": "Started c", "firstTimestamp": "2026-11-24T02:59:00Z",
+        "lastTimestamp": "2026-11-24T02:59:00Z", "count": 1,
+        "involvedObject": {"kind": "Pod", "name": "web", "namespace": "default"},
+    });
+    recorder.json(ChangeKind::Added, &pods, &pod("web", 10, "Running"), at(0));
+    recorder.mark(synced(10), &pods, at(0));
+    recorder.json(ChangeKind::Added, &events, &event, at(0));
+    recorder.mark(synced(10), &events, at(0));
+    recorder.json(ChangeKind::Added, &pods, &pod("late", 20, "Running"), at(10));
+    recorder.json(ChangeKind::Modified, &pods, &pod("web", 30, "Failed"), at(20));
+    let version = |number: u64| ResourceVersion::new(&number.to_string());
+    let lasted = std::time::Duration::from_mins(10);
+    recorder.mark(MarkKind::Gap { from: version(30), to: version(40), lasted }, &pods, at(40));
+    recorder.json(ChangeKind::Deleted, &pods, &pod("late", 40, "Running"), at(40));
+    recorder.json(ChangeKind::Added, &pods, &pod("new", 50, "Pending"), at(60));
+    recorder.finish(at(60));
+}
+
+#[test]
+fn each_moment_has_its_objects() {
+    let recordings = Recordings::of(&["prod"]);
+    let (web, late, new) = ("pod/web", "pod/late", "pod/new");
+    for (moment, expected) in [
+        ("", vec![new, web]),
+        ("--at 2026-11-24T03:00:00Z", vec![web]),
+        ("--at 2026-11-24T03:09:59Z", vec![web]),
+        ("--at 2026-11-24T04:10:00+01:00", vec![late, web]),
+        ("--at -1m", vec![web]),
+        ("--at -0s", vec![new, web]),
+        ("--at rv:10", vec![web]),
+        ("--at rv:29", vec![late, web]),
+    ] {
+        assert_eq!(recordings.names(moment), expected, "{moment}");
+    }
+    let phase = |moment: &str| {
+        recordings.run(&format!("get pod web -o jsonpath={{.status.phase}} {moment}")).quiet_success()
+    };
+    assert_eq!((phase("--at -41m"), phase("--at -40m")), ("Running".to_owned(), "Failed".to_owned()));
+}
+
+#[test]
+fn ages_are_those_of_the_moment() {
+    let recordings = Recordings::of(&["prod"]);
+    let table = recordings.run("get po --at 2026-11-24T03:10:00Z").quiet_success();
+    let ages: Vec<_> = table.lines().skip(1).map(|line| line.split_whitespace().next_back()).collect();
+    assert_eq!(ages, [Some("15m"), Some("15m")], "{table}");
+    let events = recordings.run("events --at 2026-11-24T03:01:00Z").quiet_success();
+    assert!(events.lines().nth(1).is_some_and(|line| line.starts_with("2m ")), "{events}");
+    let young = recordings.run("get po -o name --newer-than 12m --at 2026-11-24T03:05:00Z");
+    assert_eq!(young.quiet_success(), "pod/web\n");
+}
+
+#[test]
+fn moment_in_a_gap_shows_the_state_before_it() {
+    let recordings = Recordings::of(&["prod"]);
+    let ended = recordings.run("get pods -o name --at 2026-11-24T03:35:00Z");
+    assert_eq!((ended.code, ended.stdout.as_str()), (0, "pod/late\npod/web\n"));
+    let expected =
+        "pods were not observed from 2026-11-24T03:30:00Z to 2026-11-24T03:40:00Z: this is the state before";
+    assert!(ended.stderr.contains(expected) && ended.stderr.lines().count() == 1, "{}", ended.stderr);
+    assert_eq!(recordings.names("--at 2026-11-24T03:40:00Z"), ["pod/web"]);
+}
+
+#[test]
+fn moment_outside_of_the_recording_is_an_error_with_its_range() {
+    let recordings = Recordings::of(&["prod"]);
+    let range = "the recording of the context \"prod\", from 2026-11-24T03:00:00Z to 2026-11-24T04:00:00Z";
+    for (moment, what) in [
+        ("2026-11-24T02:59:59Z", "2026-11-24T02:59:59Z is before"),
+        ("2026-11-24T04:00:01Z", "2026-11-24T04:00:01Z is after"),
+        ("-61m", "2026-11-24T02:59:00Z is before"),
+        ("rv:51", "version 51 is after"),
+    ] {
+        let error = recordings.run(&format!("get pods --at {moment}")).failure(1);
+        assert!(error.contains(&format!("{what} {range}")), "{moment}: {error}");
+    }
+    for moment in ["yesterday", "10m", "rv:x"] {
+        let error = recordings.run(&format!("get pods --at {moment}")).failure(2);
+        assert!(error.contains(&format!("invalid --at {moment:?}")), "{error}");
+    }
+}
+
+#[test]
+fn unrecorded_types_are_errors() {
+    let recordings = Recordings::of(&["prod"]);
+    for line in ["get secrets", "get sec x", "watch secrets", "get secrets -A"] {
+        let error = recordings.run(line).failure(1);
+        assert!(
+            error.contains("secrets was not recorded: the recording has pods, events"),
+            "{line}: {error}"
+        );
+    }
+    let error = recordings.run("get nothing").failure(1);
+    assert!(error.contains("the server doesn't have a resource type \"nothing\""), "{error}");
+    let kinds = recordings.run("get all -o name").stdout;
+    assert!(kinds.contains("pod/web"), "{kinds}");
+}
+
+#[test]
+fn contexts_are_selected_as_in_a_kubeconfig() {
+    let recordings = Recordings::of(&["dev", "prod/eu"]);
+    let error = recordings.run("get pods").failure(1);
+    assert!(
+        error.contains("the recording has several contexts, select one with --context: dev, prod/eu"),
+        "{error}"
+    );
+    let error = recordings.run("get pods --context test").failure(1);
+    assert!(
+        error.contains("the context \"test\" was not recorded, the recording has: dev, prod/eu"),
+        "{error}"
+    );
+    assert_eq!(recordings.names("--context prod/eu"), ["pod/new", "pod/web"]);
+    let both = recordings.run("watch pods --all-contexts -o json --at rv:10");
+    let contexts: Vec<Value> = both
+        .quiet_success()
+        .lines()
+        .map(|line| {
+            let line: Value = serde_json::from_str(line).expect("JSON");
+            json!([line["context"], line["type"]])
+        })
+        .collect();
+    for expected in [json!(["dev", "ADDED"]), json!(["prod/eu", "ADDED"])] {
+        assert!(contexts.contains(&expected), "{contexts:?}");
+    }
+    let kubeconfig = json!({"apiVersion": "v1", "kind": "Config", "current-context": "dev", "contexts": [], "clusters": [], "users": []});
+    let file = recordings.env.file("config", &kubeconfig.to_string());
+    let dir = recordings.dir.to_str().expect("UTF-8");
+    let current =
+        recordings.env.kdelta(&["get", "pods", "-o", "name", "--from", dir]).env("KUBECONFIG", file);
+    assert_eq!(current.finish().quiet_success(), "pod/new\npod/web\n");
+    let own = Recorder::path(&recordings.dir, "dev");
+    let own = own.to_str().expect("UTF-8");
+    let one = recordings.env.kdelta(&["get", "pods", "-o", "name", "--from", own]).finish();
+    assert_eq!(one.quiet_success(), "pod/new\npod/web\n");
+}
+
+#[test]
+fn watches_print_the_moment_and_end() {
+    let recordings = Recordings::of(&["prod"]);
+    let table = recordings.run("watch pods --at rv:20").quiet_success();
+    assert_eq!(table.lines().filter(|line| line.starts_with("ADDED")).count(), 2, "{table}");
+    let table = recordings.run("get pods -w --at rv:20 -o name").quiet_success();
+    assert_eq!(table, "pod/late\npod/web\n");
+    let counts = recordings.run("index pods --by field:status.phase -w --no-headers").quiet_success();
+    assert!(counts.contains("Failed") && counts.contains("Pending"), "{counts}");
+    recordings.run("events -w").quiet_success();
+    recordings.run("tree pod/web -w").quiet_success();
+}
+
+#[test]
+fn discovery_commands_read_the_recorded_documents() {
+    let recordings = Recordings::of(&["prod"]);
+    assert_eq!(recordings.run("api-versions").quiet_success(), "v1\n");
+    let types = recordings.run("api-resources -o name").quiet_success();
+    assert_eq!(types, "events\npods\nsecrets\n");
+    let listable = recordings.run("api-resources -o name --verbs list").quiet_success();
+    assert_eq!(listable, "events\npods\n");
+    assert!(recordings.run("version").stdout.contains("Server Version: v1.36.1"));
+}

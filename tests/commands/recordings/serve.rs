@@ -1,0 +1,196 @@
+//! `kdelta serve`: the kubeconfig, access, moves and the end.
+
+use std::fs;
+
+use kdelta::lines::ChangeKind;
+use serde_json::Value;
+
+use super::{Recordings, at, pod, resource};
+use crate::support::{Finished, Recorder, ServedRecording, TestEnv, eventually, synced};
+
+fn serve(recordings: &Recordings, line: &str) -> ServedRecording {
+    let dir = recordings.dir.to_str().expect("UTF-8");
+    let words: Vec<&str> = line.split_whitespace().chain(["--from", dir]).collect();
+    ServedRecording::start(&recordings.env, &words)
+}
+
+/// Runs a command on a served recording.
+fn run(env: &TestEnv, served: &ServedRecording, line: &str) -> Finished {
+    let words: Vec<&str> = line.split_whitespace().chain(["--kubeconfig", served.kubeconfig()]).collect();
+    env.kdelta(&words).env("TZ", "UTC").finish()
+}
+
+#[test]
+fn commands_on_the_kubeconfig_equal_those_on_the_recording() {
+    let recordings = Recordings::of(&["prod"]);
+    let served = serve(&recordings, "--at rv:20");
+    for line in [
+        "get po",
+        "get po -o wide",
+        "get pods -o json",
+        "get pod web -o yaml",
+        "events",
+        "tree pod/web",
+        "api-versions",
+        "version",
+        "index pods --by field:status.phase",
+    ] {
+        let past = recordings.run(&format!("{line} --at rv:20")).quiet_success();
+        let actual = run(&recordings.env, &served, line).quiet_success();
+        // kdelta's own clock goes on.
+        let is_relative = ["events", "tree pod/web"].contains(&line);
+        let shown = |text: &str| if is_relative { text.lines().count().to_string() } else { text.to_owned() };
+        assert_eq!(shown(&actual), shown(&past), "{line}");
+    }
+    let error = run(&recordings.env, &served, "get secrets").failure(1);
+    assert!(error.contains("secrets was not recorded: the recording has pods, events"), "{error}");
+}
+
+#[test]
+fn every_context_has_a_server_and_a_private_kubeconfig() {
+    let recordings = Recordings::of(&["dev", "prod/eu"]);
+    let mut served = serve(&recordings, "");
+    let text = fs::read_to_string(&served.kubeconfig).expect("a kubeconfig");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = |path: &std::path::Path| fs::metadata(path).expect("a file").permissions().mode() & 0o777;
+        assert_eq!(mode(&served.kubeconfig), 0o600);
+        assert_eq!(mode(served.kubeconfig.parent().expect("a folder")), 0o700);
+    }
+    let config: Value = serde_json::from_str(&text).expect("JSON");
+    assert_eq!(config["current-context"], "dev");
+    for context in ["dev", "prod/eu"] {
+        let names = run(&recordings.env, &served, &format!("get pods -o name --context {context}"));
+        assert_eq!(names.quiet_success(), "pod/new\npod/web\n", "{context}");
+    }
+    let url = config["clusters"][0]["cluster"]["server"].as_str().expect("a URL").to_owned();
+    let token = config["users"][0]["user"]["token"].as_str().expect("a token");
+    assert!(url.starts_with("https://127.0.0.1:") && token.len() >= 43, "{url} {token}");
+    let other = config["users"][1]["user"]["token"].as_str().expect("a token");
+    assert_ne!(token, other, "each server has its own");
+    let with = |token: &str| {
+        recordings.env.kdelta(&[
+            "get",
+            "pods",
+            "--server",
+            &url,
+            "--insecure-skip-tls-verify",
+            "--token",
+            token,
+        ])
+    };
+    with(token).finish().quiet_success();
+    let error = with(other).finish().failure(1);
+    assert!(error.contains("You must be logged in to the server"), "{error}");
+    let stderr = served.running.stderr.at_hand().concat();
+    assert!(!stderr.contains(token) && !stderr.contains(other), "{stderr}");
+    served.running.signal("INT");
+    assert_eq!(served.running.wait(), 130);
+    assert!(!served.kubeconfig.exists(), "its token is of no use any more");
+}
+
+#[test]
+fn moment_of_a_running_server_is_moved() {
+    let recordings = Recordings::of(&["prod"]);
+    let served = serve(&recordings, "--at 2026-11-24T03:05:00Z");
+    let names = || run(&recordings.env, &served, "get pods -o name").quiet_success();
+    assert_eq!(names(), "pod/web\n");
+    let words = ["watch", "pods", "-o", "json", "--kubeconfig", served.kubeconfig()];
+    let watch = recordings.env.kdelta(&words).start();
+    watch.stdout.json_until("the sync", |line| line["type"] == "SYNCED");
+    for (to, time, expected) in [
+        ("2026-11-24T03:10:00Z", "2026-11-24T03:10:00Z", "pod/late\npod/web\n"),
+        ("-0s", "2026-11-24T04:00:00Z", "pod/new\npod/web\n"),
+        ("rv:10", "2026-11-24T03:00:00Z", "pod/web\n"),
+    ] {
+        let moved = run(&recordings.env, &served, &format!("serve --move-to {to}"));
+        assert_eq!(moved.quiet_success(), format!("prod moved to {time}\n"));
+        assert_eq!(names(), expected, "{to}");
+        if to.starts_with("2026") {
+            watch
+                .stdout
+                .json_until("the other moment", |line| line["type"] == "ADDED" && line["name"] == "late");
+        }
+    }
+    let moved = run(&recordings.env, &served, "serve --move-to 2026-11-24T03:35:00Z");
+    assert_eq!((moved.code, moved.stdout.as_str()), (0, "prod moved to 2026-11-24T03:35:00Z\n"));
+    assert!(moved.stderr.contains("from 2026-11-24T03:30:00Z to 2026-11-24T03:40:00Z"), "{}", moved.stderr);
+    let error = run(&recordings.env, &served, "serve --move-to 2026-11-24T02:00:00Z").failure(1);
+    assert!(
+        error.contains("2026-11-24T02:00:00Z is before the recording of the context \"prod\""),
+        "{error}"
+    );
+    assert_eq!(names(), "pod/late\npod/web\n");
+}
+
+#[test]
+fn replay_goes_on_from_the_requested_time() {
+    let recordings = Recordings::of(&["prod"]);
+    let served = serve(&recordings, "--since 2026-11-24T03:05:00Z --speed max");
+    eventually("the end of the replay", || {
+        (run(&recordings.env, &served, "get pods -o name").quiet_success() == "pod/new\npod/web\n")
+            .then_some(())
+    });
+    run(&recordings.env, &served, "serve --move-to rv:10").quiet_success();
+    eventually("the end of the replay again", || {
+        (run(&recordings.env, &served, "get pods -o name").quiet_success() == "pod/new\npod/web\n")
+            .then_some(())
+    });
+}
+
+#[test]
+fn live_recording_is_served_while_it_grows() {
+    let env = TestEnv::new();
+    let dir = env.home().join("rec");
+    let pods = resource("pods", "Pod");
+    let mut recorder = Recorder::new(&dir, "prod", at(0));
+    recorder.json(ChangeKind::Added, &pods, &pod("web", 10, "Running"), at(0));
+    recorder.mark(synced(10), &pods, at(0));
+    recorder.flush(at(1));
+    let served = ServedRecording::start(&env, &["--from", "rec"]);
+    recorder.json(ChangeKind::Added, &pods, &pod("late", 20, "Running"), at(2));
+    recorder.flush(at(2));
+    assert_eq!(run(&env, &served, "get pods -o name").quiet_success(), "pod/web\n");
+    run(&env, &served, "serve --move-to -0s").quiet_success();
+    assert_eq!(run(&env, &served, "get pods -o name").quiet_success(), "pod/late\npod/web\n");
+    recorder.finish(at(3));
+}
+
+#[test]
+fn requests_that_can_not_be_served_are_errors() {
+    let recordings = Recordings::of(&["dev", "prod"]);
+    for (line, code, expected) in [
+        ("serve --port 1", 1, "several contexts can't share a port"),
+        ("serve --context test", 1, "the context \"test\" was not recorded, the recording has: dev, prod"),
+        (
+            "serve --at 2026-11-24T02:00:00Z --context dev",
+            1,
+            "is before the recording of the context \"dev\"",
+        ),
+        ("serve --at rv:10 --since rv:10", 2, "--at and --since exclude each other"),
+        ("serve --speed 10", 2, "--speed needs --since"),
+        ("serve --address 0.0.0.0", 2, "--address must be one address of this machine, not 0.0.0.0"),
+        ("serve --address 192.0.2.1 --context dev", 1, "can't listen on 192.0.2.1:0"),
+        ("serve --move-to rv:10", 2, "--move-to and --from exclude each other"),
+        ("get pods --speed 10", 2, "--speed needs --demo, or a range to replay"),
+    ] {
+        let error = recordings.run(line).failure(code);
+        assert!(error.contains(expected), "{line}: {error}");
+    }
+    let env = &recordings.env;
+    let error = env.kdelta(&["serve"]).finish().failure(2);
+    assert!(error.contains("serve needs --from DIR"), "{error}");
+    let existing = env.file("existing", "");
+    let existing = existing.to_str().expect("UTF-8");
+    let error = recordings.run(&format!("serve --write-kubeconfig {existing} --context dev")).failure(1);
+    assert!(error.contains("existing") && error.contains("exists"), "{error}");
+}
+
+#[test]
+fn only_servers_of_recordings_are_moved() {
+    let env = TestEnv::new();
+    let demo = crate::support::DemoServer::start(&env, &["--speed", "0.01"]);
+    let error = env.kdelta(&["serve", "--move-to", "rv:10", "--server", &demo.url]).finish().failure(1);
+    assert!(error.contains("is not a server of `kdelta serve`"), "{error}");
+}
