@@ -6,6 +6,7 @@
 mod dependencies;
 mod files;
 mod folder_sizes;
+mod ignored_tests;
 mod import_cycles;
 mod restricted_words;
 mod room_imports;

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use crate::support::TestEnv;
 
 #[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
 fn imported_and_cut_lines_have_the_servers_state() {
     let on = TestEnv::on_server();
     let path = |name: &str| on.env.home().join(name).to_string_lossy().into_owned();
