@@ -1,7 +1,6 @@
 //! Connections with TLS, for clients that send a token.
 
 mod certificate;
-mod der;
 
 use std::io;
 use std::net::IpAddr;
@@ -39,16 +38,14 @@ impl Identity {
     /// # Errors
     /// The operating system has no random numbers.
     pub(crate) fn new(addresses: &[IpAddr], now: Timestamp) -> io::Result<Self> {
-        let certificate = Certificate::new(addresses, now)
-            .map_err(|_| io::Error::other("the operating system has no random numbers"))?;
-        let pem = certificate.pem();
-        let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(certificate.key));
+        let Certificate { der, pem, key } = Certificate::new(addresses, now).map_err(io::Error::other)?;
+        let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(key));
         let builder = ServerConfig::builder_with_provider(Arc::new(default_provider()))
             .with_safe_default_protocol_versions()
             .map_err(io::Error::other)?;
         let config = builder
             .with_no_client_auth()
-            .with_single_cert(vec![CertificateDer::from(certificate.der)], key)
+            .with_single_cert(vec![CertificateDer::from(der)], key)
             .map_err(io::Error::other)?;
         Ok(Self { pem, config: Arc::new(config) })
     }
