@@ -11,7 +11,6 @@ mod filter;
 mod index;
 mod kubectl;
 mod lines;
-mod moment;
 mod past;
 mod pattern;
 mod print;
@@ -28,6 +27,7 @@ mod tree;
 mod until;
 mod usage;
 mod wait;
+mod watch;
 mod word_list;
 
 pub(crate) use by::{By, CelIndex, Condition, IndexName};
@@ -48,8 +48,7 @@ pub(crate) use kubectl::{
     WatchForm,
 };
 pub(crate) use lines::{ChangedBy, Flow, Lines, ListenAddress};
-pub(crate) use moment::RequestedMoment;
-pub(crate) use past::{Changes, ChangesFormat, History, Range, Replay};
+pub(crate) use past::{Changes, ChangesFormat, History, Range, Replay, RequestedMoment};
 pub(crate) use pattern::Pattern;
 pub(crate) use print::{Format, Jq, Print, TableStyle, Template};
 pub(crate) use record::{Record, Redacted};
@@ -60,10 +59,11 @@ pub(crate) use selection::{ListMode, Namespaces, Selection};
 pub(crate) use serve::Serve;
 pub(crate) use set_wait::{SetCondition, SetWait};
 pub(crate) use targets::{Target, Types};
-pub(crate) use tasks::{Explain, ExplainFormat, Get, Task, Watch};
+pub(crate) use tasks::{Explain, ExplainFormat, Get, Task};
 pub(crate) use tree::{Tree, TreeFormat};
 pub(crate) use usage::UsageError;
 pub(crate) use wait::{RequestedObjects, Rollout, Wait};
+pub(crate) use watch::Watch;
 
 pub(crate) use crate::args::{ChangesArg, CountOrder, LogFormat, PlanForm, Shell, TsArg};
 use crate::args::{Cli, ColorWhen, Command};

@@ -5,8 +5,7 @@ use std::path::PathBuf;
 use jiff::Zoned;
 
 use super::environment::Environment;
-use super::moment::RequestedMoment;
-use super::past::Range;
+use super::past::{Range, RequestedMoment};
 use super::set_wait::SetWait;
 use super::{Task, UsageError, Watch};
 use crate::args::{Cli, Command, ServeArgs};
@@ -57,7 +56,7 @@ impl Recording {
 }
 
 impl Task {
-    /// Makes the task one of a recording. A watch without a range ends once the state of the moment is printed: no change
+    /// Applies the task to a recording. A watch without a range ends once the state of the moment is printed: no change
     /// follows it.
     pub(super) fn of_recording(
         mut self,
@@ -96,7 +95,7 @@ impl Task {
         }
     }
 
-    /// Rejects what only a recording has.
+    /// Rejects flags and commands that need a recording.
     pub(super) fn checked_live(self, cli: &Cli) -> Result<Self, UsageError> {
         if let Command::Wait(args) = &cli.command
             && let Some(flag) = Range::read(&args.range, &Zoned::now())?.given()

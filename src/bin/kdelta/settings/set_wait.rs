@@ -42,7 +42,7 @@ pub(crate) struct SetWait {
     pub(crate) timeout: Duration,
     /// Whether the result is printed as JSON.
     pub(crate) json: bool,
-    /// The range of a recording in which the conditions are looked for, in place of a wait.
+    /// The range of a recording in which the conditions are evaluated, in place of a wait.
     pub(crate) replay: Option<Replay>,
 }
 
@@ -95,8 +95,7 @@ impl SetWait {
 }
 
 impl SetWait {
-    /// Makes the wait one of a recording: the conditions are looked for in the whole range, whatever the time that a wait
-    /// for them may take.
+    /// Evaluates the conditions in a range of a recording, in place of a wait. The range is not limited by `--timeout`.
     pub(super) fn of_recording(self, range: Range) -> Self {
         Self { replay: Some(Replay { range, speed: None }), ..self }
     }

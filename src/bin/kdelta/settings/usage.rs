@@ -230,7 +230,7 @@ pub(crate) enum UsageError {
     NeedsRecording(&'static str),
     #[error("--{0} selects a server, and --from a recording")]
     RecordingElsewhere(&'static str),
-    #[error("{0} can't use a recording: --from is for commands that read one moment")]
+    #[error("{0} can't read a recording: omit --from")]
     NoRecording(&'static str),
     #[error(
         "invalid --{flag} {text:?}: it takes a time such as 2026-11-24T03:12:00Z or 03:12, an age before the recording's end such as -10m, or a version such as rv:1234"
@@ -264,7 +264,7 @@ pub(crate) enum UsageError {
     VersionInRange(&'static str),
     #[error("--at selects one moment, and --{0} a range")]
     MomentAndRange(&'static str),
-    #[error("wait looks for a moment in a recording: --since and --until select the range")]
+    #[error("wait --from reads a range, not a moment: use --since and --until in place of --at")]
     WaitAtMoment,
     #[error("--speed needs --demo, or a range to replay: --since or --until")]
     SpeedOfAMoment,
@@ -278,7 +278,7 @@ pub(crate) enum UsageError {
     DemoSpeed,
     #[error("--max-size must be a number of bytes above 0, or of a unit such as MB or GiB, not {0:?}")]
     Size(String),
-    #[error("--where can't read old states here: a recording has all changes of its objects")]
+    #[error("--where can't use `old` here: a recording has every change of its objects")]
     RecordedChanges,
     #[error("a recording can't select objects by the time, which does not change them")]
     RecordedAges,

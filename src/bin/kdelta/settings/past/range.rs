@@ -2,9 +2,9 @@
 
 use jiff::{Timestamp, Zoned};
 
+use super::moment::RequestedMoment;
 use crate::args::RangeArgs;
 use crate::settings::UsageError;
-use crate::settings::moment::RequestedMoment;
 
 /// A range of time; both ends are included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -26,7 +26,7 @@ impl Range {
         Ok(Self { since: time("since", &args.since)?, until: time("until", &args.until)? })
     }
 
-    /// Returns the flag of an end that is given.
+    /// Returns the name of a flag that was given, if any.
     pub(in crate::settings) fn given(&self) -> Option<&'static str> {
         match (self.since, self.until) {
             (Some(_), _) => Some("since"),

@@ -25,8 +25,8 @@ use crate::args::{RecordArgs, SecretsArg};
 pub(crate) struct Record {
     pub(crate) selection: Selection,
     pub(crate) by: Vec<By>,
-    /// The selectors of objects of a collection, by flag. A recording is continued with the same only: the objects that others
-    /// select are unknown.
+    /// The selectors of objects in a collection, by flag. Later recorders must have the same: the past of objects that
+    /// match only other selectors is unknown.
     pub(crate) selectors: BTreeMap<String, Vec<String>>,
     pub(crate) ignore_not_found: bool,
     pub(crate) until: Until,
@@ -40,7 +40,7 @@ pub(crate) struct Record {
     pub(crate) redacted: Redacted,
 }
 
-/// The values that are not recorded as they are.
+/// The values to redact.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Redacted {
     pub(crate) secrets: SecretValues,
@@ -94,7 +94,7 @@ impl Record {
     }
 }
 
-/// Adds the events to all types: a recording without them lacks half of what happened.
+/// Adds events to `--all-kinds`: they explain many of the recorded changes.
 fn with_events(mut selection: Selection) -> Selection {
     let targets = &mut selection.targets;
     let names_events = |target: &Target| match &target.types {
@@ -108,7 +108,7 @@ fn with_events(mut selection: Selection) -> Selection {
     selection
 }
 
-/// Returns what selects objects of a collection, with the patterns of names.
+/// Returns the selectors of objects in a collection, with the patterns of names.
 fn selectors(args: &RecordArgs, selection: &Selection) -> BTreeMap<String, Vec<String>> {
     let mut all: BTreeMap<String, Vec<String>> = coverage::selectors(&args.select, &args.index.by)
         .into_iter()

@@ -6,7 +6,7 @@ use jiff::Zoned;
 
 use super::environment::Environment;
 use super::kubectl::no_arguments;
-use super::moment::RequestedMoment;
+use super::past::RequestedMoment;
 use super::print::Format;
 use super::record::Redacted;
 use super::{Namespaces, Pattern, UsageError};

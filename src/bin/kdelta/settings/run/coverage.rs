@@ -22,7 +22,7 @@ pub(super) fn read(args: &RunArgs, namespace: Option<&str>) -> Vec<CoverageEntry
     given.chain(selectors(&args.select, &args.index.by)).collect()
 }
 
-/// Returns what selects objects of a collection.
+/// Returns the selectors of objects in a collection.
 pub(in crate::settings) fn selectors(args: &SelectArgs, by: &[String]) -> Vec<CoverageEntry> {
     let SelectArgs {
         resources: _,

@@ -7,7 +7,7 @@ use jiff::Zoned;
 use kdelta::recording::ReplaySpeed;
 
 use super::UsageError;
-use super::moment::RequestedMoment;
+use super::past::RequestedMoment;
 use super::usage::first_given;
 use crate::args::{Cli, Command, ServeArgs, SpeedArg};
 

@@ -1,11 +1,11 @@
-//! Moments of a recording, as the flags spell them.
+//! Moments of a recording, as flags specify them.
 
 use std::time::Duration;
 
 use jiff::civil::Time;
 use jiff::{SignedDuration, Timestamp, ToSpan, Zoned};
 
-use super::{UsageError, duration};
+use crate::settings::{UsageError, duration};
 
 /// A moment of a recording.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
