@@ -1,10 +1,11 @@
-//! Recordings: bytes per version, memory and CPU of the writer, and the times of questions to the past.
+//! Recordings: bytes per version, memory and CPU time of the writer, and the times of queries on past states.
 //!
-//! `cargo bench --bench recording` simulates a cluster of 20,000 pods for 24 hours, some minutes long; `-- --hours N` for
-//! less. `--dir DIR` keeps the recording, and reads it again if it is there; `--seed N` simulates another cluster. The
-//! generator and the writer have processes of their own, connected by a pipe, so that memory and CPU are those of the
-//! writer; a second writing process that only parses shows the part of the watch. Each question has a process of its own,
-//! measured from its start to its end. Finally it reports which targets are met.
+//! `cargo bench --bench recording` simulates a cluster of 20,000 pods for 24 hours, which takes some minutes;
+//! `-- --hours N` simulates fewer. `--dir DIR` keeps the recording, and reads one that is already there; `--seed N`
+//! simulates another cluster. The generator and the writer run in separate processes, connected by a pipe, so that
+//! memory and CPU time are those of the writer. A second writer process only parses, which measures the share of
+//! the watch. Each query runs in its own process and is measured from start to end. Finally the benchmark reports
+//! which targets are met.
 
 mod generator;
 mod process;
@@ -85,7 +86,7 @@ fn generate(options: &Options) {
     out.flush().expect("a pipe");
 }
 
-/// Runs generator and writer; without a directory, the writer only parses.
+/// Runs the generator and the writer; without a directory, the writer only parses.
 fn write(options: &Options, dir: Option<&Path>) -> (Written, f64) {
     let began = Instant::now();
     let mut generator =
@@ -101,7 +102,7 @@ fn write(options: &Options, dir: Option<&Path>) -> (Written, f64) {
     (Written::read(&text).expect("the writer's figures"), began.elapsed().as_secs_f64())
 }
 
-/// Answers one question: `ask QUESTION TIME`.
+/// Runs one query: `ask QUESTION TIME`.
 fn ask(options: &Options, words: &[String]) {
     let [question, at, namespace, name, ..] = words else { panic!("{USAGE}") };
     let question = Question::ALL.into_iter().find(|known| known.name() == question).expect(USAGE);

@@ -1,4 +1,4 @@
-//! The costs of this process.
+//! Memory and CPU time of this process.
 
 /// Returns the peak resident memory in MB, or 0 on systems that do not report it.
 pub(crate) fn peak() -> f64 {

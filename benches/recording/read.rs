@@ -1,4 +1,4 @@
-//! Questions to a recording, each in a process of its own.
+//! Queries on a recording, each run in its own process.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -8,7 +8,7 @@ use kdelta::recording::{EntryFilter, Moment, Recording};
 
 use crate::record::resources;
 
-/// A question.
+/// A query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Question {
     /// The rows of all pods at a moment, as lines of text.
@@ -34,8 +34,8 @@ impl Question {
     }
 }
 
-/// Answers a question on `out`, and returns the number of rows, objects, versions or entries. `at` is the moment, or the
-/// beginning of the hour.
+/// Runs a query, writes its result to `out`, and returns the number of rows, objects, versions or entries. `at` is
+/// the moment, or the beginning of the hour.
 pub(crate) fn answer(
     dir: &Path,
     question: Question,

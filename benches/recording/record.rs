@@ -13,15 +13,15 @@ use crate::generator::{COLUMNS, RESOURCES, START};
 use crate::process;
 use crate::stream::{Kind, Message};
 
-/// The figures of a writing process.
+/// The measurements of a writer process.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct Written {
-    /// The changes after the initial state, and those of it.
+    /// The number of changes after the initial state, and of those in it.
     pub(crate) versions: f64,
     pub(crate) listed: f64,
     /// CPU seconds of the process after the initial state.
     pub(crate) cpu: f64,
-    /// Peak resident memory in MB, and that of the process before it began.
+    /// Peak resident memory in MB, and its value before recording began.
     pub(crate) peak: f64,
     pub(crate) base: f64,
     /// The longest call of the writer in milliseconds.
@@ -58,7 +58,7 @@ fn timestamp(milliseconds: i64) -> Timestamp {
     Timestamp::from_millisecond(milliseconds).expect("a time of this century")
 }
 
-/// Reads messages to their end, and records them in a directory; without one, they are only parsed.
+/// Reads all messages and records them in a directory; without one, only parses them.
 pub(crate) fn record(messages: &mut impl BufRead, dir: Option<&Path>) -> Written {
     let resources = resources();
     let columns = columns();
@@ -96,7 +96,7 @@ pub(crate) fn record(messages: &mut impl BufRead, dir: Option<&Path>) -> Written
                 writer.flush(received).expect("a flush");
                 flushed = now;
                 written.longest = written.longest.max(began.elapsed().as_secs_f64() * 1e3);
-                // A day passes in minutes: the work of the background would fall behind.
+                // A simulated day passes in minutes, so the background work would fall behind.
                 writer.settle().expect("work in the background");
             }
         }

@@ -1,4 +1,4 @@
-//! Prints the figures, and whether the targets are met.
+//! Prints the measurements, and whether the targets are met.
 
 use std::path::Path;
 
@@ -68,7 +68,7 @@ fn row(name: &str, versions: f64, parts: [f64; 5]) {
     println!("{name:<16} {versions:>9} {each} {:>9.1}", parts.iter().sum::<f64>() / versions);
 }
 
-/// Asks each question at several moments, and prints the times.
+/// Runs each query at several moments, and prints the times.
 pub(crate) fn times(hours: u32, ask: &mut dyn FnMut(Question, i64) -> (f64, String)) {
     const ROUNDS: i64 = 15;
     let end = i64::from(hours) * 3_600_000;

@@ -1,4 +1,4 @@
-//! The changes of the simulated cluster as bytes in a pipe, so that generator and writer have their own processes.
+//! The changes of the simulated cluster in a pipe, so that the generator and the writer run in separate processes.
 
 use std::io::{self, BufRead, Write};
 

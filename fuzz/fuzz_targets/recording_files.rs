@@ -1,4 +1,4 @@
-//! Fuzzes the reader of recordings: a file of any bytes is read or refused.
+//! Fuzzes the reading of recordings: a file with arbitrary bytes is read or rejected.
 #![no_main]
 
 use std::sync::LazyLock;

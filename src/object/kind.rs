@@ -33,7 +33,8 @@ const BUILT_IN_GROUPS: [&str; 24] = [
     "storagemigration.k8s.io",
 ];
 
-/// Returns whether a group has types of the API server itself. Those of other groups are custom resources or aggregated.
+/// Returns whether the API server itself has types in a group. Those of other groups are custom resources or served
+/// by an aggregated API server.
 #[cfg(any(feature = "query", feature = "serve"))]
 pub(crate) fn is_built_in_group(group: &str) -> bool {
     BUILT_IN_GROUPS.contains(&group)

@@ -9,8 +9,8 @@ use super::json::{self, Entry, Members};
 
 /// The manager, subresource and time of the newest entry of managedFields, in two bytes: stores hold one for each object.
 ///
-/// The upper bits are the number of the author, the lower ones the seconds of its time modulo 64: enough to see that
-/// another write followed, except for one in 64 of those by the same author.
+/// The upper bits are the number of the author, the lower ones the seconds of its time modulo 64: enough to detect
+/// a later write, except for one in 64 of those by the same author.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct LastWrite(u16);
 
@@ -22,8 +22,8 @@ const MAX_AUTHORS: u16 = u16::MAX >> TIME_BITS;
 /// The longest name of a manager that the API allows, in bytes; a subresource is shorter.
 const MAX_LENGTH: usize = 128;
 
-/// The authors of this process, by number. A server may send any number of names, so they are bounded. A read-write lock:
-/// written once for each author, read for each object and held for a look-up.
+/// The authors of this process, by number. A server may send any number of names, so they are bounded. A read-write
+/// lock: written once for each author, read for each object and held for a look-up.
 static AUTHORS: LazyLock<RwLock<Authors>> = LazyLock::new(RwLock::default);
 
 #[derive(Default)]
@@ -139,7 +139,8 @@ fn time_bits(time: &str) -> u16 {
     u16::try_from(seconds % (1 << TIME_BITS)).unwrap_or_default()
 }
 
-/// Returns the number of an author, a new one for a new author; 0 if it is none, or one too many.
+/// Returns the number of an author, and registers a new one. Returns 0 if there is no author, or if too many are
+/// known.
 fn number(manager: &str, subresource: &str) -> u16 {
     if manager.is_empty() || manager.len() > MAX_LENGTH || subresource.len() > MAX_LENGTH {
         return 0;

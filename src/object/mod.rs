@@ -190,9 +190,9 @@ impl Object {
         self.last_write.manager_since(before.last_write)
     }
 
-    /// Returns the field manager that made the last change to this state, and the subresource through which it wrote
-    /// (empty for the object itself), as [`Object::manager_since`] does. Without an earlier state, it is the newest entry's.
-    /// `None` also if the last write of the earlier state was not recorded.
+    /// Returns the field manager that made the last change to this state, and the subresource through which it
+    /// wrote (empty for the object itself), as [`Object::manager_since`] does. Without an earlier state, returns
+    /// the author of the newest entry. Also returns `None` if the last write of the earlier state was not recorded.
     #[must_use]
     pub fn author_since(&self, before: Option<&Self>) -> Option<(Arc<str>, Arc<str>)> {
         let is_known = before.is_none_or(|before| before.last_write != LastWrite::default());
@@ -295,7 +295,7 @@ impl Object {
         }
     }
 
-    /// Returns a copy with another text, for the same names, UID and version.
+    /// Returns a copy with another JSON text and the same names, UID and version.
     #[cfg(feature = "recording")]
     pub(crate) fn with_json(&self, json: String) -> Self {
         self.with_body(Body::text(json.into_bytes().into()))
@@ -308,7 +308,7 @@ impl Object {
         Self { row, ..self.with_body(self.body.clone()) }
     }
 
-    /// Returns a hash that similar objects share; 0 for an object without any.
+    /// Returns the hash of the object's workload, which similar objects share; 0 for an object without one.
     #[cfg(feature = "recording")]
     pub(crate) fn workload(&self) -> u32 {
         self.workload

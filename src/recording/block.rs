@@ -9,17 +9,17 @@ use super::bytes::{Cursor, put_number};
 /// The longest payload: a block ends with the entry that makes it long enough, and an entry has one text.
 pub(in crate::recording) const MAX_LEN: usize = 80 << 20;
 
-/// Payloads shorter than this stay as they are: there is nothing to gain.
+/// Payloads shorter than this are stored uncompressed: compression saves nothing.
 const MIN_COMPRESSED: usize = 64;
 
 thread_local! {
-    /// The working memory of zstd. It belongs to the thread, because allocating it for each block costs more than the work
-    /// itself; it is freed with the thread.
+    /// The working memory of zstd. Each thread has its own, because allocating it for each block costs more than
+    /// the work itself; it is freed with the thread.
     static COMPRESSOR: RefCell<Option<Compressor<'static>>> = const { RefCell::new(None) };
     static DECOMPRESSOR: RefCell<Option<Decompressor<'static>>> = const { RefCell::new(None) };
 }
 
-/// A block that was read.
+/// A decoded block.
 #[derive(Debug)]
 pub(in crate::recording) struct Block {
     /// The kind of the payload.
@@ -71,7 +71,7 @@ pub(in crate::recording) fn read_block(bytes: &[u8]) -> Result<(Block, usize), B
     let mut hasher = crc32fast::Hasher::new();
     hasher.update(head);
     hasher.update(stored);
-    // A fuzzer would never pass.
+    // A fuzzer would never find a valid checksum.
     if !cfg!(fuzzing) && hasher.finalize().to_le_bytes() != sum {
         return Err(BlockDamage::Checksum);
     }
@@ -95,9 +95,9 @@ fn compress(payload: &[u8], level: i32) -> Option<Vec<u8>> {
     })
 }
 
-/// Returns the payload of compressed bytes, which must have this length.
+/// Decompresses a payload. Returns `None` if it does not have this length.
 fn decompress(stored: &[u8], length: usize) -> Option<Vec<u8>> {
-    // The length is that of the checked bytes too, so that a false one reserves nothing.
+    // The frame of zstd states the same length, so that a wrong one reserves no memory.
     let content = zstd::zstd_safe::get_frame_content_size(stored).ok().flatten()?;
     if content != length as u64 {
         return None;

@@ -1,4 +1,4 @@
-//! Numbers and texts as bytes.
+//! Encodes and decodes numbers and texts.
 
 /// Appends a number in groups of seven bits, the lowest first (LEB128).
 pub(in crate::recording) fn put_number(out: &mut Vec<u8>, mut number: u64) {
@@ -9,18 +9,18 @@ pub(in crate::recording) fn put_number(out: &mut Vec<u8>, mut number: u64) {
     out.push(number.to_le_bytes()[0]);
 }
 
-/// Appends a signed number; numbers near zero are short.
+/// Appends a signed number in zigzag encoding: numbers near zero take few bytes.
 pub(in crate::recording) fn put_signed(out: &mut Vec<u8>, number: i64) {
     put_number(out, ((number << 1) ^ (number >> 63)).cast_unsigned());
 }
 
-/// Appends a text with its length.
+/// Appends the length of a text, then its bytes.
 pub(in crate::recording) fn put_text(out: &mut Vec<u8>, text: &[u8]) {
     put_number(out, text.len() as u64);
     out.extend_from_slice(text);
 }
 
-/// Takes values from the front of bytes. Every method returns `None` if they don't fit.
+/// Decodes values from the front of bytes. Every method returns `None` if the bytes hold no such value.
 #[derive(Debug, Clone)]
 pub(in crate::recording) struct Cursor<'a> {
     bytes: &'a [u8],
@@ -31,7 +31,7 @@ impl<'a> Cursor<'a> {
         Self { bytes }
     }
 
-    /// Returns whether all bytes were taken.
+    /// Returns whether no bytes are left.
     pub(in crate::recording) fn is_empty(&self) -> bool {
         self.bytes.is_empty()
     }

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use crate::lines::{Change, Mark};
 use crate::object::{ApiResource, ResourceVersion};
 
-/// The author of a change: the field manager whose entry of `metadata.managedFields` moved.
+/// The author of a change: the field manager whose entry in `metadata.managedFields` changed.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Author {
     /// The name of the field manager.
@@ -22,7 +22,7 @@ pub struct Author {
 pub struct Entry {
     /// The number of the entry. Entries are numbered from 0 over the life of the recording.
     pub number: u64,
-    /// The time at which it was received. It never decreases from one entry to the next.
+    /// The time of its receipt. It never decreases from one entry to the next.
     pub received: Timestamp,
     /// The content of the entry.
     pub item: Item,
@@ -34,8 +34,8 @@ pub struct Entry {
 pub enum Item {
     /// A change of an object.
     Change {
-        /// The change. `old` is the state before it, `None` for an added object. The object carries its row, with ages
-        /// as of the time at which it was received.
+        /// The change. `old` is the state before it, `None` for an added object. The object carries its row, with
+        /// ages as of the time of receipt.
         change: Change,
         /// The author, if known.
         author: Option<Author>,
@@ -69,7 +69,7 @@ pub enum Moment {
     End,
     /// The last entry that was received at this time or before it.
     Time(Timestamp),
-    /// For each object, its last state whose version is not above this one.
+    /// For each object, its last state whose version is at most this one.
     Version(u64),
 }
 

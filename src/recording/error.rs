@@ -1,4 +1,4 @@
-//! The errors of recordings, by what the caller can do.
+//! The errors of recordings, one variant for each way in which the caller can react.
 
 use std::io;
 use std::net::SocketAddr;
@@ -30,7 +30,7 @@ pub enum RecordingError {
         /// The directory.
         path: PathBuf,
     },
-    /// The directory of a new recording has one.
+    /// The directory for a new recording already holds one.
     #[error("{}: there is a recording already", path.display())]
     Exists {
         /// The directory.
@@ -44,13 +44,13 @@ pub enum RecordingError {
         /// The reason.
         reason: String,
     },
-    /// The directory has no recording.
+    /// The directory holds no recording.
     #[error("{}: not a recording", path.display())]
     NotARecording {
         /// The directory or file.
         path: PathBuf,
     },
-    /// The directory has the recording of another context.
+    /// The directory holds the recording of another context.
     #[error("{}: this is a recording of the context {context:?}", path.display())]
     OtherContext {
         /// The directory.

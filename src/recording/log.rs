@@ -12,14 +12,14 @@ pub(in crate::recording) struct Place {
 }
 
 impl Place {
-    /// Returns the bytes within its block, if that has them.
+    /// Returns the bytes of the range, or `None` if its block is too short.
     pub(in crate::recording) fn of(self, block: &[u8]) -> Option<&[u8]> {
         let (at, len) = (self.at as usize, self.len as usize);
         block.get(at..at.checked_add(len)?)
     }
 }
 
-/// A change.
+/// A change in a [`TypeLog`].
 #[derive(Debug, Clone, Copy)]
 pub(in crate::recording) struct LogEntry {
     /// The number of the entry within the segment.
@@ -74,7 +74,7 @@ pub(in crate::recording) struct Timeline {
     pub(in crate::recording) versions: Vec<u64>,
 }
 
-/// The two kinds of payloads, each in blocks of its own.
+/// The two kinds of payloads, each stored in its own blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::recording) enum Payload {
     Bodies,

@@ -1,7 +1,7 @@
-//! Recordings: deltas in files, written while they are received and read at any moment.
+//! Recordings: deltas that are written to files while they are received, and can be read at any moment.
 //!
 //! A directory holds one recording, of one kubeconfig context. [`Writer`] appends to it, and any number of
-//! [`Recording`]s read it meanwhile. The format is documented in `docs/recording-format.md`.
+//! [`Recording`]s read it at the same time. The format is documented in `docs/recording-format.md`.
 
 mod block;
 mod bytes;

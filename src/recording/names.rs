@@ -1,4 +1,4 @@
-//! The keys of objects, in groups, and filters that tell whether a group may have a key.
+//! The keys of objects, in groups, and filters that report whether a group may have a key.
 
 use super::bytes::{Cursor, put_number};
 use super::tables::take_size;
@@ -6,7 +6,7 @@ use super::tables::take_size;
 /// The number of names in a group.
 pub(in crate::recording) const GROUP: usize = 256;
 
-/// The values of a filter per name: one in so many groups is read without need.
+/// The number of possible hash values for each name in a filter: about one in 64 groups is read needlessly.
 const SPREAD: u64 = 64;
 
 /// Keys of objects (`namespace/name`) with the length of the namespace, in one allocation.
@@ -34,8 +34,9 @@ impl Names {
         (&self.text[start..end], namespace_len)
     }
 
-    /// Appends a range of the names, each as its difference from the previous one: the lengths that they share with it, those
-    /// of their rests, those of their namespaces, and then the rests. Alike numbers next to each other compress well.
+    /// Appends a range of the names, each as its difference from the previous one: first the lengths of the
+    /// prefixes that they share with it, then those of the suffixes, those of the namespaces, and the suffixes.
+    /// Similar numbers next to each other compress well.
     pub(in crate::recording) fn put(&self, range: std::ops::Range<usize>, out: &mut Vec<u8>) {
         let mut previous = "";
         let mut rests: Vec<&str> = Vec::with_capacity(range.len());

@@ -15,10 +15,10 @@ pub struct WriterOptions {
     pub seal_after: Duration,
     /// The number of entries at which a segment is sealed.
     pub seal_entries: usize,
-    /// The size of a journal's entries in bytes, before compression, at which its segment is sealed. Readers and the sealing
-    /// itself need so much memory.
+    /// The size of a journal's entries in bytes, before compression, at which its segment is sealed. Reading and
+    /// sealing a journal need this much memory.
     pub seal_bytes: usize,
-    /// Whether a flush waits until the disk has stored what was written. Without it, a loss of power may lose more than the
+    /// Whether a flush waits until the written data is on disk. Without it, a power failure may lose more than the
     /// last second.
     pub sync: bool,
 }

@@ -1,4 +1,4 @@
-//! The payloads of changes: texts with versions of their own, and rows.
+//! The payloads of changes: bodies, which may have the object's own version, and rows.
 
 use std::sync::Arc;
 
@@ -34,7 +34,7 @@ pub(in crate::recording) struct Identity<'a> {
     pub(in crate::recording) namespace_len: u16,
     /// The version in the columns.
     pub(in crate::recording) version: u64,
-    /// The object's own version, if it is another.
+    /// The object's own version, if it differs from that.
     pub(in crate::recording) own_version: Option<&'a str>,
 }
 
@@ -75,7 +75,7 @@ impl Identity<'_> {
     }
 }
 
-/// Returns the options with which texts become objects again, unchanged.
+/// Returns the options with which a text becomes an object again without a change.
 pub(in crate::recording) fn ingest(type_meta: Arc<TypeMeta>) -> Ingest {
     Ingest { keep_managed_fields: true, ..Ingest::of(type_meta) }
 }

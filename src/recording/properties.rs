@@ -1,4 +1,4 @@
-//! Properties that hold for any bytes, for the property tests and the fuzzer.
+//! Properties that hold for any bytes in a file, for the property tests and the fuzzer.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -11,8 +11,8 @@ use super::row_template::render;
 use super::{EntryFilter, Moment, Recording};
 use crate::object::{Column, Object, TypeMeta};
 
-/// Asserts that a text is read back from its frame against a base, both cut from the bytes, and that the bytes as a frame or
-/// as the template of a row are read or refused.
+/// Asserts that a text round-trips through a frame against a base, both taken from the bytes, and that the bytes
+/// are read or rejected as a frame and as the template of a row.
 ///
 /// # Panics
 /// The property does not hold.
@@ -34,8 +34,8 @@ pub fn frame(bytes: &[u8]) {
     let _ = render(bytes, &columns, &object, Timestamp::UNIX_EPOCH);
 }
 
-/// Asserts that a recording whose file has these bytes opens or is refused, and that everything in it can be asked for. The
-/// first byte selects the kind of the file.
+/// Asserts that a recording with a file of these bytes opens or is rejected, and that every query on it returns.
+/// The first byte selects the kind of the file.
 ///
 /// # Panics
 /// The property does not hold.

@@ -1,4 +1,4 @@
-//! An object as the next change refers to it.
+//! The last recorded state of an object, against which the next change is encoded.
 
 use std::sync::Arc;
 

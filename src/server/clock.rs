@@ -20,7 +20,8 @@ impl Clock {
         Self { start, started: tokio::time::Instant::now(), shown: None }
     }
 
-    /// Creates a clock that shows `time` until it is set. The time since its creation advances, so that watches end.
+    /// Creates a clock that shows `time` until it is set. The time since its creation still advances, so that
+    /// watches time out.
     #[cfg(feature = "serve")]
     pub(crate) fn stopped(time: Timestamp) -> Self {
         Self { shown: Some(AtomicI64::new(time.as_millisecond())), ..Self::new(time) }

@@ -63,7 +63,7 @@ pub(crate) struct Page {
     pub(crate) items: Vec<Arc<StoredObject>>,
 }
 
-/// Returns the page for these options, whose objects suffice for a representation.
+/// Returns the page for these options. Its objects have the data that the representation needs.
 ///
 /// # Errors
 /// The version is compacted or in the future, the token is invalid, or stored data can't be read.

@@ -95,7 +95,8 @@ fn route(source: &Arc<dyn Source>, address: &str, request: &ApiRequest) -> Respo
     }
 }
 
-/// Returns a document that the source has. Those of discovery are aggregated; other forms are created from the resources.
+/// Returns a document that the source has. Discovery documents are aggregated; other forms are created from the
+/// resources.
 fn stored_document(source: &dyn Source, path: &[&str], accept: Option<&str>) -> Option<Response<Body>> {
     let stored = || source.document(&format!("/{}", path.join("/")));
     match path {

@@ -19,7 +19,7 @@ const AGGREGATED: &str =
 /// The largest document that is recorded.
 const LIMIT: usize = 64 << 20;
 
-/// A recording in the making.
+/// A recording that is being written.
 pub(crate) struct Recorder {
     context: String,
     writer: Writer,
@@ -103,7 +103,7 @@ impl Recorder {
         self.writer.document(path, body, received).expect("written");
     }
 
-    /// Makes everything readable that was recorded.
+    /// Writes everything recorded so far, so that it can be read.
     pub(crate) fn flush(&mut self, now: Timestamp) {
         self.writer.flush(now).expect("flushed");
     }

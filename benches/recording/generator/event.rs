@@ -5,7 +5,7 @@ use super::pod::Pod;
 use super::text::{age, managed, time, uid};
 use super::workload::Workload;
 
-/// The reason and the message of an event.
+/// The type, reason and message of each kind of event.
 const REASONS: [(&str, &str, &str); 9] = [
     ("Normal", "Scheduled", "Successfully assigned {namespace}/{pod} to {node}"),
     ("Normal", "Pulling", "Pulling image \"{image}\""),

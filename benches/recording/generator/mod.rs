@@ -1,6 +1,6 @@
-//! A simulated cluster: 20,000 pods in 300 workloads, 500 nodes, and their events, endpoint slices, `ReplicaSets` and
-//! Deployments. It changes 20.2 times a second: half of the changes are of events, 24 % of pods, 8 % of `ReplicaSets`, 8 % of
-//! nodes, 6 % of slices and 5 % of Deployments.
+//! A simulated cluster: 20,000 pods in 300 workloads, 500 nodes, and their events, endpoint slices, `ReplicaSets`
+//! and Deployments. It changes 20.2 times a second: half of the changes are of events, 24 % of pods, 8 % of
+//! `ReplicaSets`, 8 % of nodes, 6 % of slices and 5 % of Deployments.
 
 mod event;
 mod node;
@@ -28,16 +28,16 @@ const PODS: u32 = 20_000;
 const WORKLOADS: u32 = 300;
 const NODES: u32 = 500;
 
-/// The stories that go on at a time: a step follows the previous one after some 10 seconds.
+/// The number of concurrent stories. The steps of a story are about 10 seconds apart.
 const STORIES: usize = 50;
 
-/// The time for which the server keeps events.
+/// The time in milliseconds for which the server keeps events.
 const EVENT_LIFETIME: i64 = 3_600_000;
 
-/// The versions of the pod with the longest history.
+/// The number of versions of the pod with the longest history.
 const LONG_HISTORY: u32 = 1000;
 
-/// The types, as [`Message::resource`] numbers them.
+/// The types, indexed by [`Message::resource`].
 pub(crate) const RESOURCES: [(&str, &str, &str, bool); 6] = [
     ("", "pods", "Pod", true),
     ("", "events", "Event", true),
@@ -47,7 +47,8 @@ pub(crate) const RESOURCES: [(&str, &str, &str, bool); 6] = [
     ("discovery.k8s.io", "endpointslices", "EndpointSlice", true),
 ];
 
-/// The columns of each type; those from the second number on are of the wide view.
+/// The columns of each type, and the number of those that are not limited to the wide view. The wide ones come
+/// last.
 pub(crate) const COLUMNS: [(&[&str], usize); 6] = [
     (&["Name", "Ready", "Status", "Restarts", "Age", "IP", "Node", "Nominated Node", "Readiness Gates"], 5),
     (
@@ -103,12 +104,13 @@ pub(crate) struct Cluster {
     slices: Vec<Slice>,
     events: VecDeque<Event>,
     stories: Vec<Story>,
-    /// The changes of pods between two of the pod with the longest history, and those until the next.
+    /// Of the pod with the longest history: the number of pod changes between two of its own, and until its next
+    /// one.
     long_history: (u32, u32),
 }
 
 impl Cluster {
-    /// Creates a cluster that changes for this many hours.
+    /// Creates a cluster that is simulated for this many hours.
     pub(crate) fn new(seed: u64, hours: u32) -> Self {
         let mut random = fastrand::Rng::with_seed(seed);
         let now = START;
@@ -219,12 +221,12 @@ impl Cluster {
 
     /// Makes one change and sends it.
     pub(crate) fn change(&mut self, send: &mut dyn FnMut(Message)) {
-        // Intervals of 20.2 changes a second, as of independent changes.
+        // The changes are independent of each other, 20.2 a second on average.
         let interval = -self.random.f64().max(1e-9).ln() * 1000.0 / 20.2;
         #[expect(clippy::cast_possible_truncation, reason = "it is below a minute")]
         let interval = interval.round() as i64;
         self.now += interval;
-        // Types that are not recorded have versions too.
+        // Types that are not recorded use versions too.
         self.version += self.random.u64(1..4);
         match self.random.u32(..101) {
             0..50 => self.change_event(send),
@@ -282,7 +284,7 @@ impl Cluster {
         self.send(Kind::Added, EVENT, "kubelet", text, send);
     }
 
-    /// Adds an event: mostly about a pod that changes.
+    /// Adds an event, mostly about a pod that is in a story.
     fn add_event(&mut self, at: i64) {
         let pod = if self.random.u32(..4) > 0 {
             self.stories[self.random.usize(..self.stories.len())].subject(&self.pods)
@@ -339,7 +341,8 @@ impl Cluster {
         }
     }
 
-    /// Changes the status of a `ReplicaSet`. Some workloads get another one for a template that changed, and lose an old one.
+    /// Changes the status of a `ReplicaSet`. Sometimes a workload rolls out a changed template: it gets a new
+    /// `ReplicaSet`, and later loses an old one.
     fn change_set(&mut self, send: &mut dyn FnMut(Message)) {
         let at = self.random.usize(..self.workloads.len());
         let author = "kube-controller-manager";

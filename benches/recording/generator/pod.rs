@@ -1,4 +1,4 @@
-//! Pods and what happens to them.
+//! Pods and their lifecycle.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use super::node::node_name;
 use super::text::{address, age, hex, managed, owner, time, uid, word};
 use super::workload::Workload;
 
-/// The lifecycle of a pod, as far as its body shows it.
+/// The phase of a pod's lifecycle, as its body shows it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Phase {
     Pending,
@@ -20,7 +20,7 @@ pub(super) enum Phase {
 enum ContainerState {
     Running,
     BackOff,
-    /// Its exit code: 137 if it ran out of memory.
+    /// With this exit code: 137 if the container ran out of memory.
     Terminated(u8),
 }
 
@@ -49,7 +49,7 @@ pub(super) struct Pod {
     ready_since: i64,
     running_since: i64,
     deleted: Option<i64>,
-    /// The last write of the kubelet.
+    /// The time of the kubelet's last write.
     written: i64,
     containers: Vec<Container>,
 }
@@ -124,7 +124,7 @@ impl Pod {
         self.deleted = Some(now + 30_000);
     }
 
-    /// Ends the first container with this exit code.
+    /// Terminates the first container with this exit code.
     pub(super) fn crash(&mut self, code: u8, now: i64) {
         let container = &mut self.containers[0];
         container.state = ContainerState::Terminated(code);
@@ -308,7 +308,7 @@ impl Pod {
     }
 }
 
-/// Appends a formatted text.
+/// Appends formatted text.
 fn append(out: &mut String, text: fmt::Arguments<'_>) {
     fmt::Write::write_fmt(out, text).expect("a String takes what is written");
 }

@@ -37,8 +37,8 @@ impl Slice {
         Self { workload: number, name, uid, created, changed, generation: 1, endpoints }
     }
 
-    /// Refreshes a random endpoint from its pod; one that has not changed becomes unready or ready. The controller appends
-    /// a changed endpoint.
+    /// Refreshes a random endpoint from its pod. If it is still the same pod, the endpoint changes between ready and
+    /// unready. A changed endpoint moves to the end, where the endpoint slice controller appends it.
     pub(super) fn refresh(
         &mut self,
         random: &mut fastrand::Rng,

@@ -1,9 +1,9 @@
-//! Stories: what happens to one pod, step by step.
+//! Stories: the scripted steps of one pod, such as a replacement or a crash.
 
 use super::pod::Pod;
 use super::workload::Workload;
 
-/// A pod that is replaced, crashes or is unready for a while.
+/// The steps of a pod that is replaced, crashes or is unready for a while.
 pub(super) struct Story {
     /// The number of the pod.
     pub(super) pod: usize,
@@ -14,7 +14,7 @@ pub(super) struct Story {
 enum Kind {
     /// The pod is replaced by this one.
     Replacement(Box<Pod>),
-    /// Its container ends with this code, and is started again after a pause.
+    /// Its container terminates with this code, and is restarted after a pause.
     Crash(u8),
     Unready,
 }
@@ -36,7 +36,7 @@ impl Story {
         Self { pod: at, kind, step: 0 }
     }
 
-    /// Returns the pod that the story is about: the new one of a replacement.
+    /// Returns the pod that the story changes: the new one of a replacement.
     pub(super) fn subject<'a>(&'a self, pods: &'a [Pod]) -> &'a Pod {
         match &self.kind {
             Kind::Replacement(pod) => pod,
@@ -44,7 +44,7 @@ impl Story {
         }
     }
 
-    /// Makes the next step.
+    /// Applies the next step.
     pub(super) fn advance(&mut self, random: &mut fastrand::Rng, pods: &mut [Pod], now: i64) -> Step {
         self.step += 1;
         let pod = &mut pods[self.pod];
@@ -103,14 +103,14 @@ impl Story {
     }
 }
 
-/// The pod that a step changed.
+/// The pod that a step changed, and how.
 pub(super) enum Change {
-    /// The pod that replaces another.
+    /// The replacement pod.
     New {
         is_added: bool,
     },
     Own,
-    /// The old pod is deleted, and the new one takes its place.
+    /// The old pod is deleted, and its replacement takes its place.
     Deleted,
 }
 

@@ -1,4 +1,5 @@
-//! Replaces the values at the end of a path. All other bytes are copied, except for the escapes of names on the way.
+//! Replaces the values at the end of a path. Values that are not on the path are copied byte for byte; the objects
+//! and arrays on it are written again, without whitespace.
 
 use serde_json::value::RawValue;
 
@@ -11,8 +12,8 @@ use crate::object::raw_members::RawMembers;
 const MAX_DEPTH: usize = 128;
 
 impl FieldPath {
-    /// Returns a JSON text with each value at the end of the path replaced. `replace` receives the JSON of a value and
-    /// returns that of its successor. The values are those of [`FieldPath::values_with`], and nulls.
+    /// Returns the JSON text with each value at the end of the path replaced. `replace` receives the JSON of a
+    /// value and returns its replacement. The values are those of [`FieldPath::values_with`], and nulls.
     ///
     /// # Errors
     /// [`ObjectError::Malformed`] when the text is not valid JSON, or nests arrays too deeply.
@@ -27,7 +28,7 @@ impl FieldPath {
     }
 }
 
-/// Returns a JSON text with each of its strings, numbers and booleans replaced, at any depth.
+/// Returns the JSON text with each of its strings, numbers and booleans replaced, at any depth.
 ///
 /// # Errors
 /// [`ObjectError::Malformed`] when the text is not valid JSON, or is nested too deeply.

@@ -11,7 +11,7 @@ pub(in crate::recording) enum Kind {
     Journal,
     Segment,
     Keyframe,
-    /// A header only: the state before the entry is not known, because what was before it was damaged.
+    /// Only a header: the state before the entry is unknown, because files before it were damaged.
     Loss,
 }
 
@@ -109,7 +109,7 @@ pub(in crate::recording) fn create_empty(path: &Path) -> io::Result<File> {
     private_file().truncate(true).open(path)
 }
 
-/// Opens a file to append to it after its first bytes; the others are cut.
+/// Truncates a file to `length` bytes and opens it to append to it.
 pub(in crate::recording) fn append_to(path: &Path, length: u64) -> io::Result<File> {
     let mut file = OpenOptions::new().write(true).open(path)?;
     file.set_len(length)?;

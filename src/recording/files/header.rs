@@ -5,7 +5,7 @@ use crate::recording::block::{BlockDamage, read_block, write_block};
 use crate::recording::bytes::{Cursor, put_number, put_signed, put_text};
 use crate::recording::tables::take_string;
 
-/// The format that this version writes. Readers accept every minor version of the majors that they know.
+/// The format that this version writes. Readers accept every minor version of a major version that they know.
 const MAJOR: u16 = 1;
 const MINOR: u16 = 0;
 
@@ -21,19 +21,19 @@ const HEADER_TAG: u8 = 1;
 pub(in crate::recording) struct Header {
     /// The kubeconfig context.
     pub(in crate::recording) context: String,
-    /// The number of the first entry; of a keyframe, of the first entry after it.
+    /// The number of the first entry; in a keyframe, of the first entry after it.
     pub(in crate::recording) first: u64,
-    /// The number of entries; of a keyframe, of objects.
+    /// The number of entries; in a keyframe, of objects.
     pub(in crate::recording) count: u64,
-    /// The times of the first and the last entry, in Unix milliseconds; of a keyframe, both that of the last entry before
-    /// it; of a journal, both that of its creation.
+    /// The times of the first and the last entry, in Unix milliseconds. In a keyframe, both are that of the last
+    /// entry before it; in a journal, both are that too, or that of its creation if there is no entry before it.
     pub(in crate::recording) first_time: i64,
     pub(in crate::recording) last_time: i64,
     /// The time of the last entry before the file.
     pub(in crate::recording) time_before: i64,
     /// The beginning of the earliest gap whose end is recorded in a segment; `i64::MAX` without one.
     pub(in crate::recording) first_gap: i64,
-    /// The lowest and the highest version of the changes; the highest up to here for a keyframe.
+    /// The lowest and the highest version of the changes; in a keyframe, the highest version up to it.
     pub(in crate::recording) min_version: u64,
     pub(in crate::recording) max_version: u64,
 }
@@ -71,7 +71,7 @@ impl Header {
         write_block(HEADER_TAG, &payload, 0, out);
     }
 
-    /// Returns whether bytes begin as a file of a recording does.
+    /// Returns whether the bytes begin like a file of a recording.
     pub(in crate::recording) fn is_at(bytes: &[u8]) -> bool {
         bytes.starts_with(MAGIC)
     }

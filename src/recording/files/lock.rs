@@ -1,4 +1,4 @@
-//! The lock of the one writer.
+//! The lock that limits a recording to one writer.
 
 use std::fs::{File, TryLockError};
 use std::io;
@@ -6,7 +6,8 @@ use std::path::Path;
 
 use super::directory::private_file;
 
-/// The lock of the operating system on the file `lock`. It ends with the process, so that a killed recorder leaves none.
+/// A lock of the operating system on the file `lock`. It ends with the process, so that a killed recorder leaves
+/// none.
 #[derive(Debug)]
 pub(in crate::recording) struct Lock {
     /// Keeps the lock until it is dropped.

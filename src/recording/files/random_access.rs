@@ -57,7 +57,7 @@ impl RandomAccess {
         self.length
     }
 
-    /// Reads a part. A part beyond the end is damage: the file is shorter than its tables say.
+    /// Reads a part. A part beyond the end is damage: the file is shorter than its tables state.
     pub(in crate::recording) fn read(&self, offset: u64, length: u64) -> Result<Vec<u8>, FileError> {
         if offset.checked_add(length).is_none_or(|end| end > self.length) {
             return Err(self.damaged(offset, "the file is too short"));

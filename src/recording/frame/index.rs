@@ -1,26 +1,27 @@
-//! The positions of words in the source of a frame.
+//! The index of the 8-byte words in the source of a frame, which finds matches.
 
-/// The length of a word: shorter agreements cost as much as they save.
+/// The length of a word. Shorter matches cost as much as they save.
 pub(super) const WORD: usize = 8;
 
-/// The candidates that are compared: of the text, and of the base before and after the cursor.
+/// The number of candidates that are compared: in the text, and in the base after the cursor. Before the cursor,
+/// only the last one is.
 const NEAR: usize = 4;
 
-/// The links that are followed for one word.
+/// The number of links that are followed for one word.
 const MAX_LINKS: usize = 256;
 
-/// For each word its positions: those in the text, the last one first, then those in the base, in order.
+/// The positions of each word: those in the text, the last one first, then those in the base, in order.
 #[derive(Debug, Default)]
 pub(super) struct Index {
-    /// For the hash of a word, its first position plus 1.
+    /// The first position of each hash plus 1; 0 for none.
     heads: Vec<u32>,
-    /// For each position, the next one of its hash plus 1.
+    /// For each position, the next position with the same hash plus 1; 0 for none.
     links: Vec<u32>,
     bits: u32,
 }
 
 impl Index {
-    /// Begins with the words of a base.
+    /// Clears the index and adds the words of a base.
     pub(super) fn reset(&mut self, base: &[u8], text_len: usize) {
         self.bits = usize::BITS - (base.len() + text_len).leading_zeros();
         self.bits = self.bits.clamp(8, 20);
@@ -33,15 +34,15 @@ impl Index {
         }
     }
 
-    /// Adds the word at a position, which becomes the first one.
+    /// Adds the word at a position, which becomes the first one of its hash.
     pub(super) fn add(&mut self, at: usize, word: &[u8]) {
         let slot = self.slot(word);
         self.links[at] = self.heads[slot];
         self.heads[slot] = u32::try_from(at + 1).unwrap_or_default();
     }
 
-    /// Passes the positions that may have a word to `receive`: the last ones in the text, and those in the base that are
-    /// near the cursor.
+    /// Passes the positions where a word may be to `receive`: the last ones in the text, and those in the base that
+    /// are near the cursor.
     pub(super) fn positions(
         &self,
         word: &[u8],

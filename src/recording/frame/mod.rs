@@ -1,20 +1,23 @@
-//! Frames: a text as its difference from a base.
+//! Frames: texts, each stored as its difference from a base.
 //!
-//! A frame is the length of the text, then operations until the text is complete. They append bytes and move a cursor
-//! through the source: the base, followed by the text as far as it is complete. Each begins with a number: a length times 4,
-//! plus the kind of the operation.
-//! - `COPY`: appends bytes of the source at the cursor, which moves behind them.
-//! - `INSERT`: appends bytes of the frame.
-//! - `REPLACE`: appends bytes of the frame, and the cursor moves over as many of the source.
-//! - `OTHER`: the length is the number of one of these, or from `DIGITS` on a length plus that number:
+//! A frame is the length of the text, then operations until the text is complete. They append bytes and move a
+//! cursor through the source: the base, followed by the text as far as it is complete. Each operation begins with a
+//! number: a length times 4, plus the kind of the operation.
+//! - `COPY` appends bytes of the source at the cursor, and moves the cursor past them.
+//! - `INSERT` appends bytes of the frame.
+//! - `REPLACE` appends bytes of the frame, and moves the cursor by the same number of bytes.
+//! - `OTHER` has the number of one of the following operations in place of the length; from `DIGITS` on, a length
+//!   plus that number:
 //!   - `SEEK` moves the cursor by a signed number.
-//!   - `VERSION` appends the version as digits, and the cursor moves over that of the base. `NAME` does so with the name.
-//!   - `TIME` appends `2026-11-24T03:12:00`, and the cursor moves over as many bytes. A time is a difference in seconds, from
-//!     the time of receipt or from the last time of the frame: most times of a change are the present, or repeat.
-//!   - `NEW_VERSION`, `NEW_NAME` and `NEW_TIME` append these, and the cursor stays.
-//!   - `NEW_UID` appends a uid, `8c2f1a04-…`, of 16 bytes of the frame.
-//!   - `NEW_DIGITS` appends as many hexadecimal digits as a number says; two of them are one byte of the frame.
-//!   - `DIGITS` appends bytes of the source in which each hexadecimal digit is replaced, and the cursor moves behind them.
+//!   - `VERSION` appends the version in decimal digits, and moves the cursor past that of the base. `NAME` does the
+//!     same with the name.
+//!   - `TIME` appends `2026-11-24T03:12:00`, and moves the cursor by as many bytes. A time is a difference in
+//!     seconds, from the time of receipt or from the last time of the frame: most times of a change are near one of
+//!     them.
+//!   - `NEW_VERSION`, `NEW_NAME` and `NEW_TIME` append the same values without moving the cursor.
+//!   - `NEW_UID` appends a uid, `8c2f1a04-…`, decoded from 16 bytes of the frame.
+//!   - `NEW_DIGITS` appends hexadecimal digits. Their number follows, then the digits, two in each byte.
+//!   - `DIGITS` appends bytes of the source with each hexadecimal digit replaced, and moves the cursor past them.
 
 mod index;
 mod packing;
@@ -51,7 +54,7 @@ pub(in crate::recording) struct FrameContext<'a> {
     pub(in crate::recording) received: i64,
     /// The name of the object, if the base is the text of another one.
     name: &'a str,
-    /// The length of the other name.
+    /// The length of the other object's name.
     base_name_len: usize,
 }
 

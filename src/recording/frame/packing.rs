@@ -1,7 +1,7 @@
-//! Hexadecimal digits, two per byte: those of uids, hashes and container ids are random, so that nothing else shortens
-//! them.
+//! Hexadecimal digits, two in each byte. The digits of uids, hashes and container ids are random, so that no other
+//! encoding shortens them.
 
-/// Returns the value of a digit in the spelling of uids and hashes.
+/// Returns the value of a lowercase hexadecimal digit.
 fn value(byte: u8) -> Option<u8> {
     match byte {
         b'0'..=b'9' => Some(byte - b'0'),
@@ -10,7 +10,7 @@ fn value(byte: u8) -> Option<u8> {
     }
 }
 
-/// Returns whether a byte is a digit.
+/// Returns whether a byte is a lowercase hexadecimal digit.
 pub(super) fn is_digit(byte: u8) -> bool {
     value(byte).is_some()
 }
@@ -29,7 +29,7 @@ pub(super) fn is_uid(text: &[u8]) -> bool {
     text.first_chunk::<UID_LEN>().is_some_and(|uid| uid.iter().enumerate().all(is))
 }
 
-/// Returns the uid of 16 packed bytes.
+/// Returns the uid that 16 packed bytes hold.
 pub(super) fn unpack_uid(packed: &[u8]) -> impl Iterator<Item = u8> {
     let mut digits = unpack(packed);
     (0..UID_LEN).filter_map(move |at| if DASHES.contains(&at) { Some(b'-') } else { digits.next() })
@@ -40,13 +40,13 @@ pub(super) fn run(text: &[u8]) -> usize {
     text.iter().take_while(|byte| is_digit(**byte)).count()
 }
 
-/// Returns whether a text has digits where the base has some, and the same bytes elsewhere.
+/// Returns whether a text differs from the base of the same length only in hexadecimal digits.
 pub(super) fn is_substitution(text: &[u8], base: &[u8]) -> bool {
     text.len() == base.len()
         && text.iter().zip(base).all(|(new, old)| if is_digit(*old) { is_digit(*new) } else { new == old })
 }
 
-/// Appends the digits of a text, the first of two in the low half of a byte. Other bytes are left out.
+/// Appends the digits of a text, the first of two in the low half of a byte. Other bytes are skipped.
 pub(super) fn pack(text: &[u8], out: &mut Vec<u8>) {
     let mut values = text.iter().filter_map(|byte| value(*byte));
     while let Some(low) = values.next() {

@@ -6,10 +6,10 @@ use super::{
 };
 use crate::recording::bytes::Cursor;
 
-/// The longest text: that of the longest frame of a watch, so that each object that was received can be recorded.
+/// The longest text: that of the longest frame of a watch, so that each received object can be recorded.
 pub(in crate::recording) const MAX_LEN: usize = 64 << 20;
 
-/// A text that is being read.
+/// The state of decoding one frame.
 struct Reader<'a> {
     frame: Cursor<'a>,
     base: &'a [u8],
@@ -21,7 +21,7 @@ struct Reader<'a> {
     end: usize,
 }
 
-/// Appends the text of a frame. Returns `None` if the frame is not one of this base and context.
+/// Appends the text of a frame. Returns `None` if the frame is invalid for this base and context.
 pub(in crate::recording) fn read_frame(
     frame: &[u8],
     base: &[u8],
@@ -33,7 +33,7 @@ pub(in crate::recording) fn read_frame(
     let length = usize::try_from(frame.take_number()?).ok().filter(|length| *length <= MAX_LEN)?;
     let start = text.len();
     let end = start.checked_add(length)?;
-    // A damaged length must not reserve more than the text may need.
+    // A damaged length must not reserve more memory than the text may need.
     text.reserve(length.min(2 * base.len() + 16 * frame.len()));
     let mut last_time = context.seconds();
     let mut reader = Reader { frame, base, at: 0, text, start, end };
@@ -98,7 +98,7 @@ impl Reader<'_> {
         (count <= self.end - self.text.len()).then_some(())
     }
 
-    /// Appends bytes of the source, which must be in the base or in the text as a whole.
+    /// Appends bytes of the source, which must lie entirely in the base or entirely in the text.
     fn copy(&mut self, count: usize) -> Option<()> {
         self.has_room(count)?;
         match self.at.checked_sub(self.base.len()) {
@@ -117,7 +117,7 @@ impl Reader<'_> {
         Some(())
     }
 
-    /// Appends bytes of the source with other digits.
+    /// Appends bytes of the source with their hexadecimal digits replaced.
     fn substitute(&mut self, count: usize) -> Option<()> {
         self.copy(count)?;
         let from = self.text.len() - count;

@@ -1,4 +1,4 @@
-//! A frame that is being written.
+//! The state of encoding one frame, and its operations.
 
 use super::{
     COPY, DIGITS, FrameContext, INSERT, NAME, NEW_DIGITS, NEW_NAME, NEW_TIME, NEW_UID, NEW_VERSION, OTHER,
@@ -6,20 +6,21 @@ use super::{
 };
 use crate::recording::bytes::{put_number, put_signed};
 
-/// The longest difference of equal length on both sides that is looked for: a SHA-256 hash and some bytes around it.
+/// The longest difference of equal length on both sides that is searched for: a SHA-256 hash and some bytes around
+/// it.
 const MAX_REPLACED: usize = 96;
 
-/// The number of equal bytes after such a difference.
+/// The number of equal bytes that must follow such a difference.
 const AGREED: usize = 8;
 
-/// The bytes before a difference in which the beginning of a name is looked for.
+/// The number of bytes before a difference in which the beginning of a name is searched for.
 const MAX_SYMBOL: usize = 128;
 
-/// The digits in a row that are packed, and the length of a difference in digits.
+/// The shortest run of digits that is packed, and the shortest difference that is written as digits.
 const MIN_DIGITS: usize = 16;
 const MIN_SUBSTITUTED: usize = 4;
 
-/// A frame that is being written.
+/// The state of encoding one frame.
 pub(super) struct Run<'a> {
     pub(super) text: &'a [u8],
     pub(super) base: &'a [u8],
@@ -27,10 +28,10 @@ pub(super) struct Run<'a> {
     pub(super) at: usize,
     pub(super) cursor: usize,
     context: &'a FrameContext<'a>,
-    /// The versions as digits.
+    /// The versions in decimal digits.
     version: String,
     base_version: String,
-    /// The bytes to copy that are not in the frame yet.
+    /// The number of bytes to copy that are not in the frame yet.
     copied: usize,
     last_time: i64,
 }
@@ -63,7 +64,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Copies the bytes that agree.
+    /// Copies the bytes that match.
     pub(super) fn copy(&mut self) {
         let same = common(&self.text[self.at..], self.source(self.cursor));
         self.copied += same;
@@ -78,14 +79,14 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Writes the version, the name or the time that the difference lies in, also if its first bytes agree with the base.
+    /// Writes the version, name or time that contains the difference, even if its first bytes match the base.
     pub(super) fn write_symbol(&mut self, frame: &mut Vec<u8>) -> bool {
         let back = self.copied.min(MAX_SYMBOL);
         let Some(quote) = memchr::memrchr(b'"', &self.text[self.at - back..self.at]) else { return false };
         let agreed = back - quote - 1;
         let start = self.at - agreed;
         let Some(symbol) = self.symbol(start) else { return false };
-        // A time whose end agrees too is not the difference.
+        // A time that matches to its end does not contain the difference.
         if matches!(symbol, Symbol::Time(_)) && agreed >= time::LENGTH {
             return false;
         }
@@ -115,7 +116,7 @@ impl<'a> Run<'a> {
         true
     }
 
-    /// Returns the version, name or time at a position behind a quote.
+    /// Returns the version, name or time that begins at a position after a quote.
     fn symbol(&self, at: usize) -> Option<Symbol> {
         let rest = &self.text[at..];
         let is = |text: &str| rest.starts_with(text.as_bytes()) && rest.get(text.len()) == Some(&b'"');
@@ -153,8 +154,8 @@ impl<'a> Run<'a> {
         self.last_time = seconds;
     }
 
-    /// Returns the length of the difference if as many bytes of the source are replaced, and the number of equal bytes after
-    /// it.
+    /// Returns the length of the difference if it replaces the same number of bytes of the source, and the number
+    /// of equal bytes after it.
     pub(super) fn replaced(&self) -> Option<(usize, usize)> {
         let rest = &self.text[self.at..];
         let old = self.source(self.cursor);
@@ -178,7 +179,7 @@ impl<'a> Run<'a> {
         count >= MIN_SUBSTITUTED && packing::is_substitution(&self.text[self.at..self.at + count], old)
     }
 
-    /// Writes bytes that replace as many of the source.
+    /// Writes bytes that replace the same number of bytes of the source.
     pub(super) fn replace(&mut self, count: usize, frame: &mut Vec<u8>) {
         self.flush_copy(frame);
         let new = &self.text[self.at..self.at + count];
@@ -193,7 +194,7 @@ impl<'a> Run<'a> {
         self.cursor += count;
     }
 
-    /// Writes bytes without a counterpart, after which the source continues at `cursor`.
+    /// Writes bytes that the source lacks, after which it continues at `cursor`.
     pub(super) fn insert(&mut self, count: usize, cursor: usize, frame: &mut Vec<u8>) {
         self.flush_copy(frame);
         self.insert_bytes(self.at + count, frame);
@@ -204,7 +205,7 @@ impl<'a> Run<'a> {
         self.cursor = cursor;
     }
 
-    /// Writes bytes up to an end: versions, times and long runs of digits in their own forms.
+    /// Writes the bytes before `end`. Versions, times and long runs of digits have their own operations.
     fn insert_bytes(&mut self, end: usize, frame: &mut Vec<u8>) {
         let mut at = self.at;
         while at < end {
@@ -256,7 +257,7 @@ impl<'a> Run<'a> {
     }
 }
 
-/// A part of a text that the context explains.
+/// A part of a text that an operation takes from the context.
 #[derive(Clone, Copy)]
 enum Symbol {
     Version,

@@ -8,7 +8,7 @@ const PATTERN: &[u8; LENGTH] = b"0000-00-00T00:00:00";
 /// The years after which the calendar repeats.
 const ERA: i64 = 4 * 100;
 
-/// Returns the Unix seconds of the time at the front of a text. Only a time that [`write()`] writes the same way has some.
+/// Returns the Unix seconds of the time at the front of a text, or `None` unless [`write()`] returns the same text.
 pub(super) fn parse(text: &[u8]) -> Option<i64> {
     let text: &[u8; LENGTH] = text.first_chunk()?;
     let fits =
@@ -24,7 +24,7 @@ pub(super) fn parse(text: &[u8]) -> Option<i64> {
     let is_valid =
         (1..=12).contains(&month) && (1..=31).contains(&day) && hour < 24 && minute < 60 && second < 60;
     let seconds = 86400 * days(year, month, day) + 3600 * hour + 60 * minute + second;
-    // The 31st of a short month is another day.
+    // The 31st of a shorter month would become a day of the next month.
     (is_valid && write(seconds).is_some_and(|written| written == *text)).then_some(seconds)
 }
 

@@ -5,25 +5,25 @@ use super::index::{Index, WORD};
 use super::run::{Run, common};
 use crate::recording::bytes::put_number;
 
-/// The number of equal bytes after a difference that make a search for a longer agreement superfluous.
+/// If this many equal bytes follow a difference, the search for a longer match ends.
 const LONG: usize = 192;
 
-/// The equal bytes that a move of the cursor costs. The length of a move over inserted or removed bytes is the same in many
-/// frames, and little is left of it after compression; other moves differ from object to object, and cost more than a repeated
-/// text without them.
+/// The cost of moving the cursor, in equal bytes. Moves over inserted or removed bytes have the same lengths in
+/// many frames, and compress well. Other moves differ from object to object, and often cost more than the text that
+/// they save.
 const NEAR_COST: usize = 6;
 const FAR_COST: usize = 40;
 
-/// The bytes over which a move is near.
+/// The longest move that is near, in bytes.
 const NEAR: usize = 600;
 
-/// The equal bytes that any agreement must save.
+/// The number of bytes that a match must save.
 const MIN_GAIN: usize = 6;
 
-/// The positions after the first agreement at which a longer one is looked for.
+/// The number of positions after the first match at which a longer one is searched for.
 const LOOK_AHEAD: usize = 16;
 
-/// Writes frames. It is reused for its tables.
+/// Writes frames. One writer is used for many frames, so that its tables are allocated once.
 #[derive(Debug, Default)]
 pub(in crate::recording) struct FrameWriter {
     index: Index,
@@ -31,16 +31,16 @@ pub(in crate::recording) struct FrameWriter {
     indexed: usize,
 }
 
-/// A place where the source continues after a difference.
+/// A match in the source after a difference.
 #[derive(Debug, Clone, Copy)]
 struct Continuation {
-    /// The bytes of the text without a counterpart.
+    /// The number of bytes of the text before the match.
     count: usize,
     /// The position in the source.
     cursor: usize,
-    /// The equal bytes.
+    /// The length of the match.
     same: usize,
-    /// The equal bytes less the cost of a move.
+    /// The length of the match less the cost of the move.
     gain: usize,
 }
 
@@ -98,7 +98,7 @@ impl FrameWriter {
         }
     }
 
-    /// Returns where the source continues: the best of the first places.
+    /// Returns the best of the first matches.
     fn find(&self, run: &Run<'_>) -> Option<Continuation> {
         let rest = &run.text[run.at..];
         let mut best: Option<Continuation> = None;
@@ -120,22 +120,22 @@ impl FrameWriter {
     }
 }
 
-/// Returns whether a difference of equal length is better than another place of the source.
+/// Returns whether a difference of equal length is better than a match elsewhere in the source.
 fn is_better(run: &Run<'_>, count: usize, same: usize, found: Option<Continuation>) -> bool {
-    // Digits that are replaced take half of the bytes.
+    // A replaced digit takes half a byte.
     let gain = if run.is_substitution(count) { same + count / 2 } else { same };
     found.is_none_or(|found| found.count >= count + same || gain >= found.gain)
 }
 
-/// Returns the agreement of a text from `count` bytes after the current position with the source at `cursor`, extended to
-/// the bytes before them.
+/// Returns the match between the text, from `count` bytes after the current position on, and the source at
+/// `cursor`, extended backwards.
 fn continuation(run: &Run<'_>, count: usize, cursor: usize) -> Option<Continuation> {
     let rest = &run.text[run.at..];
     let same = common(&rest[count..], run.source(cursor));
     if same < WORD {
         return None;
     }
-    // The beginning of the base or of the text.
+    // The beginning of the base, or of the text in the source.
     let start = if cursor >= run.base.len() { run.base.len() } else { 0 };
     let before = run.source(start).get(..cursor - start).unwrap_or_default();
     let back =

@@ -5,8 +5,9 @@ use super::reader::Journal;
 use crate::lines::MarkKind;
 use crate::recording::entry::Item;
 
-/// Returns the time at which the gap before an item began, in Unix milliseconds: a GAP's or that before a recorder started.
-/// `previous` is the time of the entry before; the first entry of a recording has none.
+/// Returns the time at which the gap that an item ends began, in Unix milliseconds: the gap of a GAP mark, or the
+/// one before a recorder started. `previous` is the time of the entry before; the first entry of a recording has
+/// none.
 pub(in crate::recording) fn gap_start(item: &Item, received: i64, previous: Option<i64>) -> Option<i64> {
     match item {
         Item::Started => previous,

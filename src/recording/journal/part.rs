@@ -12,7 +12,7 @@ use crate::recording::tables::{
     Tables, take_author, take_columns, take_resource, take_size, take_string, take_u32,
 };
 
-/// The records of a journal. Definitions precede the entries that refer to them.
+/// The kinds of records in a journal. Definitions precede the entries that refer to them.
 pub(super) const RESOURCE: u64 = 1;
 pub(super) const AUTHOR: u64 = 2;
 pub(super) const COLUMNS: u64 = 3;
@@ -95,7 +95,7 @@ pub(super) struct Position {
 }
 
 impl Position {
-    /// Decodes the text of a chunk. Returns `None` if it is not one that a writer made.
+    /// Decodes the decompressed text of a chunk. Returns `None` if it is invalid.
     pub(super) fn decode(&mut self, bytes: Vec<u8>, context: &Arc<str>) -> Option<Part> {
         let mut part = Part::default();
         let mut cursor = Cursor::new(&bytes);

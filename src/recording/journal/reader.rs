@@ -1,4 +1,4 @@
-//! Reads a journal, also while it is written.
+//! Reads a journal, even while it is written.
 
 use std::fmt;
 use std::fs::File;
@@ -11,14 +11,15 @@ use super::stream::Decompression;
 use crate::recording::files::{FileError, Header, HeaderError, Kind};
 use crate::recording::tables::Tables;
 
-/// The head of a chunk: the length of its payload, the number of its entries, and the checksum of these and the payload.
+/// The head of a chunk: the length of its payload, the number of its entries, and the checksum of these and the
+/// payload.
 const HEAD: usize = 12;
 
-/// The bit of the number of entries that says that a compressed stream begins with the chunk: a writer can't continue that of
-/// another one.
+/// The bit in the number of entries that marks a chunk with which a compressed stream begins: a writer can't
+/// continue the stream of another one.
 pub(super) const RESTART: u32 = 1 << 31;
 
-/// The bytes within which the second copy of the header begins.
+/// The second copy of the header begins within this many bytes.
 const MAX_HEADER: usize = 64 << 10;
 
 /// The entries of a journal up to some moment. Cloning copies no entries.
@@ -51,7 +52,7 @@ pub(in crate::recording) struct JournalReader {
     /// The end of the last whole chunk, and of the file.
     end: u64,
     file_end: u64,
-    /// Whether a chunk is damaged that is not the last one: nothing after it can be decoded.
+    /// Whether a chunk other than the last one is damaged: nothing after it can be decoded.
     is_broken: bool,
     /// Whether one of the two copies of the header is damaged.
     is_damaged: bool,
@@ -112,12 +113,12 @@ impl JournalReader {
         self.is_damaged
     }
 
-    /// Returns whether there are entries after the readable ones that can't be read.
+    /// Returns whether unreadable entries follow the readable ones.
     pub(in crate::recording) fn is_broken(&self) -> bool {
         self.is_broken
     }
 
-    /// Returns what a writer needs to continue the journal: the entries, and the time and version of the last one.
+    /// Returns the entries, and the time and version of the last one, with which a writer continues the journal.
     pub(in crate::recording) fn into_end(self) -> (Journal, i64, u64) {
         (self.journal, self.position.received, self.position.version)
     }
@@ -151,7 +152,7 @@ impl JournalReader {
             self.journal.length = self.end;
             bytes = &bytes[length..];
         }
-        // What a killed writer left ends the file; anything else was damaged later.
+        // A killed writer leaves an incomplete chunk only at the end. Any other damage happened later.
         self.is_broken |= (1..bytes.len()).any(|at| whole_chunk(&bytes[at..]).is_some());
     }
 }
@@ -162,12 +163,12 @@ struct Chunk<'a> {
     entries: usize,
     /// Whether a compressed stream begins with it.
     is_restart: bool,
-    /// The length with its head.
+    /// The length, including the head.
     length: usize,
 }
 
-/// Reads the header, of which there are two copies: the whole journal depends on it. Returns its length, and whether a copy
-/// is damaged.
+/// Reads the header, which is stored twice, because the whole journal depends on it. Returns its length, and
+/// whether a copy is damaged.
 fn read_header(bytes: &[u8]) -> Result<(Header, usize, bool), HeaderError> {
     match Header::read(bytes, Kind::Journal) {
         Ok((header, length)) => {
@@ -186,7 +187,7 @@ fn read_header(bytes: &[u8]) -> Result<(Header, usize, bool), HeaderError> {
     }
 }
 
-/// Returns the chunk at the front; `None` if it is not complete and undamaged.
+/// Returns the chunk at the front, or `None` if it is incomplete or damaged.
 fn whole_chunk(bytes: &[u8]) -> Option<Chunk<'_>> {
     let [head @ .., a, b, c, d]: &[u8; HEAD] = bytes.first_chunk()?;
     let number = |at: usize| head[at..at + 4].try_into().map(u32::from_le_bytes).ok();
@@ -198,7 +199,7 @@ fn whole_chunk(bytes: &[u8]) -> Option<Chunk<'_>> {
     let entries = number(4)?;
     let is_restart = entries & RESTART != 0;
     let entries = usize::try_from(entries & !RESTART).ok()?;
-    // A fuzzer would never pass.
+    // A fuzzer would never find a valid checksum.
     let is_valid = cfg!(fuzzing) || sum.finalize() == u32::from_le_bytes([*a, *b, *c, *d]);
     is_valid.then_some(Chunk { payload, entries, is_restart, length: HEAD + length })
 }

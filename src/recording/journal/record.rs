@@ -1,4 +1,4 @@
-//! Entries other than changes as bytes.
+//! Encodes and decodes the entries that are not changes.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -6,13 +6,13 @@ use zstd::stream::raw::{Decoder, Encoder, InBuffer, Operation, OutBuffer};
 
 use crate::recording::block::MAX_LEN;
 
-/// The level with which a second of entries costs the recorder little.
+/// The compression level, at which a second of entries costs the recorder little.
 const LEVEL: i32 = 3;
 
 /// The output buffer of one step.
 const STEP: usize = 64 << 10;
 
-/// The longest text of a chunk that is decompressed: a chunk ends with the entry that makes it long enough, and an entry has
+/// The longest decompressed text of a chunk. A chunk ends with the entry that reaches its length, and an entry has
 /// one text.
 const MAX_TEXT: usize = MAX_LEN;
 
@@ -66,7 +66,7 @@ impl Decompression {
             if text.len() > MAX_TEXT {
                 return Err(io::Error::other("a chunk is too long"));
             }
-            // A full buffer may hide more output of the input that was taken.
+            // If the buffer is full, the decoder may have more output for the same input.
             if input.pos() == chunk.len() && produced.len() < STEP {
                 // A journal consists of many chunks, which stay in memory.
                 text.shrink_to_fit();

@@ -18,7 +18,7 @@ use crate::recording::files::{self, Header, Kind};
 use crate::recording::flags::Flags;
 use crate::recording::tables::{Tables, put_author, put_columns, put_resource};
 
-/// A change as it is appended.
+/// A change to append.
 pub(in crate::recording) struct NewChange<'a> {
     pub(in crate::recording) received: i64,
     pub(in crate::recording) version: u64,
@@ -34,7 +34,7 @@ pub(in crate::recording) struct JournalWriter {
     path: PathBuf,
     file: File,
     stream: Compression,
-    /// Whether the next chunk begins the stream.
+    /// Whether the next chunk begins a compressed stream.
     is_restart: bool,
     /// The number of the first entry.
     first: u64,
@@ -78,7 +78,7 @@ impl JournalWriter {
         Self::new(path, file, first, time, length)
     }
 
-    /// Continues a journal after its last whole chunk; what follows it is cut.
+    /// Continues a journal after its last whole chunk, and truncates the rest.
     pub(in crate::recording) fn resume(reader: JournalReader) -> io::Result<Self> {
         let (journal, received, version) = reader.into_end();
         let file = files::append_to(&journal.path, journal.length)?;
@@ -142,17 +142,17 @@ impl JournalWriter {
         self.length
     }
 
-    /// Returns the bytes of the records before compression, which a reader needs memory for.
+    /// Returns the length of the records before compression, which a reader needs as memory.
     pub(in crate::recording) fn text_len(&self) -> u64 {
         self.text_length + self.pending.len() as u64
     }
 
-    /// Returns the bytes that are not in the file yet.
+    /// Returns the number of bytes that are not in the file yet.
     pub(in crate::recording) fn pending_len(&self) -> usize {
         self.pending.len()
     }
 
-    /// Returns the number of a resource, which it defines if needed.
+    /// Returns the number of a resource, and defines it if needed.
     pub(in crate::recording) fn resource(&mut self, resource: &Arc<ApiResource>) -> usize {
         if let Some(at) = self.tables.resource(resource) {
             return at;
@@ -164,7 +164,7 @@ impl JournalWriter {
         self.tables.resources.len() - 1
     }
 
-    /// Returns the number of an object, which it defines if needed.
+    /// Returns the number of an object, and defines it if needed.
     pub(in crate::recording) fn object(
         &mut self,
         resource: usize,
@@ -186,7 +186,7 @@ impl JournalWriter {
         number
     }
 
-    /// Returns the number of an author plus 1, which it defines if needed.
+    /// Returns the number of an author plus 1, and defines it if needed.
     pub(in crate::recording) fn author(&mut self, author: &Author) -> u32 {
         if let Some(number) = self.authors.get(author) {
             return *number;
@@ -199,7 +199,7 @@ impl JournalWriter {
         number
     }
 
-    /// Returns the number of columns, which it defines if needed.
+    /// Returns the number of columns, and defines them if needed.
     pub(in crate::recording) fn columns(&mut self, columns: &Arc<[Column]>) -> usize {
         let (number, is_new) = self.tables.add_columns(columns);
         if is_new {
@@ -209,7 +209,7 @@ impl JournalWriter {
         number
     }
 
-    /// Appends a change. Its time is not before that of the last entry.
+    /// Appends a change. Its time must not be before that of the last entry.
     pub(in crate::recording) fn change(&mut self, change: &NewChange<'_>) {
         let NewChange { received, version, object, flags, author, row, body } = *change;
         let out = &mut self.pending;
@@ -227,7 +227,7 @@ impl JournalWriter {
         self.appended(received);
     }
 
-    /// Appends an item that is not a change. Its time is not before that of the last entry.
+    /// Appends an item that is not a change. Its time must not be before that of the last entry.
     pub(in crate::recording) fn item(&mut self, item: &Item, received: i64) {
         if let Item::Mark(mark) = item {
             self.resource(&mark.resource);
@@ -247,7 +247,7 @@ impl JournalWriter {
         self.entries += 1;
     }
 
-    /// Writes what was appended as one chunk. The caller makes it durable with [`JournalWriter::sync`].
+    /// Writes the appended records as one chunk. [`JournalWriter::sync`] makes it durable.
     pub(in crate::recording) fn write(&mut self) -> io::Result<()> {
         if self.pending.is_empty() {
             return Ok(());
@@ -266,7 +266,7 @@ impl JournalWriter {
         self.file.write_all(&chunk)?;
         self.length += chunk.len() as u64;
         self.text_length += self.pending.len() as u64;
-        // A list of huge objects must not hold its buffer until the end.
+        // The large buffer that a list of huge objects needs is freed here.
         self.pending.clear();
         self.pending.shrink_to(1 << 20);
         self.pending_entries = 0;

@@ -103,8 +103,8 @@ impl Keyframe {
         Ok(all)
     }
 
-    /// Reads the texts of the objects for which `wanted` returns true, and passes each to `receive` with the number of its
-    /// object and the object's own version, if that is another than the one of the columns.
+    /// Reads the texts of the objects for which `wanted` returns true, and passes each to `receive` with the number
+    /// of its object and the object's own version, if it differs from the one in the columns.
     pub(in crate::recording) fn bodies(
         &self,
         resource: &ApiResource,
@@ -150,12 +150,12 @@ impl Keyframe {
         }
     }
 
-    /// Returns the position of a block of rows.
+    /// Returns the error of an invalid row.
     pub(in crate::recording) fn invalid_row(&self) -> FileError {
         self.access.damaged(0, "a row is invalid")
     }
 
-    /// Returns the error of a text that is not that of its object.
+    /// Returns the error of a text that belongs to another object.
     pub(in crate::recording) fn invalid_object(&self) -> FileError {
         self.access.damaged(0, "a text is not that of its object")
     }

@@ -19,7 +19,7 @@ use crate::recording::segment::{
 use crate::recording::tables::Tables;
 use crate::recording::tracked::Tracked;
 
-/// A group of objects ends at this number or at this length of frames.
+/// The number of objects, and the length of their frames, at which a group ends.
 const GROUP: usize = 256;
 const GROUP_BYTES: usize = 256 << 10;
 
@@ -91,7 +91,7 @@ fn put_positions(positions: &[Position], tables: &Tables, out: &mut Vec<u8>) {
     }
 }
 
-/// A group of objects that is complete.
+/// A complete group of objects.
 struct Done {
     first: usize,
     columns: Vec<(u64, u64, u64)>,
@@ -104,8 +104,8 @@ struct Done {
 struct Group {
     bodies: Vec<u8>,
     rows: Vec<u8>,
-    /// For each object: version, length of the body with whether it begins with the object's own version, and length of
-    /// the row plus 1, or 0 without a row.
+    /// For each object: its version; the length of the body, and whether the body begins with the object's own
+    /// version; and the length of the row plus 1, or 0 without a row.
     columns: Vec<(u64, u64, u64)>,
 }
 

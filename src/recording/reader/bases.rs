@@ -1,4 +1,4 @@
-//! The states of objects to which later changes refer.
+//! Reads the states of objects against which later changes are encoded.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -88,7 +88,7 @@ impl<'a> ChangeReader<'a> {
         }
     }
 
-    /// Reads a change of an object, given its state before, which becomes that after it.
+    /// Reads a change of an object. `tracked` is its state before the change, and becomes the one after it.
     pub(super) fn read(
         &mut self,
         object: usize,

@@ -17,7 +17,8 @@ use crate::recording::segment::read_header;
 /// at a time.
 const ATTEMPTS: usize = 10;
 
-/// The length up to which a journal without a readable header has no entries: its writer was killed while it was created.
+/// The length up to which a journal without a readable header has no entries: its writer was killed while it was
+/// creating the file.
 pub(in crate::recording) const MAX_EMPTY_JOURNAL: u64 = 4 << 10;
 
 /// The files of a recording.
@@ -34,7 +35,7 @@ pub(in crate::recording) struct Catalog {
 }
 
 impl Catalog {
-    /// Lists a directory. Journals that are still there are read further.
+    /// Lists a directory. Known journals are read further.
     pub(in crate::recording) fn list(
         dir: &Path,
         journals: &mut Vec<JournalReader>,
@@ -95,7 +96,7 @@ impl Catalog {
         found.filter(|segment| matches!(***segment, SegmentFile::Sealed { .. })).cloned()
     }
 
-    /// Forgets the segments before the first complete state: a writer that drops old files may not be done.
+    /// Drops the segments before the first complete state: a writer may be removing them.
     fn drop_incomplete_beginning(&mut self) {
         if self.segments.first().is_some_and(|segment| segment.first() == 0) {
             return;
@@ -131,8 +132,9 @@ impl Catalog {
         Keyframe::open(files::path_of(&self.dir, Kind::Keyframe, number))
     }
 
-    /// Returns the last keyframe up to an entry, and the number of the entry from which segments lead to the state before it.
-    /// That is later than the keyframe if a state was lost since then: from there, entries refer to nothing.
+    /// Returns the last keyframe up to an entry, and the number of the entry from which segments lead to the state
+    /// before it. That is later than the keyframe if a state was lost since then: entries after a loss refer to
+    /// nothing before it.
     pub(super) fn base(&self, number: u64) -> (Option<u64>, u64) {
         let last = |numbers: &[u64]| numbers.iter().rev().find(|before| **before <= number).copied();
         let keyframe = last(&self.keyframes);
@@ -142,7 +144,7 @@ impl Catalog {
         }
     }
 
-    /// Returns the number of the next entry from which entries refer to nothing damaged.
+    /// Returns the number of the next entry from which on entries refer to no damaged state.
     pub(super) fn next_base(&self, number: u64) -> Option<u64> {
         let next = |numbers: &[u64]| numbers.iter().find(|after| **after > number).copied();
         next(&self.keyframes).into_iter().chain(next(&self.losses)).min()
@@ -170,8 +172,8 @@ impl Catalog {
         }
     }
 
-    /// Opens the segments from the entry `from` to before the entry `to`, in order. They must follow each other without a
-    /// hole, as frames depend on the previous state.
+    /// Opens the segments from the entry `from` to before the entry `to`, in order. They must follow each other
+    /// without a hole, because frames depend on the previous state.
     pub(super) fn open_segments(&self, from: u64, to: u64) -> Result<Vec<Arc<Segment>>, FileError> {
         let start = self.segments.partition_point(|segment| segment.first() < from);
         let mut next = from;
@@ -202,7 +204,8 @@ impl Catalog {
         Ok(opened)
     }
 
-    /// Converts an error, with the times that damage makes unreadable: from the damaged file to the next keyframe.
+    /// Converts an error. Damage gets the range of time that it makes unreadable: from the damaged file to the next
+    /// keyframe.
     pub(super) fn error(&self, error: FileError) -> RecordingError {
         match error {
             FileError::Damaged(path, offset, what) => {
@@ -234,8 +237,9 @@ impl Catalog {
     }
 }
 
-/// Reads a journal, further if it is known. Returns nothing if it ends within its header: its writer was killed before the
-/// first entry. Entries that can't be read follow the others.
+/// Reads a journal, or the new entries of a known one. Returns no file if the journal ends within its header,
+/// because its writer was killed before the first entry. Unreadable entries follow the others as a file of their
+/// own.
 fn read_journal(
     path: PathBuf,
     number: u64,
@@ -256,7 +260,7 @@ fn read_journal(
             let length = path.metadata().map_or(0, |file| file.len());
             Ok(if length > MAX_EMPTY_JOURNAL { unreadable(path, reason) } else { Vec::new() })
         }
-        // The name says what the file must be.
+        // The file's name determines what it must be.
         Err(FileError::Foreign(path)) => {
             Ok(unreadable(path, "the header is that of another file".to_owned()))
         }

@@ -1,4 +1,4 @@
-//! The steps that lead to each object of a state.
+//! Chains: for each object of a state, the stored texts and differences from which it is decoded.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ pub(super) fn identity<'a>(chain: &'a Chain, own_version: Option<&'a str>) -> Id
     Identity { key: &chain.key, namespace_len: chain.namespace_len, version: chain.version, own_version }
 }
 
-/// The steps to the text of one object.
+/// The steps from which the text of one object is decoded.
 #[derive(Debug)]
 pub(super) struct Chain {
     pub(super) key: Arc<str>,
@@ -51,7 +51,7 @@ pub(super) struct SegmentLog {
     pub(super) timeline: Arc<Timeline>,
 }
 
-/// The steps to the objects of one type that exist at a moment.
+/// The chains of the objects of one type that exist at a moment.
 #[derive(Debug, Default)]
 pub(super) struct Chains {
     pub(super) keyframe: KeyframeObjects,
@@ -116,7 +116,8 @@ impl Chains {
             }
         }
         collected.of_keyframe = collected.chains.len();
-        // For a version, all changes of an object: only the last segment shows which of them are too late.
+        // For a moment that is a version, all changes of each object: only the last segment shows which of them are
+        // too late.
         let mut of_version: ChangesOfObjects = HashMap::new();
         for (number, segment) in (0u32..).zip(&cut.segments) {
             let Some(log) = log_of(segment)? else {
@@ -178,7 +179,7 @@ impl Chains {
     }
 }
 
-/// A chain that takes its next step; none if the object does not exist.
+/// A chain to which the next step is added; `None` if the object does not exist.
 struct NextStep<'a> {
     chain: &'a mut Option<Chain>,
     key: &'a Arc<str>,
@@ -223,7 +224,7 @@ impl Collected {
         self.chains.push(Some(chain));
     }
 
-    /// Passes the chain of a key to `take` until that returns `None`.
+    /// Passes the chain of a key to `take` until it returns `None`.
     fn apply(
         &mut self,
         key: &str,

@@ -1,4 +1,4 @@
-//! The state that a writer continues a recording with.
+//! The state from which a writer continues a recording.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::recording::files::FileError;
 use crate::recording::position::Position;
 use crate::recording::tracked::Tracked;
 
-/// An entry as far as the positions of watches depend on it.
+/// The parts of an entry that affect the positions of watches.
 pub(in crate::recording) enum Step {
     Item(Item),
     /// A change of the object with this namespace and name.

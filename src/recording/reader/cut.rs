@@ -1,4 +1,4 @@
-//! Finds the files of a moment.
+//! Finds the files from which the state at a moment is read.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -17,14 +17,14 @@ use crate::recording::keyframe::Keyframe;
 pub(super) enum Limit {
     /// The entries with a number below this one.
     Entries(u64),
-    /// For each object, those up to its last one with a version up to this one.
+    /// For each object, the entries up to its last one whose version is at most this one.
     Version(u64),
 }
 
 /// The parts that a state is made of: a keyframe and the segments after it, up to a limit.
 #[derive(Debug)]
 pub(super) struct Cut {
-    /// `None` for the beginning of the recording, when there was nothing.
+    /// `None` for the beginning of the recording, before the first object.
     pub(super) keyframe: Option<Arc<Keyframe>>,
     pub(super) segments: Vec<Arc<Segment>>,
     pub(super) limit: Limit,
@@ -173,7 +173,7 @@ impl Catalog {
         found.map_err(|error| self.error(error))
     }
 
-    /// Returns the number of segments that begin at a time or before it. Reads few headers of many.
+    /// Returns the number of segments that begin at a time or before it. A binary search, which reads few headers.
     fn first_after(&self, milliseconds: i64) -> Result<usize, FileError> {
         let (mut low, mut high) = (0, self.segments.len());
         while low < high {

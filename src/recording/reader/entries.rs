@@ -12,7 +12,7 @@ use crate::recording::entry::{Entry, EntryFilter};
 use crate::recording::error::RecordingError;
 use crate::recording::files::FileError;
 
-/// The segments after the current one whose states are read with its own.
+/// The number of segments after the current one whose states are read together with its own.
 const READ_AHEAD: usize = 7;
 
 /// The entries of a range of time, in recorded order.
@@ -34,7 +34,7 @@ pub struct Entries {
 
 impl Entries {
     pub(super) fn new(catalog: Arc<Catalog>, filter: EntryFilter, from: u64, to: u64) -> Self {
-        // The segment is read from its beginning: later entries refer to earlier ones.
+        // The segment is read from its beginning, because later entries refer to earlier ones.
         let before = catalog.segments.iter().rev().find(|segment| segment.first() <= from);
         let next = before.map_or(from, |segment| segment.first());
         Self { catalog, filter, from, to, next, states: States::new(), current: None }
@@ -65,8 +65,8 @@ impl Entries {
         }
     }
 
-    /// Reads the states before the segment of objects that it changes and that were not read yet. Those that the next
-    /// segments need are read with them: each time, much else is read too.
+    /// Reads the states, before a segment, of the objects that it changes, if they were not read yet. The states
+    /// that the next segments need are read with them, because each read decodes much other data too.
     fn load_bases(&mut self, entries: &SegmentEntries) -> Result<(), FileError> {
         let first = entries.segment().header().first;
         let mut missing = Missing::new();
@@ -79,7 +79,7 @@ impl Entries {
         entries.collect_bases(&self.states, &mut seen, &mut missing);
         let later = self.catalog.segments.iter().filter(|segment| segment.first() > first);
         for file in later.take_while(|segment| segment.first() < self.to).take(READ_AHEAD) {
-            // An error is returned when it is that segment's turn.
+            // The error is returned when the iterator reaches that segment.
             let Ok(segment) = file.open() else { break };
             let Ok(next) = SegmentEntries::open(segment, &self.catalog.context, &self.filter) else { break };
             next.collect_bases(&self.states, &mut seen, &mut missing);

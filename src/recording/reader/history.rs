@@ -12,7 +12,7 @@ use crate::recording::files::FileError;
 type Versions = Vec<Result<Entry, RecordingError>>;
 
 impl Catalog {
-    /// Returns the changes of one object in order. Only segments that have some are read further than their tables. A damaged
+    /// Returns the changes of one object in order. Of a segment without any, only the tables are read. A damaged
     /// part is one error; the versions continue at the next keyframe.
     pub(super) fn versions(
         &self,
@@ -36,8 +36,8 @@ impl Catalog {
         Ok(versions)
     }
 
-    /// Appends the versions from an entry on, before which the state is known. Returns an error with the number of the first
-    /// entry that can't be read.
+    /// Appends the versions from an entry on, before which the state is known. Returns an error with the number of
+    /// the first entry that can't be read.
     fn versions_from(
         &self,
         start: u64,

@@ -1,4 +1,4 @@
-//! A recording that is read.
+//! A recording that is open for reading.
 
 use std::fs;
 use std::io;
@@ -19,10 +19,10 @@ use crate::recording::files;
 use crate::recording::journal::JournalReader;
 use crate::recording::usage::Usage;
 
-/// A recording that is read. Any number of readers may read while a writer writes.
+/// A recording that is open for reading. Any number of readers may read while a writer writes.
 ///
-/// It shows the entries that were there when it was opened or [refreshed](Self::refresh). Opening reads the journal and
-/// the headers of few files.
+/// It shows the entries that existed when it was opened or [refreshed](Self::refresh). Opening reads the journal
+/// and the headers of few files.
 #[derive(Debug)]
 pub struct Recording {
     catalog: Arc<Catalog>,
@@ -33,8 +33,8 @@ impl Recording {
     /// Returns the contexts recorded in a directory, sorted, with the directory of each.
     ///
     /// # Errors
-    /// [`RecordingError::Io`] when the directory can't be read. Directories that are no recordings are left out; a recording
-    /// that can't be read is included, with the context that its directory is named after.
+    /// [`RecordingError::Io`] when the directory can't be read. Directories without a recording are left out; a
+    /// recording that can't be read is included, with the context that its directory is named after.
     pub fn contexts(dir: &Path) -> Result<Vec<(String, PathBuf)>, RecordingError> {
         let failed = |source: io::Error| RecordingError::Io { path: dir.to_owned(), source };
         let mut contexts = Vec::new();
@@ -65,7 +65,8 @@ impl Recording {
         Ok(Self { catalog, journals })
     }
 
-    /// Reads what was appended since the recording was opened or refreshed, and returns whether there is something.
+    /// Reads the entries that were appended since the recording was opened or refreshed, and returns whether there
+    /// are any.
     ///
     /// # Errors
     /// [`RecordingError`] when the files can't be read.
@@ -89,8 +90,8 @@ impl Recording {
         &self.catalog.context
     }
 
-    /// Returns the time of the first complete state: that of the first entry, or of the oldest keyframe if older entries were
-    /// dropped.
+    /// Returns the time of the first complete state: that of the first entry, or of the oldest keyframe if older
+    /// entries were dropped.
     #[must_use]
     pub fn beginning(&self) -> Option<Timestamp> {
         self.catalog.beginning()
@@ -110,7 +111,8 @@ impl Recording {
         self.read(|catalog| catalog.resources().map_err(|error| catalog.error(error)))
     }
 
-    /// Returns the state at a moment. Its objects are read when they are requested. A time after the last entry is the end.
+    /// Returns the state at a moment. Its objects are read when they are requested. A time after the last entry
+    /// selects the end.
     ///
     /// # Errors
     /// [`RecordingError::BeforeBeginning`], and others when the files can't be read or are damaged.
@@ -174,8 +176,8 @@ impl Recording {
         self.versions(resource, namespace, name)?.into_iter().collect()
     }
 
-    /// Returns the changes of one object as [`Recording::history`] does, with one error in the place of each damaged part. After
-    /// it, the versions continue at the next keyframe.
+    /// Returns the changes of one object as [`Recording::history`] does, with one error in place of each damaged
+    /// part. After it, the versions continue at the next keyframe.
     ///
     /// # Errors
     /// [`RecordingError`] when the files can't be read.
@@ -188,7 +190,7 @@ impl Recording {
         self.read(|catalog| catalog.versions(resource, namespace, name))
     }
 
-    /// Reads from the listed files, and once more from those that are there now if a writer has dropped one meanwhile.
+    /// Reads from the listed files. If a writer has dropped one meanwhile, lists the files again and retries once.
     fn read<T>(
         &self,
         read: impl Fn(&Arc<Catalog>) -> Result<T, RecordingError>,

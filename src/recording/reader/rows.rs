@@ -18,7 +18,8 @@ use crate::recording::tracked::RowTemplate;
 type ReceiveRow<'a> = dyn FnMut(usize, &[u8], &[Arc<[Column]>]) -> Option<()> + 'a;
 
 impl Chains {
-    /// Returns the objects with their names, versions and rows. `None` if a row can only be rendered with its body.
+    /// Returns the objects with their names, versions and rows, or `None` if a row can only be rendered with its
+    /// body.
     pub(super) fn rows(
         &self,
         cut: &Cut,

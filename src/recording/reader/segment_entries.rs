@@ -75,8 +75,8 @@ impl SegmentEntries {
         &self.segment
     }
 
-    /// Collects the objects whose first change refers to a state that is not known: neither in `states`, nor changed in an
-    /// earlier segment, the objects of which are in `seen`.
+    /// Collects the objects whose first change refers to a state that is neither in `states` nor one after an
+    /// earlier segment. `seen` has the objects of earlier segments.
     pub(super) fn collect_bases(
         &self,
         states: &States,

@@ -53,7 +53,7 @@ impl SegmentFile {
         }
     }
 
-    /// Returns the header; that of a journal as if it was sealed now.
+    /// Returns the header; for a journal, the one that it would have as a sealed segment.
     pub(super) fn header(&self) -> Result<&Header, FileError> {
         match self {
             Self::Journal(segment) => Ok(segment.header()),
@@ -217,7 +217,7 @@ impl Segment {
         }
     }
 
-    /// Returns the changes of an object, with others of its type. `None` if there are none.
+    /// Returns the changes of an object, and possibly others of its type. `None` if there are none of the object.
     pub(super) fn log_of(&self, resource: &ApiResource, key: &str) -> Result<Option<TypeLog>, FileError> {
         match self {
             Self::Sealed(sealed) => sealed.log_of(resource, key),

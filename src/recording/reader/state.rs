@@ -19,7 +19,7 @@ use crate::recording::files::FileError;
 use crate::recording::payload::ingest;
 use crate::recording::tracked::with_row;
 
-/// The state at one moment. Objects are read when they are requested, those of each resource on their own.
+/// The state at one moment. Objects are read when they are requested, one resource at a time.
 pub struct State {
     catalog: Arc<Catalog>,
     cut: Cut,
@@ -30,7 +30,8 @@ impl State {
         Self { catalog, cut }
     }
 
-    /// Returns the time of the moment; that of the last entry for the end and beyond it. `None` if nothing is recorded.
+    /// Returns the time of the moment; for the end and times after it, that of the last entry. `None` if nothing is
+    /// recorded.
     #[must_use]
     pub fn time(&self) -> Option<Timestamp> {
         self.cut.time
@@ -66,8 +67,8 @@ impl State {
         highest
     }
 
-    /// Returns the objects of a resource, in one namespace or in all, sorted by namespace and name. They carry their rows, if
-    /// those are recorded, with ages as of the moment.
+    /// Returns the objects of a resource, in one namespace or in all, sorted by namespace and name. They carry
+    /// their rows, if those are recorded, with ages as of the moment.
     ///
     /// # Errors
     /// [`RecordingError`] when the files can't be read or are damaged.
@@ -93,8 +94,9 @@ impl State {
         Ok(objects)
     }
 
-    /// Returns the objects of a resource with their names, versions and rows only: bodies are not read. `None` if an object
-    /// has no recorded row, or one that repeats its body, as those of events do: [`State::objects`] returns these.
+    /// Returns the objects of a resource with only their names, versions and rows, without reading bodies. Returns
+    /// `None` if an object has no recorded row, or one that needs its body, as events do: [`State::objects`]
+    /// returns these.
     ///
     /// # Errors
     /// [`RecordingError`] when the files can't be read or are damaged.
@@ -106,7 +108,7 @@ impl State {
         let read = || {
             let chains =
                 Chains::collect(&self.cut, resource, |key, length| in_namespace(key, length, namespace))?;
-            // The object's own version stands in its body.
+            // The object's own version is stored in its body.
             if chains.objects.iter().any(|chain| chain.row.is_none() || chain.has_own_version) {
                 return Ok(None);
             }

@@ -15,14 +15,14 @@ use crate::recording::log::{LogEntry, Payload};
 use crate::recording::payload::split_version;
 use crate::recording::segment::Siblings;
 
-/// Makes something of the number of a chain, the object's own version, if that is another than the one of the columns, and its
-/// text. Returns `None` for a text that can't be right.
+/// Creates a value from the number of a chain, the object's own version, if it differs from the one in the columns,
+/// and its text. Returns `None` for an invalid text.
 type Make<'a, T> = dyn Fn(usize, Option<&str>, &[u8]) -> Option<T> + Sync + 'a;
 
-/// Receives what [`Make`] does.
+/// Receives the same arguments as [`Make`].
 type ReceiveText<'a> = dyn FnMut(usize, Option<&str>, &[u8]) -> Option<()> + 'a;
 
-/// The objects for which another thread is worthwhile, and the most threads.
+/// The number of objects that justify another thread, and the maximum number of threads.
 const OBJECTS_PER_THREAD: usize = 1000;
 const MAX_THREADS: usize = 4;
 
@@ -34,7 +34,7 @@ pub(super) struct Text {
 }
 
 impl Chains {
-    /// Decodes the text of each chain, and returns what `make` makes of them, in no order.
+    /// Decodes the text of each chain, and returns the values that `make` creates, in no particular order.
     pub(super) fn decode<T: Send>(
         &self,
         cut: &Cut,
@@ -174,8 +174,8 @@ impl<'a> Bodies<'a> {
         self.log.timeline.versions[self.log.log.entries[number as usize].index as usize]
     }
 
-    /// Writes the text of an entry, given the previous text of its object, and returns the object's own version if the entry
-    /// has one.
+    /// Writes the text of an entry, given the previous text of its object. Returns the object's own version if the
+    /// entry has one.
     pub(super) fn decode(
         &mut self,
         number: u32,

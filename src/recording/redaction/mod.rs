@@ -1,7 +1,7 @@
 //! Redaction: confidential values become keyed hashes before an object is stored or recorded.
 //!
-//! Equal values have equal hashes under one key, so that a change of a value stays visible. Without the key, a value can't
-//! be found by hashing guesses.
+//! Equal values have equal hashes under one key, so that a change of a value stays visible. Without the key, a
+//! value can't be found by hashing guesses.
 
 mod row;
 #[cfg(test)]
@@ -38,9 +38,10 @@ pub enum SecretValues {
 
 /// Removes confidential values from objects.
 ///
-/// The values of Secrets are those of `data` and `stringData`. Further fields are given by paths, for all types. The copy of
-/// a value in the annotation `kubectl.kubernetes.io/last-applied-configuration` and in table cells is removed too. A text,
-/// number or boolean becomes the text of a hash; in `data` it is valid base64. Of objects and arrays, each value does.
+/// The values of Secrets are those of `data` and `stringData`. Further fields are given by paths, for all types.
+/// The copies of a value in the annotation `kubectl.kubernetes.io/last-applied-configuration` and in table cells
+/// are removed too. A string, number or boolean is replaced by a hash as a string, which is valid base64 in `data`.
+/// In objects and arrays, each value is replaced.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -80,8 +81,8 @@ impl Redaction {
         }
     }
 
-    /// Returns the object without confidential values; itself if it can't have any. An object whose text can't be read has
-    /// no more than its names, UID and version afterwards.
+    /// Returns the object without confidential values, or the object itself if it can't have any. If its text can't
+    /// be read, only its names, UID and version are left.
     #[must_use]
     pub fn object(&self, object: &Arc<Object>) -> Arc<Object> {
         let type_meta = object.type_meta();
@@ -118,7 +119,7 @@ impl Redaction {
             let text = serde_json::from_str::<String>(value).unwrap_or_default();
             let manifest = Some(text.trim()).filter(|text| text.starts_with('{'));
             let manifest = manifest.and_then(|text| self.fields(text, hides_data, removed).ok());
-            // One that is no manifest may hold anything.
+            // A value that is not a manifest may contain anything.
             manifest.map_or_else(|| self.hash_of_json(value, removed), |manifest| quoted(&manifest))
         })
     }
@@ -194,7 +195,7 @@ impl fmt::Debug for Redaction {
     }
 }
 
-/// Returns whether a value is the hash of another redaction, which stays as it is: values that were equal stay equal.
+/// Returns whether a value is the hash of another redaction. It is kept, so that equal values stay equal.
 fn is_redacted(value: &[u8]) -> bool {
     let hash = value.strip_prefix(MARKER.as_bytes());
     hash.is_some_and(|hash| hash.len() == 2 * HASH_BYTES && hash.iter().all(u8::is_ascii_hexdigit))
@@ -204,7 +205,7 @@ fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
-/// Returns an object that has no more than its names, UID and version.
+/// Returns a copy of an object with its names, UID and version only.
 fn names_only(object: &Object) -> Object {
     let type_meta = object.type_meta();
     let mut metadata = serde_json::json!({

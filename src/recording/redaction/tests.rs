@@ -150,8 +150,8 @@ fn bytes_in(dir: &Path) -> Vec<Vec<u8>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// A value that reached a recorder is neither in its files nor, as text or base64, in anything that the recording returns:
-    /// bodies, states before a change, and cells.
+    /// A value that was passed to a recorder is neither in its files nor, as text or base64, in anything that the
+    /// recording returns: bodies, states before a change, and cells.
     #[test]
     fn no_plain_value_is_left(value in "[a-z0-9 \"\\\\é/]{12,40}", bytes in proptest::bool::ANY) {
         let redaction = redaction(SecretValues::Hash, &["spec.note", "spec.count"]);

@@ -1,4 +1,4 @@
-//! The fields of events, of which the cells of their rows consist.
+//! The fields of events, from which the cells of their rows are composed.
 
 use std::borrow::Cow;
 
@@ -37,7 +37,7 @@ pub(super) const CREATION: usize = 1;
 pub(super) const LAST_SEEN: [usize; 6] = [18, 16, 20, 15, 19, 17];
 pub(super) const FIRST_SEEN: [usize; 3] = [15, 19, 17];
 
-/// Values shorter than this are only found as a whole cell.
+/// Values shorter than this are only recognized as a whole cell.
 const MIN_PIECE: usize = 3;
 
 /// A part of a cell.
@@ -145,7 +145,7 @@ impl<'a> EventFields<'a> {
         let all = (0..FIELDS.len()).filter_map(of).filter(|(number, length)| {
             *length >= MIN_PIECE && self.get(*number).is_some_and(|value| text.starts_with(value))
         });
-        // The first of equal ones, so that events of one kind have the same template.
+        // The first of equally long ones, so that events of one kind have the same template.
         all.rev().max_by_key(|(_, length)| *length)
     }
 }

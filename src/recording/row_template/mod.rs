@@ -1,9 +1,10 @@
-//! Rows as templates: cells whose ages are computed again for another time.
+//! Row templates: the cells of table rows, whose ages are computed again for another time.
 //!
-//! A template is a byte that says whether it needs the body, then its cells. A cell is a text; the object's name; an age
-//! between two texts, with the time from which it is counted; or, for events, values of the body, or an age since one. The
-//! time of an age stands in the template, so that a row is rendered without the body of its object, and a row in which only
-//! ages have changed has the same template. Rows of events repeat their bodies, and are read with them.
+//! A template is a byte that indicates whether it needs the body, then its cells. A cell is a text; the object's
+//! name; an age between two texts, with the time from which it is counted; or, for events, values of the body, or
+//! an age since one. Because the template has the time of an age, a row is rendered without the body of its object,
+//! and a row in which only ages have changed has the same template. The rows of events repeat values of their
+//! bodies, and are read together with them.
 
 mod event;
 mod times;
@@ -31,8 +32,8 @@ const NAME: u64 = 2;
 const PIECES: u64 = 3;
 const FIELD_AGE: u64 = 4;
 
-/// Returns the template of a row that was received with its object. An age that no time of the object explains stays a
-/// text.
+/// Returns the template of a row that was received with its object. An age that matches no time of the object stays
+/// a text.
 pub(in crate::recording) fn to_template(row: &Row, object: &Object, received: Timestamp) -> Vec<u8> {
     let json = object.json();
     let received = received.as_second();
@@ -122,8 +123,8 @@ enum Cell<'a> {
     Age(i64, &'a str, &'a str),
 }
 
-/// Returns the row of a template with ages as of a time, or `None` if the template is damaged. The object has its body if the
-/// template needs it.
+/// Returns the row of a template with ages as of a time, or `None` if the template is damaged. The object must have
+/// its body if the template needs it.
 pub(in crate::recording) fn render(
     template: &[u8],
     columns: &Arc<[Column]>,
@@ -195,7 +196,7 @@ fn age_in(column: &Column, cell: &str, kind: &str) -> Option<(Range<usize>, Sinc
     let age = &cell[range.clone()];
     let is_age =
         age.starts_with(|first: char| first.is_ascii_digit()) && age.ends_with(['s', 'm', 'h', 'd', 'y']);
-    // The time lies in the future of a clock that is behind.
+    // The server prints `<invalid>` for a time in the future, as its clock may be behind.
     (is_age || age == "<invalid>").then_some((range, since))
 }
 

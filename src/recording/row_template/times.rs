@@ -54,7 +54,7 @@ impl<'a> Times<'a> {
         let created = || named(b"creationTimestamp").next().filter(explains);
         match since {
             Since::Creation => created(),
-            // The server prints the last one of all containers.
+            // The server prints the latest restart of all containers.
             Since::LastRestart => named(b"lastState.finishedAt").max().filter(explains),
             Since::Start if named(b"completionTime").next().is_some() => None,
             Since::Start => last(b"startTime").filter(explains),

@@ -1,4 +1,4 @@
-//! The columns of a segment, in chunks that can be decoded alone.
+//! The columns of a segment, in chunks that can be decoded independently.
 
 use crate::recording::bytes::{Cursor, put_number, put_signed};
 use crate::recording::flags::Flags;
@@ -60,7 +60,7 @@ pub(super) fn put_entries(entries: &[LogEntry], out: &mut Vec<u8>) {
     with_row.for_each(|entry| put_number(out, entry.row.len.into()));
 }
 
-/// Takes the columns of a chunk. The places of the payloads have only their lengths.
+/// Takes the columns of a chunk. Of the places of the payloads, only the lengths are set.
 pub(super) fn take_entries(cursor: &mut Cursor<'_>, entries: &mut Vec<LogEntry>) -> Option<()> {
     let count = cursor.take_number()?;
     let start = entries.len();

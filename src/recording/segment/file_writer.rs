@@ -3,10 +3,11 @@
 use super::footer::{BlockRef, Footer};
 use crate::recording::block::write_block;
 
-/// The level of compression. It takes 4 % less than level 9 for 30 µs more per version, in the background.
+/// The level of compression. Compared with level 9, it saves 4 % and costs 30 µs more per version, in the
+/// background.
 const LEVEL: i32 = 17;
 
-/// A block that waits for its turn: it takes a fraction of the memory of its payload.
+/// A compressed block that is not appended yet: it takes a fraction of the memory of its payload.
 pub(in crate::recording) struct Compressed {
     bytes: Vec<u8>,
     first: usize,
@@ -21,7 +22,8 @@ impl Compressed {
     }
 }
 
-/// A file that is being written: its parts in order. Joined, a keyframe would take several times its length.
+/// A file that is being written, as its parts in order. Joining them would take several times the memory of a
+/// keyframe.
 pub(in crate::recording) struct FileWriter {
     parts: Vec<Vec<u8>>,
     length: u64,
@@ -38,7 +40,7 @@ impl FileWriter {
         self.append(Compressed::new(tag, payload, first))
     }
 
-    /// Appends a block that was compressed before its turn.
+    /// Appends a block that was compressed earlier.
     pub(in crate::recording) fn append(&mut self, block: Compressed) -> BlockRef {
         let (offset, length) = (self.length, block.bytes.len() as u64);
         let first = u32::try_from(block.first).unwrap_or(u32::MAX);

@@ -1,4 +1,4 @@
-//! Makes a sealed segment of a journal.
+//! Seals a journal: converts it to a segment.
 
 use std::cmp::Reverse;
 
@@ -27,7 +27,7 @@ type Change = (u32, u32, RawChange);
 /// The entries of a journal: their times, the changes of each object, and the other items with their numbers.
 type Split<'a> = (Timeline, Vec<Vec<Change>>, Vec<(u32, &'a Item)>);
 
-/// Returns the parts of the segment with the entries of a journal, which must have some.
+/// Returns the parts of the segment with the entries of a journal. The journal must have at least one entry.
 pub(in crate::recording) fn seal(journal: &Journal) -> Vec<Vec<u8>> {
     let (timeline, changes, items) = split(journal);
     let mut out = Vec::new();

@@ -34,7 +34,7 @@ pub(in crate::recording) fn read_header(
         let bytes = access.read(0, length.min(access.len()))?;
         match Header::read(&bytes, kind) {
             Ok((header, length)) => return Ok((header, length as u64)),
-            // The name says what the file must be.
+            // The file's name determines what it must be.
             Err(HeaderError::Foreign) => return Err(access.damaged(0, "the header is that of another file")),
             Err(error) if length > HEADER_READ => return Err(FileError::of_header(access.path(), &error)),
             Err(_) => {}
@@ -94,7 +94,7 @@ impl Sealed {
         self.access.len()
     }
 
-    /// Returns the damage of bytes whose checksum is valid.
+    /// Returns the error of invalid bytes whose checksum is valid.
     pub(in crate::recording) fn invalid(&self, offset: u64, what: &str) -> FileError {
         self.access.damaged(offset, what)
     }
@@ -182,7 +182,8 @@ impl Sealed {
         Ok(Some(log))
     }
 
-    /// Returns the changes of an object with those around it: all that begin in the same blocks. `None` if there are none.
+    /// Returns the changes of an object and of its neighbours in the same blocks, or `None` if there are none of
+    /// the object.
     pub(in crate::recording) fn log_of(
         &self,
         resource: &ApiResource,
@@ -214,7 +215,7 @@ impl Sealed {
         Ok(None)
     }
 
-    /// Reads the columns of a range of entries, that of the names.
+    /// Reads the columns of the entries in a range, to which the names in `log` belong.
     fn take_columns(
         &self,
         of_type: &TypeFooter,
@@ -317,8 +318,8 @@ impl Sealed {
     }
 }
 
-/// Sets the places of payloads, which follow each other within the blocks of their entries. Of the block that begins before
-/// the first entry, they are wrong.
+/// Sets the places of payloads, which follow each other within the blocks of their entries. The places in a block
+/// that begins before the first entry are wrong.
 fn place(
     entries: &mut [LogEntry],
     first: usize,

@@ -1,9 +1,9 @@
-//! Whole texts as differences from their predecessors.
+//! Whole texts, each stored as its difference from the previous whole text of its block.
 
 use crate::recording::frame::{FrameContext, FrameWriter, read_frame};
 
-/// Writes whole texts. The base of each is the previous whole text of the same block; the object's name is known from the
-/// names of the file. A block can therefore be decoded alone.
+/// Writes whole texts. The base of each is the previous whole text of the same block, and the object's name is
+/// known from the names of the file. A block can therefore be decoded independently.
 #[derive(Default)]
 pub(in crate::recording) struct Sibling {
     writer: FrameWriter,
@@ -13,7 +13,7 @@ pub(in crate::recording) struct Sibling {
 }
 
 impl Sibling {
-    /// Begins another block.
+    /// Starts a new block.
     pub(in crate::recording) fn clear(&mut self) {
         self.text.clear();
         (self.version, self.name_len) = (0, 0);

@@ -25,7 +25,8 @@ pub(super) struct Collection {
     cache: Mutex<Cache>,
 }
 
-/// The objects that were read, by namespace; `None` for all. At most twice the objects, since each is in one namespace.
+/// The objects that were read, by namespace; `None` for all. They are at most twice the collection: each object is
+/// in one namespace.
 #[derive(Default)]
 struct Cache {
     objects: HashMap<Option<Box<str>>, Items>,

@@ -12,9 +12,8 @@ use super::kinds::RecordedKinds;
 pub(super) struct Documents(BTreeMap<Arc<str>, Bytes>);
 
 impl Documents {
-    /// Creates the documents. Aggregated discovery loses the verbs with which resources that were not recorded could be
-    /// listed and watched, so that clients that read all types request only the recorded ones. All other documents are
-    /// served as they were recorded.
+    /// Creates the documents. In aggregated discovery, unrecorded resources lose the verbs to list and watch, so
+    /// that clients that read all types request only the recorded ones. All other documents are served as recorded.
     pub(super) fn new(mut documents: BTreeMap<Arc<str>, Bytes>, kinds: &RecordedKinds) -> Self {
         for path in ["/api", "/apis"] {
             if let Some(body) = documents.get_mut(path)

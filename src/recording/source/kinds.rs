@@ -1,4 +1,4 @@
-//! The resources that a recording has: those of the recorded discovery documents, and those of the recorded objects.
+//! The resources of a recording: those in the recorded discovery documents, and those of the recorded objects.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

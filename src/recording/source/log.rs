@@ -11,9 +11,9 @@ const LIMIT: usize = 8192;
 
 /// The changes of one collection, each with a position.
 ///
-/// A relist reports changes in any order of their versions, so that these can't be the positions. Positions grow by at
-/// least one and are never below the version of the changed object: a client that continues after the version of an object
-/// misses nothing, and may receive a change again.
+/// A relist reports changes in any order of their versions, so versions can't serve as positions. Positions grow by
+/// at least one and are never below the version of the changed object: a client that continues after the version of
+/// an object misses nothing, and may receive a change again.
 pub(super) struct ChangeLog {
     /// A std mutex, held for one append or for a copy of at most [`LIMIT`] changes.
     state: Mutex<State>,
@@ -86,7 +86,8 @@ impl ChangeLog {
         }
     }
 
-    /// Returns the objects at a position, and the position, from those at the beginning. `None` selects the last position.
+    /// Applies the changes up to a position to the objects at the beginning, and returns the resulting objects and
+    /// the position. `None` selects the last position.
     pub(super) fn apply(&self, items: &Items, position: Option<u64>) -> Result<(Items, u64), Compacted> {
         let (overlay, position) = {
             let state = self.lock();

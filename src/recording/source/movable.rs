@@ -13,12 +13,12 @@ use crate::server::source::{
     Change, CollectionRange, Compacted, Kind, KindId, ReadError, Snapshot, Source, StoredObject, Unreadable,
 };
 
-/// The source.
+/// A recording as the source of a server. Its moment can be moved.
 pub(super) struct MovablePast {
     /// A std lock, held for a copy or an exchange.
     current: RwLock<Current>,
-    /// The group, version and plural of each collection, whose number stays the same at all moments. A std mutex, held for
-    /// a look-up or an insertion; bounded by the recorded resources.
+    /// The group, version and plural of each collection, whose number stays the same at all moments. A std mutex,
+    /// held for a look-up or an insertion; bounded by the recorded resources.
     collections: Mutex<Vec<[String; 3]>>,
     /// Counts changes and moves, and wakes watches.
     progress: watch::Sender<u64>,
@@ -76,7 +76,7 @@ impl MovablePast {
         self.clock.set(past.time().unwrap_or(Timestamp::UNIX_EPOCH));
     }
 
-    /// Shows a time, unless the moment was moved since `past` was current.
+    /// Sets the shown time, unless the moment was moved since `past` was current.
     pub(super) fn show(&self, past: &Arc<Past>, time: Timestamp) {
         let current = self.current.read().unwrap_or_else(PoisonError::into_inner);
         if Arc::ptr_eq(&current.past, past) {

@@ -54,7 +54,8 @@ impl Mover {
         &self.source
     }
 
-    /// Moves to another moment. What was recorded meanwhile can be reached. Watches end as expired.
+    /// Moves to another moment, which may be one that was recorded since the recording was opened. Watches end as
+    /// expired.
     pub(super) fn move_to(&self, moment: Moment) -> Result<(), RecordingError> {
         let past = opened(&self.dir, moment, self.speed)?;
         self.replay_from(self.source.move_to(past));
@@ -93,7 +94,7 @@ fn opened(dir: &Path, moment: Moment, speed: Option<ReplaySpeed>) -> Result<Past
     if speed.is_none() {
         return Past::open(recording, moment);
     }
-    // The state of a version is no prefix of the entries.
+    // The state at a version does not correspond to a prefix of the entries.
     let moment = match moment {
         Moment::Version(_) => recording.state(moment)?.time().map_or(Moment::End, Moment::Time),
         moment => moment,

@@ -30,8 +30,8 @@ const TOKEN_BYTES: usize = 32;
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct NetworkOptions {
-    /// The address to listen on; the port 0 selects a free one. It must be an address of this machine, not the one that
-    /// stands for all of them, because the certificate is for this address.
+    /// The address to listen on; the port 0 selects a free one. It must be an address of this machine, not the
+    /// unspecified address, because the certificate is for this address.
     pub address: SocketAddr,
     /// The moment to serve.
     pub moment: Moment,
@@ -49,9 +49,9 @@ setters!(NetworkOptions { address: SocketAddr, moment: Moment, replay: Option<Re
 
 /// A running server of a recording on a network address, with TLS. Dropping it stops it.
 ///
-/// It serves what [`RecordedServer`](super::RecordedServer) serves, to clients that send its token: watches see the replay,
-/// and access reviews allow reads. `POST /kdelta/moment` with `{"to": "2026-11-24T03:12:00Z"}` moves the moment; watches
-/// then end as expired.
+/// It serves the same data as [`RecordedServer`](super::RecordedServer) to clients that send its token: watches
+/// receive the replay, and access reviews allow reads. `POST /kdelta/moment` with `{"to": "2026-11-24T03:12:00Z"}`
+/// moves the moment; watches then end as expired.
 pub struct NetworkServer {
     address: SocketAddr,
     certificate: String,
@@ -103,7 +103,7 @@ impl NetworkServer {
         format!("https://{}", self.address)
     }
 
-    /// Returns the certificate in PEM, which signs itself.
+    /// Returns the self-signed certificate in PEM.
     #[must_use]
     pub fn certificate(&self) -> &str {
         &self.certificate

@@ -19,7 +19,8 @@ use crate::server::source::{
     Change, CollectionRange, Compacted, Kind, ReadError, Snapshot, StoredObject, Unreadable, object_key,
 };
 
-/// The collections of a recording at one moment. Their files are read within requests, which take as long as the reads.
+/// The collections of a recording at one moment. Their files are read within requests, which take as long as the
+/// reads.
 pub(super) struct Past {
     recording: Recording,
     kinds: RecordedKinds,
@@ -28,7 +29,7 @@ pub(super) struct Past {
     /// The resource of the recorded definitions of custom resources.
     definitions: Option<Arc<ApiResource>>,
     now: Reading,
-    /// The last version that was requested of those before the moment. A std mutex, held for a look-up or an exchange.
+    /// The last requested version among those before the moment. A std mutex, held for a look-up or an exchange.
     earlier: Mutex<Option<Arc<Reading>>>,
     /// The changes of each collection since the moment; `None` if the moment stands still.
     replayed: Option<Vec<ChangeLog>>,
@@ -59,7 +60,8 @@ impl Past {
         Self::new(recording, state, &resources, Rows::Recorded)
     }
 
-    /// Opens a recording at a moment from which on it is replayed. Types that are recorded later exist from the beginning.
+    /// Opens a recording for a replay that starts at a moment. Types that are recorded later exist from the
+    /// beginning.
     pub(super) fn replayed(recording: Recording, moment: Moment) -> Result<Self, RecordingError> {
         let state = recording.state(moment)?;
         let resources = recording.resources()?;
@@ -224,7 +226,8 @@ impl Past {
         Ok(reading)
     }
 
-    /// Returns the objects of a collection. The definition of their kind is that of the moment also for earlier versions.
+    /// Returns the objects of a collection. The definition of their kind is that of the moment, even for earlier
+    /// versions.
     fn items(
         &self,
         reading: &Reading,

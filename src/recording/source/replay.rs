@@ -16,7 +16,7 @@ use crate::server::source::Source;
 /// The speed of a replay.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum ReplaySpeed {
-    /// This many times as fast as it was recorded. Must be above 0.
+    /// A multiple of the recorded speed. Must be above 0.
     Times(f64),
     /// As fast as the entries can be read. A watch that falls behind ends as expired.
     Max,
@@ -25,17 +25,18 @@ pub enum ReplaySpeed {
 /// The interval at which the shown time advances between entries.
 const TICK: Duration = Duration::from_secs(1);
 
-/// The number of entries that are applied without a pause. At the highest speed a pause follows, so that clients can read.
+/// The number of entries that are applied without a pause. At the highest speed a pause follows, so that clients
+/// can read.
 const BATCH: u32 = 128;
 const BATCH_PAUSE: Duration = Duration::from_millis(5);
 
-/// The pause before the recording is read further, after its last entry was applied. The segment is then read from its
+/// The pause after the last entry before the recording is read again. Reading it decodes the segment from its
 /// beginning.
 const END_PAUSE: Duration = Duration::from_secs(15);
 
 /// Applies the entries after the moment of `past`, and those that a recorder still appends, until the moment is moved.
 ///
-/// After a damaged part it continues with the state behind it, and watches end.
+/// After a damaged part it continues with the state after that part, and watches end.
 pub(super) async fn replay(target: Arc<MovablePast>, past: Arc<Past>, dir: &Path, speed: ReplaySpeed) {
     let start = past.time().unwrap_or(Timestamp::UNIX_EPOCH);
     let mut replay = Replay {
@@ -87,7 +88,7 @@ struct Replay {
 }
 
 impl Replay {
-    /// Applies the entries that the recording has by now.
+    /// Applies the entries that have been recorded so far.
     async fn read(&mut self, dir: &Path) -> Result<(), RecordingError> {
         let recording = Recording::open(dir)?;
         if recording.end().is_none_or(|end| end < self.done.time()) {

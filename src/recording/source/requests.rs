@@ -12,7 +12,7 @@ use crate::server::http::request::ApiRequest;
 use crate::server::http::response::{self, Body};
 use crate::server::source::Unreadable;
 
-/// Returns the response to a request, or `None` if the server itself is to respond.
+/// Returns the response to a request, or `None` if the server handles it as for any source.
 pub(super) fn respond(mover: &Mover, request: &ApiRequest) -> Option<Response<Body>> {
     let path: Vec<&str> = request.path.iter().map(String::as_str).collect();
     match path.as_slice() {
@@ -28,7 +28,8 @@ pub(super) fn respond(mover: &Mover, request: &ApiRequest) -> Option<Response<Bo
 
 /// Moves to the requested moment, if there is one, and returns the moment.
 fn moment(mover: &Mover, request: &ApiRequest) -> Result<Response<Body>, ApiError> {
-    // A GET moves as well: it is all that kdelta's client sends. Both need the token, which no web page has.
+    // GET moves the moment too, because kdelta's client sends no other method. Both need the token, which no web
+    // page has.
     let requested = match request.method {
         Method::GET => Some(request.query.text("to").to_owned()).filter(|text| !text.is_empty()),
         Method::POST => Some(requested_in_body(request)?),

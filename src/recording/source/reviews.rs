@@ -11,7 +11,7 @@ use crate::wire::protobuf;
 /// The verbs that are allowed.
 const READ: [&str; 3] = ["get", "list", "watch"];
 
-/// Returns the response to a review, or `None` if there is none with this group and plural.
+/// Returns the response to an access review, or `None` if there is no review with this group and plural.
 pub(super) fn respond(group: &str, plural: &str, request: &ApiRequest) -> Option<Response<Body>> {
     let body = &request.body.bytes;
     let spec = match request.content_type.as_str() {
@@ -24,7 +24,8 @@ pub(super) fn respond(group: &str, plural: &str, request: &ApiRequest) -> Option
     result(group, plural, &spec).map(|result| response::json(201, &result))
 }
 
-/// Returns the part of a `SelfSubjectAccessReview`'s specification that decides, in JSON.
+/// Returns the attributes in the specification of a `SelfSubjectAccessReview` as JSON: the result depends on
+/// nothing else.
 fn spec_of_protobuf(body: &[u8]) -> Option<Value> {
     let review = member(body.strip_prefix(protobuf::MAGIC)?, 2)?;
     let spec = member(review, 2)?;
@@ -95,7 +96,7 @@ mod tests {
             let body = envelope("authorization.k8s.io/v1", "SelfSubjectAccessReview", &review);
             assert_eq!(spec_of_protobuf(&body), Some(json!({name: {"verb": "list"}})));
             for end in 0..body.len() {
-                // Cut bodies are no reviews, and never an error of the program.
+                // A truncated body is not a review, and never causes a panic.
                 let _read = spec_of_protobuf(&body[..end]);
             }
         }

@@ -106,7 +106,7 @@ impl RowWriter {
 fn definition(column: &Column, computed: &Value) -> Value {
     let Column { name, format, priority } = column;
     let own = computed.as_array().into_iter().flatten().find(|own| own["name"] == name.as_str());
-    // The format of a date is read from either its type or its format.
+    // Clients read the format of a date from either the type or the format.
     let (kind, format) = match format.as_str() {
         "date" => ("date", ""),
         format => (own.and_then(|own| own["type"].as_str()).unwrap_or("string"), format),

@@ -113,7 +113,7 @@ fn every_flipped_byte_is_detected_and_never_read() {
             let damages = recording.verify().expect("verified");
             assert!(damages.iter().any(|damage| damage.file == path), "{} {at}: {damages:?}", path.display());
             if at >= last_part && path.extension().is_some_and(|extension| extension == "journal") {
-                // It could as well be incomplete: the recording ends before it.
+                // A journal with this damage may as well be incomplete: the recording ends before it.
                 continue;
             }
             for (moment, expected) in moments.iter().zip(&states) {
@@ -231,7 +231,8 @@ fn a_lost_journal_is_reported_and_kept() {
     assert!(matches!(opened, Err(RecordingError::Damaged(_))), "{opened:?}");
 }
 
-/// Returns whether bytes are a part of a journal up to its end: the length and the number of entries precede the checksum.
+/// Returns whether bytes are a chunk of a journal up to its end: the length and the number of entries precede the
+/// checksum.
 fn is_part(bytes: &[u8]) -> bool {
     let length = bytes.first_chunk().map(|length| u32::from_le_bytes(*length) as usize);
     let (Some(length), Some(sum)) = (length, bytes.get(8..12)) else { return false };
@@ -292,7 +293,7 @@ fn after_a_damaged_end_nothing_is_invented() {
         assert!(matches!(refused, Err(RecordingError::Damaged(_))), "{refused:?}");
     };
     unknown(&recording, Moment::End);
-    // A recorder that is killed before the lists are complete changes nothing about that.
+    // A recorder that is killed before the lists are complete does not change that.
     drop(writer);
     let mut writer = Writer::open(dir.path(), "test", options(), at(33_000)).expect("a writer");
     assert_eq!(writer.objects(&pods(), None).len(), 1);
@@ -305,7 +306,7 @@ fn after_a_damaged_end_nothing_is_invented() {
     for second in [3, 20, 31, 33] {
         unknown(&recording, Moment::Time(at(second * 1000)));
     }
-    // Entries after the loss are read, and none of them refers to what was lost.
+    // Entries after the loss are read, and none of them refers to the lost state.
     let read = entries(&recording);
     let after: Vec<_> = read.iter().flatten().filter(|entry| entry.contains("pod-")).collect();
     assert_eq!(after.len(), 1, "{read:#?}");

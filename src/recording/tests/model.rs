@@ -1,4 +1,5 @@
-//! Any sequence of entries, cut into segments anywhere, reads back as a model of it says.
+//! A model of recordings: any sequence of entries, cut into segments at any point, reads back as the model
+//! predicts.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -69,7 +70,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 1..90)
 }
 
-/// The options: entries per segment, and whether retention drops what it can.
+/// The options: entries per segment, and whether retention drops as much as possible.
 fn writer_options() -> impl Strategy<Value = WriterOptions> {
     (1..30usize, prop::option::of(1..4000u64), prop::option::of(400..4000u64)).prop_map(
         |(entries, size, keep)| {
@@ -90,7 +91,7 @@ struct Model {
     writer: Option<Writer>,
     now: i64,
     version: u64,
-    /// The state after what was appended, and all entries, with the number of those that were flushed.
+    /// The state after all appended entries, and all entries, with the number of those that were flushed.
     state: ModelState,
     entries: Vec<Entry>,
     versions: Vec<u64>,
@@ -401,7 +402,7 @@ proptest! {
     fn any_version_selects_the_last_state_up_to_it(entries in 1..30usize, steps in steps()) {
         let mut model = Model::new(options().seal_entries(entries));
         for step in &steps {
-            // What a list finds out has the version of the list, which is tested alone.
+            // A change that a list reveals has the version of the list, which has a test of its own.
             if !matches!(step, Step::Change { relisted: true, .. } | Step::Vanish { .. }) {
                 model.run(step);
             }

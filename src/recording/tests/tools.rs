@@ -1,4 +1,4 @@
-//! Cutting, merging, exporting and importing, on histories of a cluster.
+//! Cutting, merging, exporting and importing the histories of a cluster.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -59,8 +59,8 @@ impl History {
         last.map_or(0, |(change, _)| change.received.as_millisecond() - at(0).as_millisecond())
     }
 
-    /// Records what a recorder receives that lists before one change and stops before another. It receives each change
-    /// this many milliseconds after its time.
+    /// Records the entries of a recorder that lists before the change `from` and stops before the change `to`. It
+    /// receives each change `delay` milliseconds after its time.
     fn record(&self, dir: &Path, from: usize, to: usize, delay: i64) {
         let now = self.time(from) + delay;
         let mut writer = Writer::open(dir, "test", options().seal_entries(9), at(now)).expect("a writer");
@@ -138,7 +138,7 @@ fn state(recording: &Recording, moment: Moment) -> Vec<String> {
     all
 }
 
-/// Returns what changes, without times and origins.
+/// Returns the changes without their times and origins.
 fn steps(recording: &Recording) -> Vec<String> {
     let entries = recording.entries(None, None, EntryFilter::default()).expect("entries");
     let step = |entry: crate::recording::Entry| match entry.item {
@@ -260,7 +260,7 @@ proptest! {
     #[test]
     fn exported_lines_import_as_the_original(history in histories(0)) {
         let dir = tempfile::tempdir().expect("a directory");
-        // A line does not tell whether a type is namespaced: its marks wait for an object.
+        // A line does not state whether its type is namespaced: the marks of a type wait for an object.
         let History(mut changes) = History::of(&[(0, false, 0, 0), (4, false, 0, 0)]);
         changes.extend(history.0.into_iter().filter(|(change, _)| change.object.resource_version().number() > Some(FIRST + 2)));
         let history = History(changes);

@@ -1,4 +1,4 @@
-//! A part of a recording as a recording.
+//! Copies a part of a recording to a new one.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -33,8 +33,8 @@ setters!(CutOptions {
     redaction: Option<Arc<Redaction>>,
 });
 
-/// Copies a part of a recording to a directory that has none. The copy begins with the state at its beginning, and its
-/// state at each later moment is that of the original.
+/// Copies a part of a recording to a directory without a recording. The copy begins with the state at its
+/// beginning, and its state at each later moment is that of the original.
 ///
 /// # Errors
 /// [`RecordingError`] when the directory has a recording, when the range begins before the recording, when a part of the

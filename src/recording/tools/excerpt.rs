@@ -1,4 +1,4 @@
-//! A range of a recording as a recording of its own.
+//! Excerpts: the entries of a range, from which a complete recording can be written.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -14,8 +14,8 @@ use crate::recording::position::Position;
 use crate::recording::reader::{Entries, Recording, State};
 use crate::recording::writer::Positions;
 
-/// The entries of a range, complete in themselves: if entries precede the range, it begins with the state at its
-/// beginning, as documents, added objects and SYNCED marks with the time of the beginning.
+/// The entries of a range, complete without earlier ones: if entries precede the range, it begins with the state at
+/// its beginning, as documents, added objects and SYNCED marks with the time of the beginning.
 ///
 /// A mark of all namespaces becomes one of each selected namespace. After a damaged part the iterator returns one error
 /// and continues at the next keyframe.
@@ -140,7 +140,7 @@ pub(super) fn positions(state: &State) -> Result<Vec<Position>, RecordingError> 
     Ok(positions.last_known())
 }
 
-/// Returns an item as the selection has it. A mark or bookmark of all namespaces becomes one of each selected namespace.
+/// Restricts an item to the selection. A mark or bookmark of all namespaces becomes one of each selected namespace.
 fn restricted(item: Item, filter: &EntryFilter) -> impl Iterator<Item = Item> + use<> {
     let place = match &item {
         Item::Mark(Mark { resource, namespace, .. }) | Item::Bookmark { resource, namespace, .. } => {

@@ -1,4 +1,4 @@
-//! Makes recordings of the JSON lines of a watch.
+//! Imports the JSON lines of a watch as recordings.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ use crate::recording::entry::{Author, Item};
 use crate::recording::error::RecordingError;
 use crate::recording::writer::Writer;
 
-/// The figures of an import.
+/// The results of an import.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Imports {
@@ -25,14 +25,14 @@ pub struct Imports {
     pub contexts: Vec<String>,
     /// The lines that became entries.
     pub entries: u64,
-    /// The lines that are no entries: resyncs, and types of a later version of the format.
+    /// The lines that are not entries: resyncs, and types of a later version of the format.
     pub skipped: u64,
 }
 
-/// Makes recordings of JSON lines, one of each context in a directory of recordings.
+/// Imports JSON lines as recordings, one for each context, in a directory of recordings.
 ///
-/// The lines must have their objects and times. Rows are not part of lines. Of the author of a change, the field manager
-/// is known, not the subresource. The recordings are removed unless the import is finished.
+/// The lines must have their objects and times. They have no rows, and the author of a change has no subresource.
+/// The recordings are removed unless the import is finished.
 #[derive(Debug)]
 pub struct Importer {
     dir: PathBuf,
@@ -201,7 +201,7 @@ impl Importer {
 /// The meaning of a line's type.
 enum Event {
     Change(ChangeKind),
-    /// A mark, and the function that reads what only this kind of mark has.
+    /// A mark, and the function that reads the fields that only this kind of mark has.
     Mark(fn(&Line<'_>) -> Result<MarkKind, String>),
 }
 
@@ -259,13 +259,13 @@ fn version(text: Option<&str>) -> ResourceVersion {
     ResourceVersion::new(text.unwrap_or_default())
 }
 
-/// Returns the origin of a change. A line without one is of another program, which watched.
+/// Returns the origin of a change. A line without one is from the watch of another program.
 fn origin(text: Option<&str>) -> Origin {
     let all = [Origin::List, Origin::Relist, Origin::Filter];
     all.into_iter().find(|origin| Some(origin.as_str()) == text).unwrap_or(Origin::Watch)
 }
 
-/// Returns a Status from its JSON; of other JSON, one that has no more than it.
+/// Parses a Status. Other JSON becomes a Status that has only this JSON.
 fn status(json: &str) -> Status {
     let value: serde_json::Value = serde_json::from_str(json).unwrap_or_default();
     let text = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_owned();

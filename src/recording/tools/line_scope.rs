@@ -1,4 +1,4 @@
-//! Finds out whether the resources of lines are namespaced, which a line does not say.
+//! Determines whether the resources of JSON lines are namespaced, which the lines do not state.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ enum Scope {
     Unknown(Vec<(Timestamp, Item)>),
 }
 
-/// A resource of a line, and what waited for it.
+/// A resource of a line, and the items that waited for its scope.
 pub(super) struct Scoped {
     pub(super) resource: Arc<ApiResource>,
     pub(super) waiting: Vec<(Timestamp, Item)>,
@@ -50,7 +50,7 @@ impl LineScopes {
         }
     }
 
-    /// Returns what still waits: types without any object, which count as namespaced.
+    /// Returns the items that still wait, of types without any object. These count as namespaced.
     pub(super) fn finish(self) -> Vec<(Timestamp, Item)> {
         let waiting = self.known.into_values().filter_map(|scope| match scope {
             Scope::Known(_) => None,

@@ -1,4 +1,4 @@
-//! Several recordings of one context as one.
+//! Merges several recordings of one context into one.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -15,10 +15,10 @@ use crate::recording::entry::{Author, Item};
 use crate::recording::error::RecordingError;
 use crate::recording::reader::Recording;
 
-/// The time by which a recorder may have received changes later than another one.
+/// The longest time by which a recorder may receive a change later than another one.
 const LAG: SignedDuration = SignedDuration::from_secs(10);
 
-/// Joins recordings of one context to one, in a directory that has none.
+/// Merges recordings of one context into a new one, in a directory without a recording.
 ///
 /// Where recordings overlap, each change is taken once, from the recording that received it first. Where a recording
 /// follows another one and changes between them were not observed, a GAP precedes the differences between both states.
@@ -36,7 +36,7 @@ pub fn merge(recordings: &[Recording], dir: &Path) -> Result<(), RecordingError>
     for recording in recordings {
         sources.extend(MergeSource::open(recording)?);
     }
-    // What a recording begins with is compared with the recordings that began earlier.
+    // The first states of a recording are compared with the recordings that began earlier.
     sources.sort_by_key(|source| source.beginning);
     let initial: Vec<HashMap<Watch, InitialState>> =
         (0..sources.len()).map(|number| initial_states(&sources, number)).collect();
@@ -47,15 +47,15 @@ pub fn merge(recordings: &[Recording], dir: &Path) -> Result<(), RecordingError>
     merge.merged.finish()
 }
 
-/// The relation of a watch's first state to what earlier recordings have.
+/// The relation of a watch's first state to the entries of earlier recordings.
 #[derive(Debug, Clone)]
 enum InitialState {
     /// None of them has the watch.
     New,
     /// One of them has everything up to this state.
     Known,
-    /// One of them has an earlier state. It is a gap if that one ended before; otherwise only if a difference shows that
-    /// it missed something.
+    /// One of them has an earlier state. There is a gap if its recording ended before; otherwise only if a
+    /// difference shows that it missed a change.
     Compared { interval: Interval, is_gap: bool },
 }
 
@@ -96,8 +96,8 @@ fn order(one: &ResourceVersion, other: &ResourceVersion) -> Ordering {
     one.number().cmp(&other.number())
 }
 
-/// Returns the states that earlier recordings must reach before a recording is taken: until then they may have changes
-/// that it had listed before.
+/// Returns the states that earlier recordings must reach before a recording is taken: until then, they may have
+/// changes that its list included.
 fn awaited(source: &MergeSource, initial: &HashMap<Watch, InitialState>) -> Vec<FirstState> {
     let is_new = |first: &&FirstState| matches!(initial.get(&first.watch), Some(InitialState::New) | None);
     source.first.iter().filter(|first| !is_new(first)).cloned().collect()
@@ -187,8 +187,8 @@ impl Merge {
         self.sources[..number].iter().any(|source| source.observed(watch, time, time))
     }
 
-    /// Returns whether a mark says nothing about the merged recording: another source observed what a gap missed, or an
-    /// earlier one reports the same.
+    /// Returns whether a mark is redundant in the merged recording: another source observed the time of the gap, or
+    /// an earlier source reports the same.
     fn is_repeated(&self, number: usize, watch: &Watch, mark: &Mark) -> bool {
         let MarkKind::Gap { lasted, .. } = mark.kind else {
             return self.is_observed_earlier(number, watch, mark.received);

@@ -1,4 +1,5 @@
-//! A recording that is merged with others: its entries in order, and what is known of all of it in advance.
+//! A source of a merge: the entries of one recording in order, and the facts about all of it that are needed in
+//! advance.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -13,7 +14,7 @@ use crate::recording::error::RecordingError;
 use crate::recording::position::Position;
 use crate::recording::reader::Recording;
 
-/// A watched collection, or a watched object of a name.
+/// A watched collection, or a watched object.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Watch {
     pub(super) resource: Arc<ApiResource>,
@@ -27,7 +28,7 @@ impl Watch {
         Self { resource: Arc::clone(resource), namespace: Arc::clone(namespace), name: name.clone() }
     }
 
-    /// Returns whether the watch has all that another one has.
+    /// Returns whether the watch covers everything that another one covers.
     fn covers(&self, other: &Self) -> bool {
         self.resource == other.resource
             && (self.namespace.is_empty() || self.namespace == other.namespace)
@@ -160,7 +161,8 @@ fn watch_of(position: Position) -> (Watch, ResourceVersion) {
     (Watch { resource, namespace, name }, version)
 }
 
-/// Returns the type and the version that an entry leads to. Those of a list have any order.
+/// Returns the type of an entry, and the version that is reached with it. Changes of a list have any order of
+/// versions.
 fn version_of(item: &Item) -> Option<(&Arc<ApiResource>, u64)> {
     let (resource, version) = match item {
         Item::Change { change, .. } if change.origin == Origin::Watch => {

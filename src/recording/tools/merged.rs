@@ -95,7 +95,7 @@ impl Merged {
         self.recording.append(received, &Item::Mark(mark))
     }
 
-    /// Records what differs of a listed object.
+    /// Records the difference of a listed object from the merged state, if there is one.
     pub(super) fn listed(
         &mut self,
         watch: &SourceWatch,
@@ -119,7 +119,7 @@ impl Merged {
         let to = self.comparisons.get(of).and_then(|comparison| comparison.interval.to.number());
         for object in self.recording.objects(&watch.resource, namespace) {
             let is_own = watch.has(&watch.resource, object.namespace(), object.name());
-            // A source that goes on may have created it after the listed state.
+            // A source that continues may have received its creation after the listed state.
             let is_older = object.resource_version().number() <= to;
             let is_listed =
                 self.comparisons.get(of).is_some_and(|comparison| comparison.listed.contains(object.key()));
@@ -170,7 +170,7 @@ impl Merged {
         let kind = match (change.kind, &current) {
             (ChangeKind::Deleted, None) => return Ok(()),
             (ChangeKind::Deleted, Some(current)) => {
-                // Of an inferred deletion, only the name may be known.
+                // An inferred deletion may have only the name of its object.
                 let is_same = change.object.uid().is_empty() || current.uid() == change.object.uid();
                 let is_older = version.is_none() || current.resource_version().number() <= version;
                 if !is_same || !is_older {
@@ -202,7 +202,7 @@ impl Merged {
         self.recording.append(change.received, &Item::Change { change: Change { kind, ..change }, author })
     }
 
-    /// Records that an object is gone, since an unknown time.
+    /// Records the deletion of an object at an unknown time.
     fn delete(
         &mut self,
         resource: &Arc<ApiResource>,

@@ -1,4 +1,4 @@
-//! Makes recordings of others: a part of one, several as one, and one of JSON lines.
+//! Creates recordings from others: cuts a part of one, merges several, and imports JSON lines.
 
 mod cut;
 mod excerpt;

@@ -1,4 +1,4 @@
-//! A recording that is made of entries of others.
+//! A new recording, written from the entries of others.
 
 use std::fs;
 use std::io;
@@ -14,8 +14,8 @@ use crate::recording::files;
 use crate::recording::options::WriterOptions;
 use crate::recording::writer::Writer;
 
-/// The number of entries after which they are flushed. Sealing, which needs all entries since the last one in memory, is
-/// decided at a flush.
+/// The number of entries after which they are flushed. A flush decides whether to seal the journal, and sealing
+/// needs all of its entries in memory.
 const FLUSH: usize = 1024;
 
 /// A new recording. Unless it is finished, its directory is removed.
@@ -25,7 +25,7 @@ pub(super) struct NewRecording {
     context: Arc<str>,
     /// `None` before the first entry, whose time is that of the beginning.
     writer: Option<Writer>,
-    /// Whether the directory was not there before.
+    /// Whether this created the directory.
     is_own_directory: bool,
     unflushed: usize,
     last: Timestamp,
@@ -86,7 +86,7 @@ impl NewRecording {
         if self.unflushed >= FLUSH {
             self.unflushed = 0;
             writer.flush(self.last)?;
-            // Entries arrive faster than they are sealed.
+            // Entries may arrive faster than they are sealed.
             writer.settle()?;
         }
         Ok(())

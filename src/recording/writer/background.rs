@@ -33,13 +33,13 @@ struct Done {
     total: u64,
 }
 
-/// The job that runs, and what the last ones wrote.
+/// The running job, and the results of previous ones.
 #[derive(Debug, Default)]
 pub(super) struct Background {
-    /// A std thread, because the work computes for up to a second and writes files. One at a time; it ends with its job, and
-    /// dropping the writer waits for it.
+    /// A std thread, because the work computes for up to a second and writes files. There is one at a time. It ends
+    /// with its job, and dropping the writer waits for it.
     running: Option<JoinHandle<Result<Done, Failure>>>,
-    /// The size and the time of the last keyframe, or of the segments with the initial state, which are as good.
+    /// The size and the time of the last keyframe, or of the segments with the initial state, which serve as one.
     last_keyframe: Option<(u64, i64)>,
     /// The bytes of the segments since then.
     since_keyframe: u64,
@@ -70,8 +70,9 @@ impl Background {
         self.total
     }
 
-    /// Returns whether a keyframe is due: when the segments since the last one are twice as large as it, so that the time to
-    /// reach a moment does not grow, or when retention needs one to drop what is before it. The initial state is complete.
+    /// Returns whether a keyframe is due: when the segments since the last one are twice as large as it, so that
+    /// the time to read a state does not grow, or when retention needs one to drop the entries before it. The
+    /// initial state must be complete.
     pub(super) fn is_keyframe_due(&mut self, journal: u64, time: i64, options: &WriterOptions) -> bool {
         let since = self.since_keyframe + journal;
         let Some((size, last)) = self.last_keyframe else {

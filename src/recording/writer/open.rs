@@ -29,7 +29,8 @@ pub(super) struct Opened {
 }
 
 impl Opened {
-    /// Locks a directory, which it creates if needed, recovers the end of its recording, and continues or creates a journal.
+    /// Locks a directory, creating it if needed, recovers the end of its recording, and continues or creates a
+    /// journal.
     pub(super) fn open(
         dir: &Path,
         context: &str,
@@ -84,7 +85,8 @@ pub(super) struct End {
 }
 
 impl End {
-    /// Reads the state at the end. Of the journals that the last writer left, the last one is continued and others are sealed.
+    /// Reads the state at the end. Of the journals that the last writer left, the last is continued and the others
+    /// are sealed.
     fn recover(dir: &Path, context: &str, options: &WriterOptions) -> Result<Self, RecordingError> {
         let mut end = Self::default();
         let io_failed = |error: io::Error| Failure::new(dir, &error).error();
@@ -105,7 +107,7 @@ impl End {
                 end.continue_with(continuation);
                 end.journal = journals.pop_if(|reader| is_short(reader.journal(), options));
             }
-            // The recording goes on, from nothing: the watches list again.
+            // Recording continues without a state: the watches list again.
             Err(RecordingError::Damaged(damage)) => {
                 tracing::warn!(%damage, "the recorded state can't be read");
                 end.is_lost = true;
@@ -125,8 +127,8 @@ impl End {
         Ok(end)
     }
 
-    /// Finds the size and the time of the last keyframe, and the size of the sealed segments after it. There is none if a
-    /// state was lost since then.
+    /// Finds the size and the time of the last keyframe, and the size of the sealed segments after it. There is
+    /// none if a state was lost since then.
     fn find_keyframe(&mut self, dir: &Path) -> io::Result<()> {
         let listed = files::list(dir)?;
         let last = |kind: Kind| listed.iter().rfind(|(_, of)| *of == kind).map(|(number, _)| *number);
@@ -158,7 +160,8 @@ impl End {
         self.max_version = continuation.max_version;
     }
 
-    /// Marks that the state before the next entry is not known, so that readers do not need the damaged part for later ones.
+    /// Marks the state before the next entry as unknown, so that readers do not need the damaged part for later
+    /// entries.
     fn write_loss(&self, dir: &Path, context: &str) -> io::Result<()> {
         let time = self.last_time.unwrap_or_default();
         let header = Header {
@@ -176,14 +179,14 @@ impl End {
     }
 }
 
-/// Returns whether a journal is continued: its segment would be small.
+/// Returns whether a journal is continued, because its segment would be small.
 fn is_short(journal: &Journal, options: &WriterOptions) -> bool {
     let text: usize = journal.parts.iter().map(|part| part.bytes.len()).sum();
     journal.entries < options.seal_entries as u64 && text < options.seal_bytes
 }
 
-/// Removes journals that have a sealed segment, and those without an entry, and returns the bytes that were cut from the
-/// latter.
+/// Removes journals that have a sealed segment, and those without an entry. Returns the number of incomplete bytes
+/// at the end of the latter.
 fn remove_useless_journals(dir: &Path) -> Result<u64, RecordingError> {
     let failed = |error: io::Error| Failure::new(dir, &error).error();
     let listed = files::list(dir).map_err(failed)?;

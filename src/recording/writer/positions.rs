@@ -10,7 +10,7 @@ use crate::recording::entry::Item;
 use crate::recording::position::Position;
 use crate::recording::reader::Step;
 
-/// A watched collection, or a watched object of a name.
+/// A watched collection, or a watched object.
 type Watch = (Arc<ApiResource>, Arc<str>, Option<Arc<str>>);
 
 /// The positions of all watches.
@@ -23,11 +23,11 @@ pub(in crate::recording) struct Positions {
 struct WatchPosition {
     /// The version to continue from; `None` before the initial state is complete.
     version: Option<ResourceVersion>,
-    /// The version of the list after a gap, until all of its differences are recorded: a recorder that was killed among
-    /// them must compare again.
+    /// The version of the list after a gap, until all of its differences are recorded: if the recorder is killed
+    /// before, the next one must compare again.
     relisted: Option<ResourceVersion>,
-    /// Whether the watch runs, so that the changes of its objects move its version. The recorder before may have watched
-    /// more than this one.
+    /// Whether the watch runs, so that the changes of its objects move its version. The previous recorder may have
+    /// watched more than this one.
     is_active: bool,
 }
 
@@ -98,7 +98,8 @@ impl Positions {
             && !self.watches.values().any(is_waiting)
     }
 
-    /// Returns the version by which a change is found: its object's, or that of the list that missed a deleted object.
+    /// Returns the version under which a change is recorded: its object's, or that of the list that revealed a
+    /// deletion.
     pub(super) fn version_of(&self, change: &Change) -> Option<u64> {
         let own = change.object.resource_version().number();
         if change.kind != ChangeKind::Deleted || change.origin != Origin::Relist {
@@ -130,8 +131,8 @@ impl Positions {
         }
     }
 
-    /// Records a change, which moves each running watch that it belongs to. One that does not run can't continue from its
-    /// version any more: the object is newer than that.
+    /// Records a change, which moves each running watch that it belongs to. A watch that does not run can't
+    /// continue from its version any more, because the object is newer.
     pub(in crate::recording) fn change(
         &mut self,
         resource: &Arc<ApiResource>,
@@ -147,8 +148,8 @@ impl Positions {
             } else if origin == Origin::Watch
                 && let Some(known) = &position.version
             {
-                // Lists report objects in any order of versions, and some servers send the deletion of an object with its
-                // last version.
+                // Lists report objects in any order of versions, and some servers send the deletion of an object
+                // with its last version.
                 if known.compare(&version).is_ok_and(Ordering::is_lt) {
                     position.version = Some(version.clone());
                 }

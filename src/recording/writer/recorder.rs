@@ -31,9 +31,9 @@ const MAX_PENDING: usize = 1 << 20;
 
 /// The one writer of a recording.
 ///
-/// It appends to the journal and flushes when [`Writer::flush`] is called. After an error of a method that writes, the
-/// recording has ended: all further calls return the same error, and what was flushed before stays readable. Resyncs
-/// ([`ChangeKind::Sync`](crate::lines::ChangeKind::Sync)) are no changes and are not recorded.
+/// It appends to the journal and flushes when [`Writer::flush`] is called. After an error of a method that writes,
+/// the recording has ended: all further calls return the same error, and all data that was flushed before stays
+/// readable. Resyncs ([`ChangeKind::Sync`](crate::lines::ChangeKind::Sync)) are not changes and are not recorded.
 #[derive(Debug)]
 pub struct Writer {
     dir: PathBuf,
@@ -72,10 +72,12 @@ impl Writer {
         dir.join(context_directory(context))
     }
 
-    /// Creates a recording in a directory, or continues it. An incomplete end, of a recorder that was killed, is cut.
+    /// Creates a recording in a directory, or continues it. The incomplete end that a killed recorder left is
+    /// truncated.
     ///
     /// # Errors
-    /// [`RecordingError`] when the directory is locked, has the recording of another context, or can't be read or written.
+    /// [`RecordingError`] when the directory is locked, has the recording of another context, or can't be read or
+    /// written.
     pub fn open(
         dir: &Path,
         context: &str,
@@ -231,14 +233,15 @@ impl Writer {
         error
     }
 
-    /// Writes appended records of some length, so that a long list needs little memory between two flushes.
+    /// Writes the appended records once they are long, so that a long list needs little memory between two flushes.
     fn write_if_long(&mut self) -> Result<(), RecordingError> {
         if self.journal.pending_len() < MAX_PENDING {
             return Ok(());
         }
         let written = self.journal.write();
         written.map_err(|error| self.fail(Failure::new(self.journal.path(), &error)))?;
-        // An initial state is sealed in small parts: nothing in it refers to earlier parts, and all of it arrives at once.
+        // An initial state is sealed in small parts: it arrives all at once, and nothing in it refers to earlier
+        // parts.
         let parts = if self.positions.is_synced() { 1 } else { 4 };
         let limit = self.options.seal_bytes as u64 / parts;
         if self.journal.text_len() >= 2 * limit {
@@ -250,8 +253,8 @@ impl Writer {
         Ok(())
     }
 
-    /// Writes everything appended to disk, and seals a segment, writes a keyframe and drops old segments when due. The
-    /// caller calls it each second.
+    /// Writes everything appended to disk, and seals a segment, writes a keyframe and drops old segments when due.
+    /// The caller calls it once per second.
     ///
     /// # Errors
     /// [`RecordingError`] when a file can't be written.
@@ -268,7 +271,7 @@ impl Writer {
             || self.journal.entries() >= self.options.seal_entries as u64
             || self.journal.text_len() >= self.options.seal_bytes as u64
             || self.is_lost && self.positions.is_synced();
-        // With the work of the last one unfinished, the journal grows a little longer.
+        // While the previous journal is still being sealed, this one grows.
         if is_due && self.journal.entries() > 0 && self.background.is_idle() {
             self.seal(now)?;
         }
@@ -300,7 +303,7 @@ impl Writer {
         self.background.start(job).map_err(|failure| self.fail(failure))
     }
 
-    /// Appends the start of a recorder: a copy has those of its original.
+    /// Appends the start of a recorder. A copy has the starts of its original.
     pub(in crate::recording) fn started(&mut self, received: Timestamp) -> Result<(), RecordingError> {
         self.check()?;
         let received = self.advance(received);
@@ -337,7 +340,7 @@ impl Writer {
         }
     }
 
-    /// Ends a recording that nothing is appended to: seals the journal, so that all files have their final form.
+    /// Finishes a recording that is complete: seals the journal, so that all files have their final form.
     pub(in crate::recording) fn finish_sealed(mut self, now: Timestamp) -> Result<(), RecordingError> {
         self.flush(now)?;
         self.settle()?;

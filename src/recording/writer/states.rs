@@ -1,4 +1,4 @@
-//! The current states of a writer: the bases of the next changes.
+//! The current states of the objects in a writer, against which the next changes are encoded.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
@@ -22,7 +22,7 @@ use crate::recording::tracked::{RowTemplate, Tracked};
 struct TypeStates {
     objects: HashMap<Arc<str>, Tracked>,
     compressor: Compressor,
-    /// The last row, which others share: those of events are alike.
+    /// The last row, which others share: the rows of events are alike.
     last_row: Option<RowTemplate>,
 }
 
@@ -81,7 +81,8 @@ impl States {
         objects
     }
 
-    /// Returns the form of a change in the journal: a difference from the object's state, or the whole text of a new one.
+    /// Returns the form of a change in the journal: a difference from the object's state, or the whole text of a
+    /// new one.
     pub(super) fn encode(
         &mut self,
         change: &Change,

@@ -1,4 +1,4 @@
-//! The requests that a server accepts: those with one of its names, and with its token if it has one.
+//! The access checks of a server: the host must be one of its names, and the token must match if it has one.
 
 use http::header::{self, HeaderValue};
 use http::request::Parts;

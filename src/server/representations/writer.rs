@@ -45,7 +45,7 @@ impl Writer {
         Self { columns: Columns::of(&kind), kind, representation, has_written_columns: false }
     }
 
-    /// Returns a list up to its first item, whose row decides the columns of a table.
+    /// Returns the beginning of a list up to its first item, whose row determines the columns of a table.
     pub(crate) fn list_head(&self, meta: &ListMeta, first: Option<&Arc<StoredObject>>) -> String {
         let mut metadata = json!({"resourceVersion": meta.version.to_string()});
         // Lists of custom resources include an empty token; lists of built-in ones omit it.

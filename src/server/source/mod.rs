@@ -36,8 +36,8 @@ pub(crate) trait Source: Send + Sync {
     /// Returns the latest version of a collection, which is that of its lists and bookmarks.
     fn version(&self, kind: KindId) -> u64;
 
-    /// Returns the number of the history that is served. It changes when the source turns to another history, whose
-    /// versions continue none of the previous one: watches then end as expired.
+    /// Returns the number of the served history. It changes when the source switches to another history, whose
+    /// versions do not continue those of the previous one; watches then end as expired.
     fn epoch(&self) -> u64 {
         0
     }
@@ -93,7 +93,7 @@ pub(crate) trait Source: Send + Sync {
         None
     }
 
-    /// Returns the message with which writes are refused; `None` for that of a resource without the method.
+    /// Returns the message for rejected writes; `None` for the message of a resource without the method.
     fn write_refusal(&self) -> Option<&'static str> {
         None
     }

@@ -1,5 +1,5 @@
 //! `kdelta record` killed at random points under churn: the recording has every change that a watch delivers, once, and
-//! equals the server's list at every compared version; what no server could repeat is a recorded gap.
+//! equals the server's list at every compared version. Changes that the server could not repeat are in a recorded gap.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -150,7 +150,7 @@ impl Churned {
                 self.observer.stdout.within(Duration::from_millis(50)).iter().map(|line| parsed(line)),
             );
         }
-        // Whatever came with it.
+        // The lines that follow it.
         thread::sleep(Duration::from_millis(500));
         self.observed.extend(lines(&self.observer));
     }

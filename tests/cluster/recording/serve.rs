@@ -1,4 +1,4 @@
-//! `kdelta serve` for kubectl and client-go: the past as a cluster.
+//! `kdelta serve` with kubectl and client-go as clients.
 
 use std::path::Path;
 use std::process::Command;

@@ -1,4 +1,4 @@
-//! Recorders that can't record, and those that ended in the middle.
+//! Errors of recorders, and recorders that were killed during a write.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write;

@@ -1,4 +1,4 @@
-//! `kdelta record` on the demo: what is recorded, restarts, redaction, and errors.
+//! `kdelta record` on the demo: recorded objects, restarts, redaction, and errors.
 
 mod errors;
 mod redaction;
@@ -173,7 +173,7 @@ fn all_types_include_events_but_not_leases() {
 #[test]
 fn namespace_of_a_recorded_type_is_continued() {
     let (env, demo, dir) = demo("20");
-    // The last one lists again: in other namespaces, changes were missed.
+    // The last recorder lists again: the second one missed the changes in other namespaces.
     for (flags, gaps) in [(["pods", "-A"], 0), (["pods", "-ndefault"], 0), (["pods", "-A"], 1)] {
         let mut running = record(&env, &demo, &dir, &flags).start();
         let before = changes(&dir);

@@ -1,4 +1,4 @@
-//! Reading commands on recordings: moments, contexts, and what was not recorded.
+//! Reading commands on recordings: moments, contexts, and types that were not recorded.
 
 mod completion;
 mod large;

@@ -102,7 +102,7 @@ fn verify_lists_damages_and_fails() {
     let json = recordings.tool("verify @new -o json").stdout;
     let json: Value = serde_json::from_str(&json).expect("JSON");
     assert_eq!(json["contexts"][0]["damages"][0]["file"], file, "{json}");
-    // What is damaged is never copied.
+    // Damaged parts are never copied.
     let error = recordings.tool("cut @new --to @copy").failure(1);
     assert!(error.contains("damaged at byte"), "{error}");
     assert!(!Recorder::path(&recordings.env.home().join("copy"), "dev").exists());
@@ -145,7 +145,7 @@ fn invalid_parts_are_errors() {
         ("show @rec", 2, "recording has no tool \"show\""),
         ("merge @rec", 2, "recording merge needs --to"),
         ("info @rec --since -1m", 2, "--since is no flag of recording info"),
-        ("info @rec --from @rec", 2, "recording can't use a recording"),
+        ("info @rec --from @rec", 2, "recording can't read a recording"),
     ] {
         let error = recordings.tool(line).failure(code);
         assert!(error.contains(expected), "{line}: {error}");
@@ -242,7 +242,7 @@ fn merged_parts_are_the_whole() {
     };
     assert_eq!(of("@new", "prod"), of("@rec", "prod"));
     assert_eq!(of("@new", "dev"), of("@one", "dev"));
-    // A recorder that began later, after changes that none recorded.
+    // A recorder that began later, after changes that no recorder received.
     let mut recorder = Recorder::new(&recordings.env.home().join("later"), "dev", at(90));
     let pods = super::resource("pods", "Pod");
     let later = super::pod("later", 90, "Running");

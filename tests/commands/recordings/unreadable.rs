@@ -1,4 +1,4 @@
-//! Directories that are no recording, and recordings that can't be read.
+//! Directories without a recording, and recordings that can't be read.
 
 use std::fs;
 use std::path::PathBuf;

@@ -155,7 +155,11 @@ fn wait_ends_with_the_range() {
     let incident = Incident::new();
     let ended = incident.run("wait pod/web-2-c --for ready --stable 10m");
     assert_eq!(ended.code, 5, "{}", ended.stderr);
-    assert!(ended.stderr.contains("timed out waiting for the condition on pods/web-2-c"), "{}", ended.stderr);
+    assert!(
+        ended.stderr.contains("the range ended without the condition on pods/web-2-c"),
+        "{}",
+        ended.stderr
+    );
     let ended = incident.run("wait pod/web-2-c --for ready --until 2026-11-24T03:11:30Z");
     assert_eq!(ended.code, 5, "{}", ended.stderr);
     let ended = incident.run("wait pod/web-2-c --for ready --stable 10m --fail-fast");

@@ -16,7 +16,7 @@ use crate::metrics::{Metrics, PartMetrics, PartStatus};
 use crate::output::{Level, Messages};
 use crate::session::{Part, PartSource, Session, StatusSignal, TargetFailure};
 use crate::settings::Selection;
-use crate::view::{LossSummary, Notices, notice_word};
+use crate::view::{LossSummary, Notices, counted, notice_word};
 
 /// Observes reflectors. Cheap to clone; clones share the counters.
 #[derive(Clone)]
@@ -312,9 +312,4 @@ fn named(part: &Part) -> Vec<(&'static str, String)> {
     let given = optional.into_iter().chain(name).filter(|(_, value)| !value.is_empty());
     fields.extend(given.map(|(name, value)| (name, value.to_string())));
     fields
-}
-
-/// Formats `1 relist`, `2 relists`.
-pub(super) fn counted(count: u64, noun: &str) -> String {
-    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }

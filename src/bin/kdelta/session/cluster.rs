@@ -92,7 +92,7 @@ impl Cluster {
         let options = ClientOptions::default()
             .notices(Some(Arc::new(listener)))
             .credential_plugins(credential_plugins().clone())
-            // Servers inside the process are those of the library.
+            // Connectors lead to servers inside the process, which are those of the library.
             .identifies_rows(connector.is_some())
             .connector(connector);
         let client = Client::with_options(config, options)?;

@@ -82,7 +82,7 @@ pub(crate) struct Session {
     demo: Option<Demo>,
     /// The served recordings, which run until the session is dropped.
     recordings: Vec<ServedRecording>,
-    /// The moment of the recordings; the latest, if they end at several.
+    /// The moment of the recordings; the latest, if they have different ones.
     moment: Option<Timestamp>,
 }
 
@@ -104,8 +104,8 @@ pub(crate) struct Traffic {
 }
 
 impl Session {
-    /// Resolves the configuration of all selected contexts, or starts the demo or serves the recordings. Sends no request to a cluster. `warn`
-    /// receives the warnings of servers; `plugin` receives the notices of credential plugins.
+    /// Resolves the configuration of all selected contexts, starts the demo, or serves the recordings. Sends no request
+    /// to a cluster. `warn` receives the warnings of servers; `plugin` receives the notices of credential plugins.
     ///
     /// # Errors
     /// The configuration is missing or invalid; the error has kubectl's text. With several contexts, only if none is
@@ -169,7 +169,7 @@ impl Session {
         session.with_usable_clusters()
     }
 
-    /// Checks that a cluster is usable.
+    /// Checks that at least one cluster is usable.
     fn with_usable_clusters(self) -> anyhow::Result<Self> {
         if self.clusters.is_empty() {
             let all = self.unusable.iter().map(|(context, error)| format!("{context}: {error}"));

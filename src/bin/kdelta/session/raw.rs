@@ -1,4 +1,4 @@
-//! Requests of paths: those of `get --raw`, and the documents that describe a server.
+//! Requests of paths: `get --raw`, and the documents that describe a server.
 
 use bytes::Bytes;
 use kdelta::api::{Request, Response};
@@ -11,7 +11,7 @@ use crate::settings::RawPath;
 /// The representations that kubectl accepts.
 const ACCEPT: &str = "application/json, */*";
 
-/// The representations of documents: aggregated where a server has that, as it is requested for discovery.
+/// The accepted representations of documents: aggregated discovery, or JSON where the server does not have it.
 const DOCUMENT_ACCEPT: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,\
      application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json";
 
@@ -43,10 +43,10 @@ impl Cluster {
         }
     }
 
-    /// Requests a document of discovery or `OpenAPI`, with its hash if it has one: the response does not change then.
+    /// Requests a discovery or `OpenAPI` document, by its hash if the index lists one: servers cache such responses.
     ///
     /// # Errors
-    /// The server's refusal or the network's failure, or a document that is too large.
+    /// The request fails, or the document is too large.
     pub(crate) async fn document(&self, path: &str, hash: Option<&str>) -> Result<Bytes, Error> {
         let request = Request::new(path).accept(DOCUMENT_ACCEPT).timeout(self.request_timeout());
         let request = match hash {

@@ -52,8 +52,8 @@ impl Session {
         Ok(Recording::open(&served.dir)?)
     }
 
-    /// Returns the filter for the recorded objects of a part: all conditions and selectors, of which a server evaluates some
-    /// otherwise.
+    /// Returns the filter for the recorded objects of a part: all conditions and selectors, including those that a
+    /// server would evaluate.
     ///
     /// # Errors
     /// A selector or a path can't be parsed.
@@ -108,19 +108,19 @@ fn open(
     });
     let cluster = Cluster::open(index, context, &config, Some(connector), connection, has_several, handlers)?;
     if let Some(gap) = gap {
-        cluster.warn()(&gap_notice(&gap));
+        cluster.warn()(&format!("{}: this is the state before", gap_notice(&gap)));
     }
     Ok((cluster, server))
 }
 
-/// Returns the notice about a moment in a gap.
+/// Describes a gap: its time, and what was not observed in it.
 pub(crate) fn gap_notice(gap: &Gap) -> String {
     let Gap { from, to, resource, .. } = gap;
     let what = match resource {
         Some(resource) => format!("{} were not observed", resource.group_resource()),
         None => "nothing was recorded".to_owned(),
     };
-    format!("{what} from {from} to {to}: this is the state before")
+    format!("{what} from {from} to {to}")
 }
 
 /// A recorded context.

@@ -59,7 +59,7 @@ pub(crate) enum HealthChange {
     Waiting { container: String, reason: String },
     /// The status of a condition changed; `None` if the condition is absent.
     Condition { kind: String, from: Option<String>, to: Option<String>, reason: String },
-    /// The phase changed to Failed or Unknown, or from there.
+    /// The phase changed to Failed or Unknown, or from one of them.
     Phase { from: String, to: String, reason: String },
     /// The deletion of the object was requested.
     Deletion,
@@ -99,8 +99,8 @@ impl Health {
         }
     }
 
-    /// Whether the object is ready, or else available; `None` if its status does not tell, and for one that has
-    /// completed.
+    /// Whether the object is ready or, without that condition, available. `None` for an object with neither condition,
+    /// and for one that has succeeded.
     pub(crate) fn is_ready(&self) -> Option<bool> {
         if self.phase == "Succeeded" {
             return None;
@@ -119,7 +119,7 @@ impl Health {
         failing.or_else(|| reasons.into_iter().find(|reason| !reason.is_empty())).unwrap_or_default()
     }
 
-    /// Whether it has failed: a container can't run, or its phase or its condition says that it failed.
+    /// Whether the object has failed: by its phase, by its condition, or because a container can't run.
     pub(crate) fn has_failed(&self) -> bool {
         self.phase == "Failed"
             || self.condition("Failed").is_some_and(|condition| condition.status == "True")

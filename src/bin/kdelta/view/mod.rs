@@ -4,6 +4,7 @@
 mod age;
 mod clip;
 mod colour;
+mod counted;
 mod details;
 mod escape;
 pub(crate) mod explain;
@@ -23,6 +24,7 @@ mod visible_change;
 pub(crate) use age::Age;
 pub(crate) use clip::{clip, display_width};
 pub(crate) use colour::{COLOURS, Colour, PLAIN};
+pub(crate) use counted::counted;
 pub(crate) use details::Details;
 pub(crate) use escape::{Escaper, escape, escape_cell, escape_json, escape_line, escape_message, is_unsafe};
 pub(crate) use health::{Health, HealthChange};

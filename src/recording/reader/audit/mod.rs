@@ -1,4 +1,4 @@
-//! Reads all files: sizes, counts, damage.
+//! Audits of all files: sizes, counts and damage.
 
 mod usage;
 mod verify;

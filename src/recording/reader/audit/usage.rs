@@ -1,4 +1,4 @@
-//! Sizes and counts.
+//! Computes the sizes and counts of a recording.
 
 use std::collections::HashMap;
 use std::sync::Arc;

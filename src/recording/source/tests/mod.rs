@@ -38,7 +38,7 @@ fn gadgets() -> Arc<ApiResource> {
     resource("example.com", "v1", "gadgets", "Gadget")
 }
 
-/// A recording in the making.
+/// A recording that is being written.
 struct Recorded {
     dir: TempDir,
     writer: Writer,

@@ -6,7 +6,7 @@ use crate::output::{HistoryOptions, HistoryRows, RowWidth, WatchOutput, terminal
 use crate::settings::{History, OutputStream};
 use crate::view::Details;
 
-/// Returns the output for the versions of that many objects. `recorded` is whether their authors were recorded with them.
+/// Returns the output for the versions of `objects` objects. `recorded` is whether their authors were recorded with them.
 pub(in crate::commands) fn history_output(
     history: &History,
     objects: usize,

@@ -13,9 +13,9 @@ use crate::session::Part;
 
 /// The comparison, until the initial state is complete.
 ///
-/// A part that continues from a version begins with the recorded objects themselves, which are no changes. Any other lists
-/// its objects: the changes since the last recorded state were missed, except for the net difference. It is held until the
-/// version of the list is known, because a gap with that version precedes it.
+/// A part that continues from a version starts with the recorded objects, which are not changes. Any other part lists
+/// its objects: the changes since the last recorded state were missed, and only the net difference is recorded. The
+/// difference is held until the version of the list is known, because a gap with that version precedes it.
 pub(super) struct Comparison {
     /// The recorded objects that the initial state has not had yet.
     unseen: HashMap<Key, Arc<Object>>,
@@ -44,8 +44,7 @@ impl Comparison {
         Self { is_continued: true, ..Self::of_list(recorded, None, None) }
     }
 
-    /// Compares a list with these objects and the version up to which they were complete. `since` is the time at which that
-    /// ended.
+    /// Compares a list with the recorded objects, which were complete up to `version` and until the time `since`.
     pub(super) fn of_list(
         recorded: Vec<Arc<Object>>,
         version: Option<ResourceVersion>,

@@ -40,13 +40,13 @@ const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitio
 pub(super) struct Documents {
     /// The types, with the position of their cluster.
     types: BTreeSet<(usize, DescribedType)>,
-    /// The number of types when the documents of all were requested last, whatever became of that.
+    /// The number of types at the last request of all documents, successful or not.
     requested: Option<usize>,
     /// The URL under which each `OpenAPI` document was requested last. It changes with the document.
     urls: HashMap<(usize, String), String>,
     /// The names of types that have no definition.
     undefined: BTreeSet<(usize, String)>,
-    /// The list of `OpenAPI` documents and the names when the definitions of a cluster were requested last.
+    /// The list of `OpenAPI` documents and the names of definitions at the last request for the definitions of a cluster.
     defined: HashMap<usize, (Bytes, BTreeSet<String>)>,
     /// The clusters whose definitions are recorded as objects.
     as_objects: BTreeSet<usize>,
@@ -121,7 +121,7 @@ pub(super) async fn recorded(documents: &RefCell<Documents>) {
     }
 }
 
-/// Requests the documents again and again. Never ends.
+/// Requests the documents at the start, after a type is added, and at each [`INTERVAL`]. Never returns.
 pub(super) async fn follow(
     session: &Session,
     recorders: &Recorders,
@@ -147,7 +147,7 @@ pub(super) async fn follow(
         documents.borrow_mut().requested = Some(count);
         done.notify_one();
         if are_recorded(documents) {
-            // Whether a type was added or the time has passed, the documents are requested.
+            // Both are followed by another request.
             tokio::select! {
                 () = added.notified() => {}
                 () = deadline::reached(Some(Instant::now() + INTERVAL)) => {}

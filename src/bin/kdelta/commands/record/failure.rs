@@ -1,10 +1,10 @@
-//! The errors of recordings, with the next step.
+//! Errors of recordings, with a hint.
 
 use kdelta::recording::RecordingError;
 
 use crate::exit::Hint;
 
-/// Returns the error of a command.
+/// Returns the error of the command, with a hint if there is a next step.
 pub(super) fn of_recording(error: RecordingError) -> anyhow::Error {
     let hint = match &error {
         RecordingError::Full { .. } => Some(

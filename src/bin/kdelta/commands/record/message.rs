@@ -11,7 +11,7 @@ use kdelta::recording::Author;
 
 use crate::session::{KnownState, Part};
 
-/// The number of a part, as the watch gives it.
+/// The number that the watch assigns to a part.
 pub(super) type PartNumber = usize;
 
 /// A message to the thread of a recording.

@@ -43,7 +43,7 @@ const PROGRESS_INTERVAL: Duration = Duration::from_millis(500);
 /// The time limit for the documents of the server at the end of a complete recording.
 const DOCUMENTS_LIMIT: Duration = Duration::from_secs(20);
 
-/// Records until it is interrupted, a limit is reached, or every part has failed.
+/// Records until interrupted, until a limit is reached, or until every part has failed.
 pub(crate) async fn run(session: &Session, record: &Record, reporter: &Reporter) -> anyhow::Result<ExitCode> {
     let watch = &Watch::of_record(record);
     check_filter(session, watch)?;
@@ -86,18 +86,18 @@ pub(crate) async fn run(session: &Session, record: &Record, reporter: &Reporter)
         End::Watch(ended) => ended,
         End::DurationPassed => Ok(watch_loop.timed_out()),
         End::Interrupted(interrupt) => Ok(watch_loop.interrupted(interrupt)),
-        // The files say why.
+        // `Recorders::finish` returns the error.
         End::RecorderFailed => Ok(ExitCode::Error),
     };
     watch_loop.stop().await;
-    // Reported also after an error of the watch, which is the error of the command.
+    // Runs after an error of the watch too, which has precedence as the error of the command.
     let finished = recorders.finish(reporter).await;
     let code = code?;
     finished?;
     Ok(code)
 }
 
-/// Rejects a selection by the time: an object that ceases to match did not change.
+/// Rejects filters that depend on the time: an object can cease to match them without a change.
 fn check_filter(session: &Session, watch: &Watch) -> anyhow::Result<()> {
     let filter = Filter::by(&watch.by, session.expression_errors()).context(Usage)?;
     if filter.and_conditions(&watch.selection.filter).depends_on_time() {
@@ -106,7 +106,7 @@ fn check_filter(session: &Session, watch: &Watch) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Returns what removes confidential values; `None` if nothing is to be removed.
+/// Returns the redaction of confidential values; `None` if nothing is redacted.
 ///
 /// # Errors
 /// There is no usable key.
@@ -176,7 +176,7 @@ impl RunningRecording<'_> {
             () = self.recorders.failed() => End::RecorderFailed,
             interrupt = signals.first() => End::Interrupted(interrupt),
             () = documents => End::Watch(ended),
-            // Without them, the recording is complete but for discovery.
+            // Without the documents, the recording lacks discovery and schemas only.
             () = deadline::reached(Some(Instant::now() + DOCUMENTS_LIMIT)) => End::Watch(ended),
         }
     }

@@ -1,11 +1,11 @@
-//! The progress of a recording, for its reader at a terminal and for the summary at the end.
+//! The progress of a recording: the line on a terminal, and the summary at the end.
 
 use std::fmt;
 
 use jiff::Timestamp;
 use kdelta::recording::Statistics;
 
-use crate::commands::reporter::counted;
+use crate::view::{counted, human_size};
 
 /// The figures of one or several recordings.
 #[derive(Debug, Clone, Copy, Default)]
@@ -14,7 +14,7 @@ pub(super) struct Figures {
     pub(super) deltas: u64,
     pub(super) bytes: u64,
     pub(super) gaps: u64,
-    /// The time at which the last handled message was received, while others wait.
+    /// The time of receipt of the last handled message; `None` if no message waits.
     pub(super) handled: Option<Timestamp>,
 }
 
@@ -24,7 +24,7 @@ impl Figures {
         Self { objects, deltas, bytes, gaps, handled: None }
     }
 
-    /// Returns the figures of both.
+    /// Returns the sum with the figures of another recording.
     pub(super) fn and(self, other: Self) -> Self {
         Self {
             objects: self.objects + other.objects,
@@ -46,37 +46,13 @@ impl Figures {
 impl fmt::Display for Figures {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (deltas, objects) = (counted(self.deltas, "delta"), counted(self.objects, "object"));
-        write!(f, "{deltas}, {objects}, {}, {}", size(self.bytes), counted(self.gaps, "gap"))
-    }
-}
-
-/// Formats `12 bytes`, `1.5 MB`.
-fn size(bytes: u64) -> String {
-    let mut unit = ("bytes", 1);
-    for next in [("kB", 1000), ("MB", 1_000_000), ("GB", 1_000_000_000), ("TB", 1_000_000_000_000)] {
-        if bytes >= next.1 {
-            unit = next;
-        }
-    }
-    match unit {
-        ("bytes", _) => counted(bytes, "byte"),
-        (name, size) => format!("{}.{} {name}", bytes / size, bytes % size * 10 / size),
+        write!(f, "{deltas}, {objects}, {}, {}", human_size(self.bytes), counted(self.gaps, "gap"))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn sizes_have_one_decimal() {
-        for (bytes, expected) in
-            [(0, "0 bytes"), (1, "1 byte"), (999, "999 bytes"), (1000, "1.0 kB"), (1_990_000, "1.9 MB")]
-        {
-            assert_eq!(size(bytes), expected);
-        }
-        assert_eq!(size(u64::MAX), "18446744.0 TB");
-    }
 
     #[test]
     fn line_shows_the_age_of_what_waits() {

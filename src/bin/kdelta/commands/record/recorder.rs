@@ -74,7 +74,7 @@ impl Recorder {
         self.shared.figures()
     }
 
-    /// Writes everything that waits, ends the recording, and returns its directory and its last figures.
+    /// Writes all queued messages, ends the recording, and returns its directory and its last figures.
     ///
     /// # Errors
     /// A file can't be written.

@@ -18,10 +18,10 @@ use super::recorder_thread::RecorderOptions;
 use super::selectors;
 use super::served_metrics::RecordedContext;
 use crate::commands::Reporter;
-use crate::commands::reporter::counted;
 use crate::commands::watch::KnownStates;
 use crate::session::{Cluster, KnownState, Part, Session};
 use crate::settings::Record;
+use crate::view::counted;
 
 /// The recordings by the position of their cluster in the session.
 pub(super) struct Recorders {

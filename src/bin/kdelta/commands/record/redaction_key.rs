@@ -13,13 +13,13 @@ use crate::exit::Hint;
 /// The length of a key in bytes.
 const LENGTH: usize = 32;
 
-/// The permissions of others, all of which a key file must lack.
+/// The permission bits of the group and of other users, all of which a key file must lack.
 const OTHERS: u32 = 0o077;
 
-/// Reads the key, or creates it at random.
+/// Reads the key, or creates a random one.
 ///
 /// # Errors
-/// There is no place for it outside the recordings, others may read it, or it can't be read or written.
+/// The key has no directory outside of the recordings, is accessible to other users, or can't be read or written.
 pub(super) fn read_or_create(path: Option<&Path>, recordings: &Path) -> anyhow::Result<[u8; LENGTH]> {
     let Some(path) = path else {
         let hint = "set HOME or XDG_STATE_HOME, or record Secrets as they are with --secrets keep";
@@ -68,7 +68,7 @@ fn create(path: &Path) -> anyhow::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     let mut key = [0; LENGTH];
     SystemRandom::new().fill(&mut key).ok().context("the system has no random numbers")?;
-    // Complete before it has its name, so that no reader sees a part of it.
+    // The file is complete before it gets its name, so that no reader sees a partial key.
     let temporary = temporary(path);
     let linked = write(&temporary, &key).and_then(|()| fs::hard_link(&temporary, path));
     let _ = fs::remove_file(&temporary);

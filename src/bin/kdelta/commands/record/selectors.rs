@@ -1,4 +1,4 @@
-//! The selectors of a recording: a document in it, which later recorders must agree with.
+//! The selectors of a recording, stored in it as a document. Later recorders must have the same selectors.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -15,8 +15,8 @@ type Selectors = BTreeMap<String, Vec<String>>;
 /// The path of the document, which no server has.
 const PATH: &str = "kdelta:selectors";
 
-/// Checks that a recording, if there is one, was made with the same selectors: the objects that others select are unknown.
-/// Returns the time of its last entry.
+/// Checks that an existing recording has the same selectors: the past of objects that match only other selectors is
+/// unknown. Returns the time of its last entry.
 ///
 /// # Errors
 /// The recording can't be read, or has other selectors.

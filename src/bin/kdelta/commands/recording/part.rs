@@ -1,4 +1,4 @@
-//! The selected parts of recordings.
+//! The parts of recordings that the arguments select.
 
 use anyhow::bail;
 use jiff::Timestamp;
@@ -8,7 +8,7 @@ use super::types::named_types;
 use crate::session::selected_recordings;
 use crate::settings::{Contexts, RecordingPart, RequestedMoment};
 
-/// A recording, and the part of it that is selected.
+/// A recording and its selected part.
 pub(super) struct SelectedPart {
     pub(super) recording: Recording,
     pub(super) since: Option<Timestamp>,

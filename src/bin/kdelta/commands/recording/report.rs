@@ -20,9 +20,9 @@ pub(super) fn report(dir: &Path, messages: &Messages) -> anyhow::Result<()> {
         _ => String::new(),
     };
     messages.notice(&format!(
-        "{}: {} entries{range}, {} in {}",
+        "{}: {}{range}, {} in {}",
         recording.context(),
-        usage.entries,
+        if usage.entries == 1 { "1 entry".to_owned() } else { format!("{} entries", usage.entries) },
         human_size(usage.bytes),
         dir.display()
     ));

@@ -1,4 +1,4 @@
-//! The recorded types that words name.
+//! Resolution of type words against the recorded types.
 
 use anyhow::bail;
 use kdelta::object::ApiResource;
@@ -13,7 +13,7 @@ struct NamedType {
     names: Vec<String>,
 }
 
-/// Returns the types of each recording that words name: by plural, kind, short name or pattern, also with their group.
+/// Returns the types of each recording that the words name by plural, kind, short name or pattern, also with their group.
 ///
 /// # Errors
 /// No recording has a type of a word, or a recording can't be read.

@@ -1,4 +1,4 @@
-//! `kdelta recording verify`: reads every file of recordings and lists what is damaged.
+//! `kdelta recording verify`: reads every file of recordings and lists the damaged parts.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -23,7 +23,7 @@ struct Verified {
     damages: Vec<Damage>,
 }
 
-/// Verifies each context and prints the damages.
+/// Verifies each context and prints the damaged parts.
 ///
 /// # Errors
 /// A recording is damaged, or its files can't be read.

@@ -19,7 +19,7 @@ use super::recorded::{RecordedRange, authored};
 use super::reporter::Reporter;
 use super::watch::{PartSink, deadline};
 use crate::output::PrintError;
-use crate::session::{PlannedPart, Session};
+use crate::session::{PlannedPart, Session, gap_notice};
 use crate::settings::{Replay, Watch};
 
 /// The entries of the recordings of a session, for the parts of a watch.
@@ -201,7 +201,7 @@ impl<'a> RecordedWatch<'a> {
         }
     }
 
-    /// Returns the errors for the names of which no object was ever seen.
+    /// Returns the errors for names without any selected object in the range.
     pub(super) fn missing_names(&self) -> impl Iterator<Item = Error> {
         self.parts
             .iter()
@@ -220,12 +220,4 @@ fn state_before(range: &RecordedRange) -> anyhow::Result<Option<(Timestamp, Stat
     let millisecond = since.as_millisecond() + i64::from(since.subsec_nanosecond() % 1_000_000 != 0);
     let before = Timestamp::from_millisecond(millisecond - 1).unwrap_or(beginning).max(beginning);
     Ok(Some((since, range.recording.state(Moment::Time(before))?)))
-}
-
-fn gap_notice(gap: &Gap) -> String {
-    let Gap { from, to, resource, .. } = gap;
-    match resource {
-        Some(resource) => format!("{} were not observed from {from} to {to}", resource.group_resource()),
-        None => format!("nothing was recorded from {from} to {to}"),
-    }
 }

@@ -22,8 +22,8 @@ pub(super) struct ReplayedPart {
     /// Whether an object was selected.
     pub(super) has_object: bool,
     filter: Filter,
-    /// The recorded time of the current entry in milliseconds, which conditions on ages are evaluated at. Relaxed: only this
-    /// thread uses it, and the filter's clock must be `Sync`.
+    /// The recorded time of the current entry in milliseconds, at which conditions on ages are evaluated. Relaxed: only
+    /// this thread uses it, and the filter's clock must be `Sync`.
     now: Arc<AtomicI64>,
     /// The objects that the filter selects; none without conditions.
     selected: HashSet<Key>,

@@ -1,4 +1,4 @@
-//! The kubeconfig of a server, which ends with it.
+//! The kubeconfig file of a server, removed when the server stops.
 
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, Write};
@@ -9,7 +9,7 @@ use base64::engine::general_purpose::STANDARD;
 use kdelta::recording::NetworkServer;
 use serde_json::{Value, json};
 
-/// A file that only its owner can read. Dropping it removes the file: its token is of no use without the server.
+/// A file that only its owner can read. Dropping it removes the file: the token in it is useless without the server.
 pub(super) struct KubeconfigFile {
     path: PathBuf,
 }

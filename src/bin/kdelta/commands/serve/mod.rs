@@ -1,4 +1,4 @@
-//! `kdelta serve`: recordings as a read-only cluster, until it is interrupted.
+//! `kdelta serve`: recordings as a read-only cluster, until interrupted.
 
 mod kubeconfig_file;
 mod served_moment;
@@ -107,7 +107,7 @@ fn announce(messages: &Messages, servers: &[(String, NetworkServer)], path: &Pat
         let time = moment.time.map(|time| time.to_string()).unwrap_or_default();
         messages.notice(&format!("{context} at {time}: {}", server.url()));
         if let Some(gap) = &moment.gap {
-            messages.warning(&gap_notice(gap));
+            messages.warning(&format!("{}: this is the state before", gap_notice(gap)));
         }
     }
     let path = path.display();

@@ -32,9 +32,9 @@ pub(super) struct WaitProgress {
 
 /// The clock of a wait.
 enum WaitClock {
-    /// The present, since the start.
+    /// The system clock, and the time since the start of the wait.
     Live(Instant),
-    /// The time in a recording, since the beginning of the range.
+    /// The time in a recording, and the time since the beginning of the range.
     Recorded { beginning: Timestamp, now: Timestamp },
 }
 
@@ -70,7 +70,7 @@ impl WaitProgress {
         Moment { wall, elapsed: self.elapsed() }
     }
 
-    /// Makes the wait one of a recording, whose range begins at this time.
+    /// Switches to the clock of a recording whose range begins at this time.
     pub(super) fn begin_at(&mut self, beginning: Timestamp) {
         self.clock = WaitClock::Recorded { beginning, now: beginning };
     }

@@ -1,4 +1,4 @@
-//! A wait on a recording: whether and when the conditions held in a range of it.
+//! A wait on a recording: finds the first time in a range at which the conditions held.
 
 use std::rc::Rc;
 
@@ -13,8 +13,8 @@ use crate::commands::watch::first_parts;
 use crate::session::{Session, TargetSet};
 use crate::settings::{Replay, Watch};
 
-/// Replays the watches of all targets in one order of time until the wait is decided or the range ends. Returns `false` if a
-/// target can't be read, which was reported.
+/// Replays the watches of all targets in one order of time until the wait is decided or the range ends. Returns `false`
+/// if a target can't be read; the error has been reported.
 ///
 /// # Errors
 /// A recording can't be read.
@@ -71,7 +71,7 @@ fn is_decided_before(progress: &SharedProgress, time: Timestamp) -> bool {
         if *progress.machine.state() != WaitState::Pending {
             return true;
         }
-        // A check that must be repeated at once would not end.
+        // A check that is due again at the same time would repeat without end.
         if progress.next_recorded_check().is_some_and(|check| check <= progress.now().wall) {
             progress.set_time(time);
             return false;

@@ -61,13 +61,11 @@ impl<W: Write> Report<'_, W> {
         let unknown = self.progress.targets().iter().filter(|target| !target.has_parts);
         let unknown: Vec<&str> = unknown.map(|target| target.title.as_str()).collect();
         for title in &unknown {
-            self.error(&format!(
-                "timed out waiting for the condition on {title}: the server doesn't have the resource type, or did not respond"
-            ));
+            self.error(&format!("{} on {title}: {}", self.unmet(), self.without_type()));
         }
         for (place, (part, object)) in parts.iter().zip(&result.missing).take(MAX_NAMED).enumerate() {
             let (title, reason) = (self.title(object), object.reason.as_deref().unwrap_or_default());
-            self.error(&format!("timed out waiting for the condition on {title}: {reason}"));
+            self.error(&format!("{} on {title}: {reason}", self.unmet()));
             if place < MAX_WITH_EVENTS {
                 self.print_events(*part, object).await;
             }
@@ -96,7 +94,23 @@ impl<W: Write> Report<'_, W> {
             None if total == 0 => "nothing matches".to_owned(),
             None => format!("{met} of {total} meet it"),
         };
-        format!("timed out waiting for the condition: {reason}")
+        format!("{}: {reason}", self.unmet())
+    }
+
+    /// Returns the beginning of the messages about conditions that were not met.
+    fn unmet(&self) -> &'static str {
+        match self.wait.replay {
+            Some(_) => "the range ended without the condition",
+            None => "timed out waiting for the condition",
+        }
+    }
+
+    /// Returns the possible reasons why a type was not found.
+    fn without_type(&self) -> &'static str {
+        match self.wait.replay {
+            Some(_) => "the resource type was not recorded",
+            None => "the server doesn't have the resource type, or did not respond",
+        }
     }
 
     /// Returns the name of an object, as kubectl has it in the message, with its namespace if that varies.
@@ -112,7 +126,7 @@ impl<W: Write> Report<'_, W> {
 
     async fn print_events(&self, part: usize, object: &ResultObject) {
         let Some(part) = self.progress.part(part) else { return };
-        // The events at the end of a recording may be later ones.
+        // The session serves the end of the recording, whose events may be later than the end of the wait.
         if self.wait.replay.is_some() {
             return;
         }

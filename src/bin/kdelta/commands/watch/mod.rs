@@ -121,7 +121,7 @@ pub(crate) async fn run<W: Write>(
     let output = output(session, watch, &extent, reporter, stdout)?;
     let changed_by = ChangedResults::start(&watch.lines.changed_by)?;
     let filter = ChangeFilter::new(&watch.selection.filter, session.expression_errors());
-    // A recorded version is not one to resume a live watch from.
+    // A live watch can't resume from a recorded version.
     let resumable = !watch.flow.coalesce && !watch.filters() && watch.replay.is_none();
     let selected = DeltaSelection { scope, changed_by, filter, resumable };
     let mut printer = DeltaPrinter::new(output, selected, reporter, out);

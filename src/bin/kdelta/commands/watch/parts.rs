@@ -117,7 +117,7 @@ impl<'a> Parts<'a> {
         Self { known_states: Some(known_states), ..self }
     }
 
-    /// Sets what removes confidential values from the received objects.
+    /// Sets the redaction of received objects.
     pub(in crate::commands) fn with_redaction(self, redaction: Option<Arc<Redaction>>) -> Self {
         Self { redaction, ..self }
     }

@@ -1,4 +1,4 @@
-//! The lives of objects under the same name: each deletion and creation has another UID.
+//! The lifetimes of objects with the same name: a re-created object has another UID.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -8,7 +8,7 @@ use jiff::{SignedDuration, Timestamp};
 use kdelta::lines::{Change, ChangeKind};
 use kdelta::object::{Origin, Uid, human_duration};
 
-/// The beginning of an object's life, as far as it is known.
+/// The beginning of an object's lifetime, as far as it is known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Birth {
     /// It existed when the observation began.
@@ -36,7 +36,7 @@ impl fmt::Display for Birth {
     }
 }
 
-/// The last known life of each object. Bounded by the objects that the user named.
+/// The last known lifetime of each object. Bounded by the objects that the user named.
 #[derive(Default)]
 pub(super) struct Lifetimes {
     last: HashMap<(Arc<str>, String, String), Life>,
@@ -48,7 +48,7 @@ struct Life {
 }
 
 impl Lifetimes {
-    /// Records a version and returns the beginning of the life that it belongs to, which is meant for additions.
+    /// Records a version and returns the beginning of its object's lifetime. Only that of an addition is printed.
     pub(super) fn record(&mut self, change: &Change) -> Birth {
         let Change { kind, object, origin, resource, context, received, .. } = change;
         let key = (Arc::clone(context), resource.group_resource(), object.key().to_string());

@@ -21,7 +21,7 @@ const TIME: &str = "%Y-%m-%dT%H:%M:%S%.3fZ";
 #[derive(Debug, Clone)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
 pub(crate) struct HistoryOptions {
-    /// Whether rows name their objects: there are several.
+    /// Whether rows name their objects, because there are several.
     pub(crate) names: bool,
     /// Whether rows name the contexts of their objects.
     pub(crate) contexts: bool,
@@ -80,7 +80,7 @@ impl HistoryRows {
         Ok(())
     }
 
-    /// Adds a line for a mark that tells of missing versions.
+    /// Adds a line for a mark that reports missing versions.
     pub(crate) fn mark(&mut self, mark: &Mark) {
         match &mark.kind {
             MarkKind::Gap { lasted, .. } => {
@@ -95,7 +95,7 @@ impl HistoryRows {
         }
     }
 
-    /// Adds a line for a time without observation; of all types without `resource`.
+    /// Adds a line for a time without observation. Without `resource`, it applies to all types.
     pub(crate) fn gap(&mut self, resource: Option<&ApiResource>, from: Timestamp, to: Timestamp) {
         let what = match resource {
             Some(resource) => format!("{} were not observed", escape_line(&resource.group_resource())),
@@ -122,7 +122,7 @@ impl HistoryRows {
         options.changed_fields(old, &change.object, &change.resource)
     }
 
-    /// Returns the manager and the subresource; `-` if they are unknown. An object does not name who deleted it.
+    /// Returns the manager and the subresource; `-` if they are unknown, as in every deletion.
     fn author(&self, change: &Change) -> String {
         let Change { kind, object, old, origin, .. } = change;
         let author = match (self.options.recorded, kind) {
@@ -145,7 +145,7 @@ fn title(resource: &ApiResource, object: &Object) -> String {
     if object.namespace().is_empty() { name } else { format!("{name} in {}", object.namespace()) }
 }
 
-/// Returns the description of a version: what began or ended with it, and what changed in the health of the object.
+/// Returns the description of a version: the creation or deletion of the object, or the changes of its health.
 fn what(change: &Change, birth: &Birth, is_unchanged: bool) -> String {
     match change.kind {
         ChangeKind::Added => birth.to_string(),

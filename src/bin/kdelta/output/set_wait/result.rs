@@ -24,7 +24,7 @@ pub(crate) struct WaitResult {
     pub(crate) since: Option<String>,
     /// The time of the end.
     pub(crate) at: String,
-    /// Whether that is a time in a recording, which the text has too.
+    /// Whether `at` is a time in a recording, which the text includes too.
     #[serde(skip)]
     pub(crate) is_recorded: bool,
     /// The object that decided.

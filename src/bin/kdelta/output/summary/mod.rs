@@ -22,7 +22,7 @@ const BRIEF_BYTES: usize = 2048;
 /// prompt.
 const OTHER_LINES: usize = 4;
 
-/// The fewest groups that are printed, however low the terminal is.
+/// The minimum number of printed groups, even on a terminal with few lines.
 const FEWEST_GROUPS: usize = 5;
 
 /// The form of a table of changes.
@@ -105,7 +105,7 @@ pub(crate) fn write_brief(
     out.flush()
 }
 
-/// Returns the type of the rows, which are of no type.
+/// Returns an empty type for the rows, which belong to no resource type.
 fn no_resource() -> ApiResource {
     let [group, version, resource, kind] = [const { String::new() }; 4];
     ApiResource { group, version, resource, kind, namespaced: false }

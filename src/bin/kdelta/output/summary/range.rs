@@ -1,4 +1,4 @@
-//! The recording and the range that a summary is about.
+//! The range of a recording that a summary covers.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::view::summary::ChangeSummary;
 /// The maximum number of gaps that have a line of their own.
 const MAX_GAPS: usize = 3;
 
-/// The recording and the range that a summary is about.
+/// The range of a recording that a summary covers.
 #[derive(Debug, Clone)]
 pub(crate) struct SummaryRange {
     pub(crate) context: Arc<str>,

@@ -1,4 +1,5 @@
-//! Client-side selection: a stream filtered by the rules that a server applies to a selector, and redaction of what passes.
+//! Client-side selection: a stream filtered by the rules that a server applies to a selector, and redaction of the
+//! selected objects.
 
 use std::sync::Arc;
 
@@ -15,7 +16,7 @@ use crate::session::filter::Filter;
 pub(crate) struct FilteredStream<S> {
     pub(super) stream: S,
     pub(super) filter: Filter,
-    /// Removes confidential values from what is yielded. The filter reads objects as they were received.
+    /// Removes confidential values from the yielded objects. The filter reads objects as they were received.
     pub(super) redaction: Option<Arc<Redaction>>,
     /// Whether objects that may match later without a change are yielded too: the receiver waits for that moment.
     pub(super) keeps_later: bool,

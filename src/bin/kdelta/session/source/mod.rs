@@ -103,8 +103,8 @@ impl PartSource {
         Self { mutation_detector: enabled, ..self }
     }
 
-    /// Sets what removes confidential values from the received objects, before they are stored. Objects that are requested by
-    /// name are returned as they are.
+    /// Sets the redaction of received objects, which precedes their storage. Objects that are requested by name are not
+    /// redacted.
     pub(crate) fn with_redaction(self, redaction: Option<Arc<Redaction>>) -> Self {
         Self { redaction, ..self }
     }

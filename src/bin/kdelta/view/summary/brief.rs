@@ -1,7 +1,7 @@
 //! A summary within a number of bytes, for chat channels and language models.
 
-use super::phrases::counted;
 use super::tracker::ChangeSummary;
+use crate::view::counted::counted;
 
 /// The room for the line that counts the groups left out.
 const REST: usize = 32;

@@ -1,4 +1,4 @@
-//! A group of a summary: what happened to an owner and to everything below it.
+//! A group of a summary: the changes of an owner and of everything below it.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -71,9 +71,9 @@ pub(crate) struct ChangeGroup {
     pub(crate) changes: u64,
     /// Unready at the end, by plural.
     pub(crate) unready: BTreeMap<String, u64>,
-    /// The reasons for which they are.
+    /// The reasons of the unready objects.
     pub(crate) unready_reasons: ReasonCounts,
-    /// The times that objects became unready which are ready or gone at the end.
+    /// Losses of readiness of objects that are ready or deleted at the end, by reason.
     pub(crate) recovered: ReasonCounts,
     /// Restarts of containers, by the end of the previous run.
     pub(crate) restarts: ReasonCounts,
@@ -128,7 +128,7 @@ impl ChangeGroup {
             self.recovered.add_all(&track.unready);
         }
         self.content_changes += track.content_changes;
-        // What the user changed is above what controllers derive from it.
+        // The owner's fields come first: controllers derive the changes of owned objects from them.
         if self.is_root(track) {
             self.fields.splice(0..0, track.fields.iter().cloned());
             self.root_appeared |= !track.existed;
@@ -173,7 +173,7 @@ impl ChangeGroup {
         }
     }
 
-    /// Returns the number of events that decide the place among groups of the same importance.
+    /// Returns the number of occurrences by which groups of the same importance are sorted.
     fn weight(&self) -> u64 {
         let sum = |counts: &BTreeMap<String, u64>| counts.values().sum::<u64>();
         sum(&self.unready)
@@ -184,7 +184,7 @@ impl ChangeGroup {
             + sum(&self.vanished)
     }
 
-    /// Returns the key by which groups are sorted: importance, number of events, number of changes, name.
+    /// Returns the key by which groups are sorted: importance, number of occurrences, number of changes, name.
     pub(super) fn order(&self) -> impl Ord + use<> {
         let name = (self.namespace.clone(), self.kind.clone(), self.name.clone());
         (self.importance(), Reverse(self.weight()), Reverse(self.changes), name)

@@ -1,5 +1,5 @@
-//! Summaries of changes: what appeared, vanished, changed, restarted or became unready in a range of time, grouped by the
-//! topmost owner of the changed objects.
+//! Summaries of changes: objects that appeared, vanished, changed, restarted or became unready in a range of time,
+//! grouped by their topmost owner.
 //!
 //! [`ChangeTracker`] receives the changes one by one and keeps a [`track`] of each object. [`ChangeTracker::summary`] joins
 //! the tracks to groups, the most important first.

@@ -106,7 +106,7 @@ impl Owners {
                 root = RootName {
                     group: owner.group().to_owned(),
                     kind: owner.kind.clone(),
-                    // Nodes own the mirrors of their static pods.
+                    // Nodes own the mirror pods of static pods.
                     namespace: if owner.kind == "Node" { String::new() } else { namespace.to_owned() },
                     name: owner.name.clone(),
                 };

@@ -1,9 +1,10 @@
-//! The texts of a group for people. They are escaped.
+//! The text of a group in tables and short texts, escaped.
 
 use std::collections::BTreeMap;
 
 use super::group::ChangeGroup;
 use super::reasons::ReasonCounts;
+use crate::view::counted::counted;
 use crate::view::escape::escape_line;
 
 /// The maximum number of reasons that a phrase names.
@@ -100,9 +101,4 @@ fn reasons(counts: &ReasonCounts) -> String {
 /// Returns ` 3 times` for more than one time.
 fn times(count: u64) -> String {
     if count == 1 { String::new() } else { format!(" {count} times") }
-}
-
-/// Returns a number with its noun.
-pub(super) fn counted(count: u64, noun: &str) -> String {
-    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }

@@ -11,7 +11,7 @@ use crate::view::tree::OwnerReference;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Snapshot {
     pub(super) health: Health,
-    /// A number that another content has not: the generation, or a hash of everything but metadata and status.
+    /// A number that identifies the content: the generation, or a hash of everything but metadata and status.
     pub(super) content: u64,
     /// The owner that controls the object, or else the first one.
     pub(super) owner: Option<OwnerReference>,
@@ -123,7 +123,7 @@ impl Warning {
     }
 }
 
-/// Whether objects of a type change with nearly every event around them, so that a changed content says nothing.
+/// Whether objects of a type follow the changes of other objects so often that their own changes carry no information.
 pub(super) fn is_busy(resource: &ApiResource) -> bool {
     matches!(
         (resource.group.as_str(), resource.resource.as_str()),

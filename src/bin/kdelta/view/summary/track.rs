@@ -1,4 +1,4 @@
-//! The track of one object: what happened to it in the range.
+//! The changes of one object in the range.
 
 use std::sync::Arc;
 
@@ -139,7 +139,7 @@ impl Track {
     }
 }
 
-/// Whether the content of these objects is fixed: that of a pod changes only when a scheduler binds it.
+/// Whether content changes of a type are ignored: the content of a pod hardly changes except when a scheduler binds it.
 fn has_fixed_content(resource: &ApiResource) -> bool {
     resource.group.is_empty() && resource.resource == "pods"
 }

@@ -1,4 +1,4 @@
-//! The tracks of all objects that changed in a range, and the summary that they become.
+//! The changes of all objects in a range, and their summary.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;

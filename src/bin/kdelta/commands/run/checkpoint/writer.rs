@@ -19,7 +19,7 @@ const INTERVAL: Duration = Duration::from_secs(1);
 /// The share of the time that may be spent on the text of the file.
 const MAX_SHARE: u32 = 20;
 
-/// Another run that writes the same file.
+/// The error of a checkpoint that another run uses.
 #[derive(Debug, thiserror::Error)]
 #[error("another run uses it: give another file, or end that run")]
 struct Locked;
@@ -37,10 +37,10 @@ pub(in crate::commands::run) struct CheckpointWriter {
     _lock: CheckpointLock,
 }
 
-/// The lock of the operating system on a file next to the checkpoint, which is itself replaced by each write. It ends with
-/// the process, so that a killed run leaves none.
+/// A file lock next to the checkpoint, because each write replaces the checkpoint itself. The kernel releases it when the
+/// process ends, so that a killed run leaves no lock.
 pub(in crate::commands::run) struct CheckpointLock {
-    /// Keeps the lock until it is dropped.
+    /// Holds the lock until it is dropped.
     _file: File,
 }
 
@@ -48,7 +48,7 @@ impl CheckpointLock {
     /// Acquires the lock of a checkpoint, before it is read.
     ///
     /// # Errors
-    /// Another run has the lock, or the file of the lock can't be written.
+    /// Another run holds the lock, or the lock file can't be created.
     pub(in crate::commands::run) fn acquire(checkpoint: &Path) -> anyhow::Result<Self> {
         let mut path = checkpoint.as_os_str().to_owned();
         path.push(".lock");
