@@ -66,7 +66,7 @@ impl Comparison {
     pub(super) fn change(&mut self, change: Change, author: Option<Author>) -> Option<AuthoredChange> {
         let recorded = self.unseen.remove(change.object.key());
         let is_listed = change.kind == ChangeKind::Added && change.origin == Origin::List;
-        if is_listed && recorded.as_ref().is_some_and(|recorded| recorded.same_state(&change.object)) {
+        if is_listed && recorded.as_ref().is_some_and(|recorded| recorded.same_content(&change.object)) {
             return None;
         }
         if self.is_continued {
@@ -156,6 +156,15 @@ mod tests {
         Arc::new(source.objects()[0].at_version(version.into()))
     }
 
+    /// Another state with the same version, as a server has that was restored from a backup.
+    fn restored(name: &str) -> Arc<Object> {
+        let mut json = pod(&format!("shop/{name}"));
+        (json["metadata"]["uid"], json["spec"]["nodeName"]) = (json!(name), json!("north"));
+        let source = FakeSource::new();
+        source.add(json);
+        Arc::new(source.objects()[0].at_version("7".into()))
+    }
+
     fn listed(object: Arc<Object>) -> Change {
         let change = deleted(&part(), object, Timestamp::UNIX_EPOCH);
         Change { kind: ChangeKind::Added, origin: Origin::List, final_state_unknown: false, ..change }
@@ -176,7 +185,8 @@ mod tests {
 
     #[test]
     fn list_is_recorded_as_a_gap_and_its_net_difference() {
-        let recorded = ["same", "changed", "replaced", "gone"].map(|name| object(name, name, "7"));
+        let recorded =
+            ["same", "changed", "replaced", "gone", "restored"].map(|name| object(name, name, "7"));
         let second = |second: i64| Timestamp::from_second(second).expect("in range");
         let mut comparison = Comparison::of_list(recorded.to_vec(), Some("6".into()), Some(second(10)));
         for object in [
@@ -184,6 +194,7 @@ mod tests {
             object("changed", "changed", "8"),
             object("replaced", "another", "9"),
             object("new", "new", "10"),
+            restored("restored"),
         ] {
             assert!(comparison.change(listed(object), None).is_none());
         }
@@ -198,6 +209,7 @@ mod tests {
                 "DELETED? replaced 7 relist",
                 "ADDED replaced 9 relist",
                 "ADDED new 10 relist",
+                "MODIFIED restored 7 from 7 relist",
                 "DELETED? gone 7 relist",
             ]
         );

@@ -64,14 +64,16 @@ impl<'a> RecordSink<'a> {
     }
 }
 
-/// Returns the author of a change, if the notification shows it: an object of a list may have been written at any time.
+/// Returns the author of a change, if the notification shows it: an object of a list may have been written at any time, and
+/// by several authors since its last state.
 fn author_of(notification: &Notification) -> Option<Author> {
     let (manager, subresource) = match notification {
-        Notification::Added { origin: Origin::List, .. }
+        Notification::Added { object, origin: Origin::Watch, .. } => object.author_since(None),
+        Notification::Updated { old, new, origin: Origin::Watch } => new.author_since(Some(old)),
+        Notification::Added { .. }
+        | Notification::Updated { .. }
         | Notification::Deleted { .. }
         | Notification::Mark(_) => None,
-        Notification::Added { object, .. } => object.author_since(None),
-        Notification::Updated { old, new, .. } => new.author_since(Some(old)),
     }?;
     Some(Author { manager, subresource })
 }
