@@ -55,6 +55,16 @@ fn other_selectors_are_refused() {
 }
 
 #[test]
+fn other_redaction_is_refused() {
+    let (env, demo, dir) = demo("0.001");
+    let done = record(&env, &demo, &dir, &["secrets", "-A", "--secrets", "keep", "--until-synced"]).finish();
+    assert_eq!(done.code, 0, "{}", done.stderr);
+    let error = record(&env, &demo, &dir, &["secrets", "-A", "--until-synced"]).finish().failure(1);
+    let expected = r#"its secrets is "keep", and that of this command """#;
+    assert!(error.contains(expected), "{error}");
+}
+
+#[test]
 fn selections_without_a_state_are_usage_errors() {
     let env = TestEnv::new();
     for (flags, expected) in [

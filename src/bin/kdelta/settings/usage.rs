@@ -278,12 +278,14 @@ pub(crate) enum UsageError {
     DemoSpeed,
     #[error("--max-size must be a number of bytes above 0, or of a unit such as MB or GiB, not {0:?}")]
     Size(String),
-    #[error("--where can't use `old` here: a recording has every change of its objects")]
+    #[error("--where can't use `old` here: a recording has all changes of its objects")]
     RecordedChanges,
     #[error("a recording can't select objects by the time, which does not change them")]
     RecordedAges,
     #[error("--redact: {0}")]
     RedactedPath(String),
+    #[error("--redact {0}: a recording needs the type, the names, the UID and the version of each object")]
+    RedactedIdentity(String),
     #[error("KDELTA_DEMO_SEED must be a whole number, not {0:?}")]
     DemoSeed(String),
 }

@@ -42,9 +42,9 @@ pub(super) fn check(dir: &Path, selectors: &Selectors) -> anyhow::Result<Option<
     if let Some(name) = names.find(|name| recorded.get(*name) != selectors.get(*name)) {
         let [old, new] =
             [&recorded, selectors].map(|all| all.get(name).cloned().unwrap_or_default().join(","));
-        let hint = "give the same selectors, or another directory with --to";
+        let hint = "give the same flags, or another directory with --to";
         let message = format!(
-            "{}: the recording has other objects: its {name} is {old:?}, and that of this command {new:?}",
+            "{}: the recording was made with other flags: its {name} is {old:?}, and that of this command {new:?}",
             dir.display()
         );
         return Err(anyhow::Error::msg(message).context(Hint(hint.to_owned())));

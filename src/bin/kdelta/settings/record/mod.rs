@@ -25,8 +25,8 @@ use crate::args::{RecordArgs, SecretsArg};
 pub(crate) struct Record {
     pub(crate) selection: Selection,
     pub(crate) by: Vec<By>,
-    /// The selectors of objects in a collection, by flag. Later recorders must have the same: the past of objects that
-    /// match only other selectors is unknown.
+    /// The selectors of objects in a collection, and what is redacted, by flag. Later recorders must have the same: the
+    /// past of objects that match only other selectors is unknown, and what was not redacted stays in the recording.
     pub(crate) selectors: BTreeMap<String, Vec<String>>,
     pub(crate) ignore_not_found: bool,
     pub(crate) until: Until,
@@ -79,6 +79,7 @@ impl Record {
             return Err(UsageError::RecordedChanges);
         }
         let by: Vec<By> = args.index.by.iter().map(|text| By::parse(text)).collect::<Result<_, _>>()?;
+        let redacted = Redacted::read(recording.secrets, &recording.redact, environment)?;
         Ok(Self {
             selectors: selectors(args, &selection),
             selection: with_events(selection).with_conditions(&by),
@@ -89,7 +90,7 @@ impl Record {
             keep: recording.keep.as_deref().map(kept_time).transpose()?,
             max_size: recording.max_size.as_deref().map(size::parse).transpose()?,
             rows: !recording.no_rows,
-            redacted: Redacted::read(recording.secrets, &recording.redact, environment)?,
+            redacted,
         })
     }
 }
@@ -108,7 +109,8 @@ fn with_events(mut selection: Selection) -> Selection {
     selection
 }
 
-/// Returns the selectors of objects in a collection, with the patterns of names.
+/// Returns the selectors of objects in a collection, with the patterns of names, and the flags of redaction that are not
+/// the default.
 fn selectors(args: &RecordArgs, selection: &Selection) -> BTreeMap<String, Vec<String>> {
     let mut all: BTreeMap<String, Vec<String>> = coverage::selectors(&args.select, &args.index.by)
         .into_iter()
@@ -120,6 +122,18 @@ fn selectors(args: &RecordArgs, selection: &Selection) -> BTreeMap<String, Vec<S
         patterns.sort();
         all.insert("names".to_owned(), patterns);
     }
+    let secrets = match args.recording.secrets {
+        SecretsArg::Hash => None,
+        SecretsArg::Keep => Some("keep"),
+        SecretsArg::Drop => Some("drop"),
+    };
+    all.extend(secrets.map(|secrets| ("secrets".to_owned(), vec![secrets.to_owned()])));
+    if !args.recording.redact.is_empty() {
+        let mut redacted = args.recording.redact.clone();
+        redacted.sort();
+        redacted.dedup();
+        all.insert("redact".to_owned(), redacted);
+    }
     all
 }
 
@@ -128,8 +142,16 @@ fn kept_time(text: &str) -> Result<Duration, UsageError> {
     if parsed.is_zero() { Err(UsageError::ZeroTime("keep")) } else { Ok(parsed) }
 }
 
+/// The fields that a recording identifies an object and its version by.
+const IDENTITY: &[u8] =
+    br#"{"apiVersion":"v1","kind":"K","metadata":{"name":"n","namespace":"n","uid":"u","resourceVersion":"1"}}"#;
+
 fn redacted_path(text: &str) -> Result<FieldPath, UsageError> {
-    FieldPath::parse(text).map_err(|error| UsageError::RedactedPath(error.to_string()))
+    let path = FieldPath::parse(text).map_err(|error| UsageError::RedactedPath(error.to_string()))?;
+    match path.values(IDENTITY) {
+        Ok(values) if values.is_empty() => Ok(path),
+        _ => Err(UsageError::RedactedIdentity(text.to_owned())),
+    }
 }
 
 #[cfg(test)]
@@ -173,11 +195,25 @@ mod tests {
     }
 
     #[test]
-    fn selectors_are_what_selects_objects_of_a_type() {
+    fn identity_of_objects_is_not_redacted() {
+        for path in ["metadata", "metadata.name", "metadata.namespace", "metadata.uid", "kind"] {
+            let result = read(&format!("record pods --to d --redact {path}"));
+            assert_eq!(result, Err(UsageError::RedactedIdentity(path.to_owned())), "{path}");
+        }
+        assert!(read("record pods --to d --redact metadata.labels").is_ok());
+    }
+
+    #[test]
+    fn selectors_include_the_flags_of_redaction() {
         let selectors = |line: &str| read(&format!("record {line} --to d")).expect("a recorder").selectors;
         assert_eq!(selectors("pods -n shop"), BTreeMap::new());
         assert_eq!(selectors("pods -l app=web"), selectors("svc -A -l app=web --no-rows"));
         assert_eq!(selectors("pods web-*")["names"], ["web-*"]);
+        assert_eq!(selectors("pods --secrets drop")["secrets"], ["drop"]);
+        assert_eq!(
+            selectors("pods --redact spec.b --redact spec.a"),
+            selectors("po --redact spec.a --redact spec.b")
+        );
         assert_eq!(read("record pods --where old==null --to d"), Err(UsageError::RecordedChanges));
     }
 
