@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::names::{is_dns_label, is_dns_subdomain};
 
 /// The groups of the API server's own types.
-#[cfg(any(feature = "query", feature = "serve"))]
+#[cfg(any(feature = "cel", feature = "serve"))]
 const BUILT_IN_GROUPS: [&str; 24] = [
     "",
     "admissionregistration.k8s.io",
@@ -35,7 +35,7 @@ const BUILT_IN_GROUPS: [&str; 24] = [
 
 /// Returns whether the API server itself has types in a group. Those of other groups are custom resources or served
 /// by an aggregated API server.
-#[cfg(any(feature = "query", feature = "serve"))]
+#[cfg(any(feature = "cel", feature = "serve"))]
 pub(crate) fn is_built_in_group(group: &str) -> bool {
     BUILT_IN_GROUPS.contains(&group)
 }

@@ -40,7 +40,7 @@ pub use key::{Key, KeyError, ObjectName, split_meta_namespace_key};
 pub use key_func::{
     KeyFunc, KeyGetter, KeyLister, KeyListerGetter, deletion_handling_meta_namespace_key, meta_namespace_key,
 };
-#[cfg(any(feature = "query", feature = "serve"))]
+#[cfg(any(feature = "cel", feature = "serve"))]
 pub(crate) use kind::is_built_in_group;
 pub use kind::{ApiResource, TypeMeta};
 pub use names::{is_dns_label, is_dns_subdomain, path_segment_problems};
