@@ -19,14 +19,20 @@ pub(super) fn problems(scenario: &Scenario) -> Vec<String> {
     let mut problems = Vec::new();
     if scenario.kubectl_ends != Kubectl::Inexpressible {
         let time = if scenario.kubectl_ends == Kubectl::Met { LONG } else { SHORT };
-        let ended = run(scenario, scenario.kubectl, time, true);
-        let is_expected = match scenario.kubectl_ends {
+        let is_expected = |ended: &Finished| match scenario.kubectl_ends {
             Kubectl::Inexpressible => true,
             Kubectl::Met => ended.code == 0,
             Kubectl::TimedOut => ended.code == 1 && ended.stderr.contains("timed out waiting"),
             Kubectl::Error(text) => ended.code == 1 && ended.stderr.contains(text),
         };
-        if !is_expected {
+        // On a busy machine, kubectl may not run while a short state lasts.
+        let mut ended = run(scenario, scenario.kubectl, time, true);
+        for _ in 0..2 {
+            if !is_expected(&ended) {
+                ended = run(scenario, scenario.kubectl, time, true);
+            }
+        }
+        if !is_expected(&ended) {
             problems.push(problem(scenario, "kubectl", &scenario.kubectl_ends, &ended));
         }
     }

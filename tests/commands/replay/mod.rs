@@ -165,5 +165,5 @@ fn wait_ends_with_the_range() {
     let ended = incident.run("wait pod/web-2-c --for ready --stable 10m --fail-fast");
     assert_eq!(ended.code, 6, "{}", ended.stderr);
     let error = incident.run("wait pod/web-2-c --for ready --at -5m").failure(2);
-    assert!(error.contains("--since and --until select the range"), "{error}");
+    assert!(error.contains("use --since and --until in place of --at"), "{error}");
 }
