@@ -61,6 +61,11 @@ impl ListResponse {
         }
     }
 
+    /// Returns whether a whole object arrived, and not only rows.
+    pub(super) fn has_objects(&self) -> bool {
+        self.has_objects
+    }
+
     /// Returns whether all items so far have that version, or carry versions of their own.
     pub(super) fn is_at(&self, version: &ResourceVersion) -> bool {
         self.has_objects || self.meta.resource_version == *version

@@ -17,6 +17,9 @@ pub enum Representation {
     /// The server's own columns and cells, and the identity of their objects: as little as possible within one
     /// namespace, namespaces and versions otherwise.
     Rows,
+    /// The server's own columns and cells, and the complete objects, in two lists where that is faster. Other than with
+    /// [`IncludeObject::Object`], a large collection is requested as a whole.
+    RowsAndObjects,
 }
 
 /// The part of the object in a row of a Table. The variants but one are the values of `includeObject`.
@@ -39,6 +42,7 @@ impl Representation {
         match self {
             Self::Names => Self::Metadata,
             Self::Rows => Self::Table(IncludeObject::Metadata),
+            Self::RowsAndObjects => Self::Table(IncludeObject::Object),
             other => other,
         }
     }
@@ -64,7 +68,7 @@ impl Representation {
             (Self::Metadata | Self::Names, RequestKind::Watch | RequestKind::One) => {
                 "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
             }
-            (Self::Table(_) | Self::Rows, _) => {
+            (Self::Table(_) | Self::Rows | Self::RowsAndObjects, _) => {
                 "application/json;as=Table;v=v1;g=meta.k8s.io,\
                  application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json"
             }
@@ -75,7 +79,7 @@ impl Representation {
     pub(crate) fn include_object(self) -> Option<&'static str> {
         match self {
             Self::Table(IncludeObject::None) => Some("None"),
-            Self::Table(IncludeObject::Object) => Some("Object"),
+            Self::Table(IncludeObject::Object) | Self::RowsAndObjects => Some("Object"),
             Self::Table(IncludeObject::Identity) => Some("Identity"),
             Self::Objects
             | Self::Metadata

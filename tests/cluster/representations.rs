@@ -202,6 +202,27 @@ fn joined_namespace_tables_equal_the_cluster_wide_table() {
     assert_eq!(names, expected.collect::<Vec<_>>());
     let [only] = &proxy.take_requests()[..] else { panic!("one request") };
     assert!(only.contains("includeObject=None"), "{only}");
+
+    // Rows join their objects without an order, but not if a name occurs twice.
+    let sorted = |labels: &str, more: &[&str]| {
+        let line = ["--kubeconfig", kubeconfig, "get", "cm", "-A", "-l", labels, "--sort-by", ".data.a"];
+        let printed = env.kdelta(&[&line[..], more].concat()).finish().quiet_success();
+        (cells(&printed), proxy.take_requests())
+    };
+    let (twins, requests) = sorted(&labels, &[]);
+    assert_eq!(twins, sorted(&labels, &["--chunk-size", "100"]).0);
+    assert!(requests[2..].iter().all(|request| request.contains("includeObject=Object")), "{requests:?}");
+    for at in 0..250 {
+        let metadata = json!({"name": format!("u{at:03}"), "labels": {"joined": "distinct"}});
+        api.create(&config_maps(&other), &json!({"metadata": metadata, "data": {"a": format!("{}", at % 7)}}));
+    }
+    let distinct = format!("joined in ({namespace},distinct)");
+    let (joined, requests) = sorted(&distinct, &[]);
+    assert_eq!(joined.len(), 502);
+    let [page, rows, objects] = &requests[..] else { panic!("{requests:?}") };
+    assert!(page.contains("limit=500") && page.contains("includeObject=Object"), "{requests:?}");
+    assert!(rows.contains("includeObject=None") && !objects.contains("includeObject"), "{requests:?}");
+    assert_eq!(joined, sorted(&distinct, &["--chunk-size", "100"]).0);
 }
 
 #[test]

@@ -167,6 +167,7 @@ impl ResourceClient {
         let requests = match self.list_form(options) {
             ListForm::Names => row_list::requests_of_names(options),
             ListForm::Join => row_list::requests_of_join(options, whole),
+            ListForm::RowsAndObjects => row_list::requests_of_objects(options, whole),
             ListForm::One(representation) => vec![(representation, options.clone())],
         };
         let request =
@@ -203,6 +204,7 @@ impl ResourceClient {
                 ListForm::One(Representation::Table(IncludeObject::Identity))
             }
             Representation::Rows if is_whole => ListForm::Join,
+            Representation::RowsAndObjects if is_whole => ListForm::RowsAndObjects,
             other => ListForm::One(other.whole()),
         }
     }
@@ -227,6 +229,8 @@ enum ListForm {
     Names,
     /// Rows that are joined with the metadata of their objects.
     Join,
+    /// Rows that are joined with their complete objects.
+    RowsAndObjects,
     /// One list.
     One(Representation),
 }
@@ -270,6 +274,7 @@ impl ListerWatcher for ResourceClient {
         let representation = match self.list_form(options) {
             ListForm::Names => return Ok(RowList::names(&self.0, options).await?.into()),
             ListForm::Join => return Ok(RowList::join(&self.0, options).await?.into()),
+            ListForm::RowsAndObjects => return Ok(RowList::objects(&self.0, options).await?.into()),
             ListForm::One(representation) => representation,
         };
         Ok(self.0.items(representation, Naming::RequestedNamespace, options).await?.into())

@@ -8,6 +8,7 @@
 mod arrival_time;
 mod fallback;
 mod join;
+mod objects;
 mod rest;
 mod returned_objects;
 mod state;
@@ -37,6 +38,16 @@ pub(super) struct RowList {
     meta: ListMeta,
 }
 
+/// Returns the lists that [`RowList::objects`] requests: a page, then the rows and the objects of a collection that is larger.
+pub(super) fn requests_of_objects(
+    options: &ListOptions,
+    whole: Representation,
+) -> Vec<(Representation, ListOptions)> {
+    let page = options.resource_version.is_unset().then(|| (whole, join::page_options(options)));
+    let rest = [(ROWS, options.clone()), (Representation::Objects, options.clone())];
+    page.into_iter().chain(rest).collect()
+}
+
 /// Returns the lists that [`RowList::names`] requests first.
 pub(super) fn requests_of_names(options: &ListOptions) -> Vec<(Representation, ListOptions)> {
     vec![(ROWS, options.clone())]
@@ -61,6 +72,16 @@ impl RowList {
     pub(super) async fn join(collection: &Collection, options: &ListOptions) -> Result<Self, Error> {
         // Boxed: it holds several responses, and the future of a list with one request stays small.
         let (state, meta) = Box::pin(join::start(collection, options)).await?;
+        Ok(Self { collection: collection.clone(), options: options.clone(), state, meta })
+    }
+
+    /// Joins rows with their complete objects. The list must have no limit. Returns after up to four requests, before the
+    /// first object has been returned: a refused list can be retried like any other.
+    ///
+    /// # Errors
+    /// One of the requests was refused.
+    pub(super) async fn objects(collection: &Collection, options: &ListOptions) -> Result<Self, Error> {
+        let (state, meta) = Box::pin(objects::start(collection, options)).await?;
         Ok(Self { collection: collection.clone(), options: options.clone(), state, meta })
     }
 
@@ -95,7 +116,9 @@ impl RowList {
     /// Returns the list's metadata.
     pub(super) fn meta(&self) -> &ListMeta {
         match &self.state {
-            State::Rows(_, _, ReturnedObjects::Rows(_)) | State::Mismatched(_) => &self.meta,
+            State::Rows(_, _, ReturnedObjects::Rows(_)) | State::Objects(..) | State::Mismatched(_) => {
+                &self.meta
+            }
             State::Whole(_, items) | State::Rows(_, items, _) | State::Rest(items, _) => items.meta(),
         }
     }
@@ -121,6 +144,23 @@ impl RowList {
                         Ok(None) if items.is_exhausted() => return Ok(None),
                         Ok(None) | Err(Error::Decode(_)) => self.drop_rows(),
                         Err(error) => return Err(error),
+                    }
+                }
+                State::Objects(ready, items, rows, returned) => {
+                    let object = match ready.take() {
+                        Some(object) => Some(object),
+                        None => match items.next().await? {
+                            None if rows.is_empty() => return Ok(None),
+                            None => None,
+                            Some(object) => objects::with_row(object, rows),
+                        },
+                    };
+                    match object {
+                        Some(object) => {
+                            returned.add(&object);
+                            return Ok(Some(object));
+                        }
+                        None => self.state = State::Mismatched(std::mem::take(returned)),
                     }
                 }
                 State::Mismatched(returned) => {

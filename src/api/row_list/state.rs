@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use super::objects::WaitingRows;
 use super::returned_objects::ReturnedObjects;
 use crate::api::list_response::ListResponse;
 use crate::object::Object;
@@ -17,6 +18,8 @@ pub(super) enum State {
     Whole(VecDeque<Arc<Object>>, ListResponse),
     /// Rows: buffered ones, then those still to arrive, which may fail to match.
     Rows(VecDeque<Arc<Object>>, ListResponse, ReturnedObjects),
+    /// Complete objects: one that has its row already, then those still to arrive, whose rows wait.
+    Objects(Option<Arc<Object>>, ListResponse, WaitingRows, ReturnedObjects),
     /// A row did not match. These objects were returned; the rest must be requested.
     Mismatched(ReturnedObjects),
     /// The rest is arriving, after the objects that were returned.

@@ -65,8 +65,13 @@ pub(crate) fn run(words: &[OsString]) -> ExitCode {
         Ok(parsed) => parsed,
         Err(error) => return explain(&error, words, &program, &early_messages(words, &environment)),
     };
-    let (messages, done) = match parsed.typed(words).resolve(&environment) {
-        Ok(Resolved { settings, defaults, warnings, cli: _ }) => {
+    let resolved = parsed.typed(words).resolve(&environment);
+    let command = parsed.matches.subcommand_name().unwrap_or_default().to_owned();
+    // The definitions of all commands take two megabytes, which a command that runs for days needs for other things.
+    drop(parsed);
+    let (messages, done) = match resolved {
+        Ok(Resolved { settings, defaults, warnings, cli }) => {
+            drop(cli);
             let stream = settings.terminal.stderr;
             let messages = Messages::stderr(stream.is_terminal, stream.colour);
             let messages = Arc::new(messages.with_json(settings.log_format == LogFormat::Json));
@@ -87,7 +92,6 @@ pub(crate) fn run(words: &[OsString]) -> ExitCode {
     match done {
         Ok(code) => code,
         Err(error) => {
-            let command = parsed.matches.subcommand_name().unwrap_or_default();
             let report = Report::of(&error, &format!("{program} {command}"));
             messages.error(&report.messages, report.hint.as_deref());
             report.code

@@ -272,6 +272,7 @@ pub(super) struct ServerSelectors<'a> {
 fn with_body(representation: Representation) -> Representation {
     match representation {
         Representation::Table(_) | Representation::Rows => Representation::Table(IncludeObject::Object),
+        Representation::RowsAndObjects => representation,
         _ => Representation::Objects,
     }
 }

@@ -20,6 +20,7 @@ use kdelta::listwatch::Error;
 use kdelta::object::{Key, Object, ResourceVersion};
 use kdelta::reflector::Reflector;
 use kdelta::store::{Indexer, StoreError};
+use kdelta::wire::{IncludeObject, Representation};
 
 use self::output_errors::{ContextNotShown, print_failure};
 use self::sink::{ListingPrinter, ListingSink};
@@ -153,7 +154,15 @@ fn source(session: &Session, get: &Get, part: &Part, conditions: &ServerConditio
         None => representation,
     };
     let representation = needs::with_filter(representation, conditions.filter.needs());
-    let representation = subresource::representation(get, representation);
+    let representation = match subresource::representation(get, representation) {
+        // An index is kept up to date by a watch, which a list in two parts can't precede.
+        Representation::Table(IncludeObject::Object)
+            if part.name.is_none() && conditions.local.is_empty() =>
+        {
+            Representation::RowsAndObjects
+        }
+        other => other,
+    };
     let selection = conditions.selection(&get.selection);
     let source = session.source(part, &selection, &get.print, representation, Filter::default());
     source.with_subresource(get.subresource.clone())

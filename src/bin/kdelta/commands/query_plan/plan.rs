@@ -135,7 +135,9 @@ fn received(representation: Representation) -> &'static str {
         Representation::Rows | Representation::Table(IncludeObject::None) => "the rows of the server's table",
         Representation::Names => "the names, in the rows of the server's table",
         Representation::Table(IncludeObject::Metadata) => "rows with the metadata of each object",
-        Representation::Table(IncludeObject::Object) => "rows with whole objects",
+        Representation::Table(IncludeObject::Object) | Representation::RowsAndObjects => {
+            "rows with whole objects"
+        }
         Representation::Metadata => "the metadata of each object",
         _ => "whole objects",
     }

@@ -1,5 +1,7 @@
 //! Tests of row lists against a server that sends what each case needs and records the requests.
 
+mod objects;
+
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
