@@ -38,9 +38,9 @@ use crate::wire::row_matcher::{Order, RowMatcher};
 /// The number of rows per page, as in kubectl.
 const PAGE_SIZE: u32 = 500;
 
-/// The silence after which a list of names or rows is dropped in favor of a list without it. Shorter than the silence after
+/// The silence after which the list of names is dropped in favor of a list without it. Shorter than the silence after
 /// which callers consider a list dead.
-pub(super) const SILENCE_LIMIT: Duration = Duration::from_secs(45);
+const NAMES_SILENCE_LIMIT: Duration = Duration::from_secs(45);
 
 /// Sends the first requests, and returns the state from which the objects are read.
 pub(super) async fn start(
@@ -71,7 +71,7 @@ pub(super) fn page_options(options: &ListOptions) -> ListOptions {
 }
 
 /// Requests a page with metadata. Returns `None` if the list has further pages.
-pub(super) async fn page(
+async fn page(
     collection: &Collection,
     options: &ListOptions,
     arrival_time: &mut ArrivalTimer,
@@ -101,14 +101,14 @@ async fn names(
     options: &ListOptions,
     arrival_time: &mut ArrivalTimer,
 ) -> Result<Option<(RowMatcher, ListMeta)>, Error> {
-    let collection = Collection { silence_limit: Some(SILENCE_LIMIT), ..collection.clone() };
+    let collection = Collection { silence_limit: Some(NAMES_SILENCE_LIMIT), ..collection.clone() };
     let request = collection.items(Representation::Metadata, Naming::RequestedNamespace, options);
-    let Some(response) = within(SILENCE_LIMIT, request).await else { return Ok(None) };
+    let Some(response) = within(NAMES_SILENCE_LIMIT, request).await else { return Ok(None) };
     let mut items = response?;
     let mut matcher = RowMatcher::default();
     loop {
         arrival_time.record();
-        match within(SILENCE_LIMIT, items.read_names_into(&mut matcher)).await {
+        match within(NAMES_SILENCE_LIMIT, items.read_names_into(&mut matcher)).await {
             Some(Ok(true)) => {}
             Some(Ok(false)) => break,
             None | Some(Err(Error::Timeout(_))) => return Ok(None),
@@ -173,7 +173,7 @@ async fn matched_rows(
 }
 
 /// Returns the options for a list at the version of another one.
-pub(super) fn options_at(meta: &ListMeta, version_match: ResourceVersionMatch) -> ListOptions {
+fn options_at(meta: &ListMeta, version_match: ResourceVersionMatch) -> ListOptions {
     ListOptions {
         resource_version: meta.resource_version.clone(),
         version_match: Some(version_match),

@@ -16,6 +16,7 @@ mod state;
 mod tests;
 
 pub(super) use arrival_time::ArrivalTime;
+pub(super) use objects::WaitingRows;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -36,16 +37,6 @@ pub(super) struct RowList {
     state: State,
     /// The metadata of the list of names, or of the rows once the names have been dropped.
     meta: ListMeta,
-}
-
-/// Returns the lists that [`RowList::objects`] requests: a page, then the rows and the objects of a collection that is larger.
-pub(super) fn requests_of_objects(
-    options: &ListOptions,
-    whole: Representation,
-) -> Vec<(Representation, ListOptions)> {
-    let page = options.resource_version.is_unset().then(|| (whole, join::page_options(options)));
-    let rest = [(ROWS, options.clone()), (Representation::Objects, options.clone())];
-    page.into_iter().chain(rest).collect()
 }
 
 /// Returns the lists that [`RowList::names`] requests first.
@@ -75,13 +66,12 @@ impl RowList {
         Ok(Self { collection: collection.clone(), options: options.clone(), state, meta })
     }
 
-    /// Joins rows with their complete objects. The list must have no limit. Returns after up to four requests, before the
-    /// first object has been returned: a refused list can be retried like any other.
+    /// Requests a page that is not the first one, whose rows are joined with complete objects.
     ///
     /// # Errors
     /// One of the requests was refused.
     pub(super) async fn objects(collection: &Collection, options: &ListOptions) -> Result<Self, Error> {
-        let (state, meta) = Box::pin(objects::start(collection, options)).await?;
+        let (state, meta) = Box::pin(objects::page(collection, options)).await?;
         Ok(Self { collection: collection.clone(), options: options.clone(), state, meta })
     }
 
@@ -116,9 +106,8 @@ impl RowList {
     /// Returns the list's metadata.
     pub(super) fn meta(&self) -> &ListMeta {
         match &self.state {
-            State::Rows(_, _, ReturnedObjects::Rows(_)) | State::Objects(..) | State::Mismatched(_) => {
-                &self.meta
-            }
+            State::Rows(_, _, ReturnedObjects::Rows(_)) | State::Mismatched(_) => &self.meta,
+            State::Objects(_, items, ..) => items.meta(),
             State::Whole(_, items) | State::Rows(_, items, _) | State::Rest(items, _) => items.meta(),
         }
     }
@@ -147,21 +136,19 @@ impl RowList {
                     }
                 }
                 State::Objects(ready, items, rows, returned) => {
-                    let object = match ready.take() {
-                        Some(object) => Some(object),
-                        None => match items.next().await? {
-                            None if rows.is_empty() => return Ok(None),
-                            None => None,
-                            Some(object) => objects::with_row(object, rows),
-                        },
-                    };
-                    match object {
-                        Some(object) => {
-                            returned.add(&object);
-                            return Ok(Some(object));
-                        }
-                        None => self.state = State::Mismatched(std::mem::take(returned)),
+                    if ready.is_none() {
+                        *ready = items.next().await?;
                     }
+                    let Some(object) = ready else { return Ok(None) };
+                    let row = rows.take(object).await;
+                    // Decoded a moment ago and not shared yet.
+                    let object = ready.take().and_then(Arc::into_inner).zip(row);
+                    let Some((object, row)) = object else {
+                        self.state = State::Mismatched(std::mem::take(returned));
+                        continue;
+                    };
+                    returned.add(&object);
+                    return Ok(Some(Arc::new(object.with_row(row))));
                 }
                 State::Mismatched(returned) => {
                     let options = rest::options(&self.options, &self.meta);
