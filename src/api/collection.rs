@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, PercentEncode, utf8_percent_encode};
 
 use super::list_response::ListResponse;
-use super::row_list::{ArrivalTime, WaitingRows};
+use super::row_list::ArrivalTime;
 use super::{Client, Request};
 use crate::listwatch::{Error, ListOptions, Status, WatchOptions};
 use crate::object::{ApiResource, Ingest, path_segment_problems};
@@ -34,8 +34,6 @@ pub(super) struct Collection {
     pub(super) now: fn() -> Timestamp,
     /// The time that lists of several requests take before they begin.
     pub(super) arrival_time: ArrivalTime,
-    /// The rows of the pages of one list.
-    pub(super) waiting_rows: WaitingRows,
 }
 
 impl Collection {

@@ -17,8 +17,8 @@ pub enum Representation {
     /// The server's own columns and cells, and the identity of their objects: as little as possible within one
     /// namespace, namespaces and versions otherwise.
     Rows,
-    /// The server's own columns and cells, and the complete objects. After the first page of a list they are requested
-    /// apart, which is faster than [`IncludeObject::Object`].
+    /// The server's own columns and cells, and the complete objects, in two lists where that is faster. Other than with
+    /// [`IncludeObject::Object`], a large collection is requested as a whole.
     RowsAndObjects,
 }
 

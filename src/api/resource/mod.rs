@@ -16,7 +16,7 @@ use jiff::Timestamp;
 
 use super::collection::Collection;
 use super::progress;
-use super::row_list::{self, ArrivalTime, RowList, WaitingRows};
+use super::row_list::{self, ArrivalTime, RowList};
 use super::{Client, Request};
 use crate::listwatch::{Error, ListOptions, ListWatch, ListerWatcher, WatchOptions};
 use crate::object::{ApiResource, Ingest, Object, ResourceVersion, TypeMeta};
@@ -47,7 +47,6 @@ impl ResourceClient {
             limits: Limits::default(),
             now: Timestamp::now,
             arrival_time: ArrivalTime::default(),
-            waiting_rows: WaitingRows::default(),
         })
     }
 
@@ -168,7 +167,7 @@ impl ResourceClient {
         let requests = match self.list_form(options) {
             ListForm::Names => row_list::requests_of_names(options),
             ListForm::Join => row_list::requests_of_join(options, whole),
-            ListForm::RowsAndObjects => vec![(Representation::Objects, options.clone())],
+            ListForm::RowsAndObjects => row_list::requests_of_objects(options, whole),
             ListForm::One(representation) => vec![(representation, options.clone())],
         };
         let request =
@@ -205,7 +204,7 @@ impl ResourceClient {
                 ListForm::One(Representation::Table(IncludeObject::Identity))
             }
             Representation::Rows if is_whole => ListForm::Join,
-            Representation::RowsAndObjects if !options.continue_token.is_empty() => ListForm::RowsAndObjects,
+            Representation::RowsAndObjects if is_whole => ListForm::RowsAndObjects,
             other => ListForm::One(other.whole()),
         }
     }
@@ -230,7 +229,7 @@ enum ListForm {
     Names,
     /// Rows that are joined with the metadata of their objects.
     Join,
-    /// A page of objects that are joined with their rows.
+    /// Rows that are joined with their complete objects.
     RowsAndObjects,
     /// One list.
     One(Representation),

@@ -36,11 +36,11 @@ use crate::wire::representation::Representation;
 use crate::wire::row_matcher::{Order, RowMatcher};
 
 /// The number of rows per page, as in kubectl.
-const PAGE_SIZE: u32 = 500;
+pub(super) const PAGE_SIZE: u32 = 500;
 
-/// The silence after which the list of names is dropped in favor of a list without it. Shorter than the silence after
+/// The silence after which a list of names or rows is dropped in favor of a list without it. Shorter than the silence after
 /// which callers consider a list dead.
-const NAMES_SILENCE_LIMIT: Duration = Duration::from_secs(45);
+pub(super) const SILENCE_LIMIT: Duration = Duration::from_secs(45);
 
 /// Sends the first requests, and returns the state from which the objects are read.
 pub(super) async fn start(
@@ -50,7 +50,7 @@ pub(super) async fn start(
     let mut arrival_time = collection.arrival_time.start();
     // If any version is set, a server may respond from memory. It then ignores the limit and sends all objects.
     if options.resource_version.is_unset()
-        && let Some(page) = page(collection, options, &mut arrival_time).await?
+        && let Some(page) = page(collection, options, PAGE_SIZE, &mut arrival_time).await?
     {
         return Ok((page, ListMeta::default()));
     }
@@ -66,21 +66,22 @@ pub(super) async fn start(
 }
 
 /// Returns the options of the page that is the whole list of a small cluster.
-pub(super) fn page_options(options: &ListOptions) -> ListOptions {
-    ListOptions { limit: PAGE_SIZE, ..options.clone() }
+pub(super) fn page_options(options: &ListOptions, size: u32) -> ListOptions {
+    ListOptions { limit: size, ..options.clone() }
 }
 
-/// Requests a page with metadata. Returns `None` if the list has further pages.
-async fn page(
+/// Requests a page of rows with everything of their objects that is needed. Returns `None` if the list has further pages.
+pub(super) async fn page(
     collection: &Collection,
     options: &ListOptions,
+    size: u32,
     arrival_time: &mut ArrivalTimer,
 ) -> Result<Option<State>, Error> {
-    let options = page_options(options);
+    let options = page_options(options, size);
     let mut items =
         collection.items(collection.representation.whole(), Naming::RequestedNamespace, &options).await?;
     let mut ready = VecDeque::new();
-    while ready.len() <= PAGE_SIZE as usize {
+    while ready.len() <= size as usize {
         arrival_time.record();
         let next = items.next().await?;
         // Servers send the continue token before the first object, so the rest of the page need not be read.
@@ -101,14 +102,14 @@ async fn names(
     options: &ListOptions,
     arrival_time: &mut ArrivalTimer,
 ) -> Result<Option<(RowMatcher, ListMeta)>, Error> {
-    let collection = Collection { silence_limit: Some(NAMES_SILENCE_LIMIT), ..collection.clone() };
+    let collection = Collection { silence_limit: Some(SILENCE_LIMIT), ..collection.clone() };
     let request = collection.items(Representation::Metadata, Naming::RequestedNamespace, options);
-    let Some(response) = within(NAMES_SILENCE_LIMIT, request).await else { return Ok(None) };
+    let Some(response) = within(SILENCE_LIMIT, request).await else { return Ok(None) };
     let mut items = response?;
     let mut matcher = RowMatcher::default();
     loop {
         arrival_time.record();
-        match within(NAMES_SILENCE_LIMIT, items.read_names_into(&mut matcher)).await {
+        match within(SILENCE_LIMIT, items.read_names_into(&mut matcher)).await {
             Some(Ok(true)) => {}
             Some(Ok(false)) => break,
             None | Some(Err(Error::Timeout(_))) => return Ok(None),
@@ -173,7 +174,7 @@ async fn matched_rows(
 }
 
 /// Returns the options for a list at the version of another one.
-fn options_at(meta: &ListMeta, version_match: ResourceVersionMatch) -> ListOptions {
+pub(super) fn options_at(meta: &ListMeta, version_match: ResourceVersionMatch) -> ListOptions {
     ListOptions {
         resource_version: meta.resource_version.clone(),
         version_match: Some(version_match),

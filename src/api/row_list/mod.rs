@@ -16,7 +16,6 @@ mod state;
 mod tests;
 
 pub(super) use arrival_time::ArrivalTime;
-pub(super) use objects::WaitingRows;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -39,6 +38,17 @@ pub(super) struct RowList {
     meta: ListMeta,
 }
 
+/// Returns the lists that [`RowList::objects`] requests: a page, then the rows and the objects of a collection that is larger.
+pub(super) fn requests_of_objects(
+    options: &ListOptions,
+    whole: Representation,
+) -> Vec<(Representation, ListOptions)> {
+    let page = || (whole, join::page_options(options, objects::PAGE_SIZE));
+    let page = options.resource_version.is_unset().then(page);
+    let rest = [(ROWS, options.clone()), (Representation::Objects, options.clone())];
+    page.into_iter().chain(rest).collect()
+}
+
 /// Returns the lists that [`RowList::names`] requests first.
 pub(super) fn requests_of_names(options: &ListOptions) -> Vec<(Representation, ListOptions)> {
     vec![(ROWS, options.clone())]
@@ -49,7 +59,8 @@ pub(super) fn requests_of_join(
     options: &ListOptions,
     whole: Representation,
 ) -> Vec<(Representation, ListOptions)> {
-    let page = options.resource_version.is_unset().then(|| (whole, join::page_options(options)));
+    let page = || (whole, join::page_options(options, join::PAGE_SIZE));
+    let page = options.resource_version.is_unset().then(page);
     let rest = [(Representation::Metadata, options.clone()), (ROWS, options.clone())];
     page.into_iter().chain(rest).collect()
 }
@@ -66,12 +77,13 @@ impl RowList {
         Ok(Self { collection: collection.clone(), options: options.clone(), state, meta })
     }
 
-    /// Requests a page that is not the first one, whose rows are joined with complete objects.
+    /// Joins rows with their complete objects. The list must have no limit. Returns after up to four requests, before the
+    /// first object has been returned: a refused list can be retried like any other.
     ///
     /// # Errors
     /// One of the requests was refused.
     pub(super) async fn objects(collection: &Collection, options: &ListOptions) -> Result<Self, Error> {
-        let (state, meta) = Box::pin(objects::page(collection, options)).await?;
+        let (state, meta) = Box::pin(objects::start(collection, options)).await?;
         Ok(Self { collection: collection.clone(), options: options.clone(), state, meta })
     }
 
@@ -106,8 +118,9 @@ impl RowList {
     /// Returns the list's metadata.
     pub(super) fn meta(&self) -> &ListMeta {
         match &self.state {
-            State::Rows(_, _, ReturnedObjects::Rows(_)) | State::Mismatched(_) => &self.meta,
-            State::Objects(_, items, ..) => items.meta(),
+            State::Rows(_, _, ReturnedObjects::Rows(_)) | State::Objects(..) | State::Mismatched(_) => {
+                &self.meta
+            }
             State::Whole(_, items) | State::Rows(_, items, _) | State::Rest(items, _) => items.meta(),
         }
     }
@@ -136,19 +149,21 @@ impl RowList {
                     }
                 }
                 State::Objects(ready, items, rows, returned) => {
-                    if ready.is_none() {
-                        *ready = items.next().await?;
-                    }
-                    let Some(object) = ready else { return Ok(None) };
-                    let row = rows.take(object).await;
-                    // Decoded a moment ago and not shared yet.
-                    let object = ready.take().and_then(Arc::into_inner).zip(row);
-                    let Some((object, row)) = object else {
-                        self.state = State::Mismatched(std::mem::take(returned));
-                        continue;
+                    let object = match ready.take() {
+                        Some(object) => Some(object),
+                        None => match items.next().await? {
+                            None if rows.is_empty() => return Ok(None),
+                            None => None,
+                            Some(object) => objects::with_row(object, rows),
+                        },
                     };
-                    returned.add(&object);
-                    return Ok(Some(Arc::new(object.with_row(row))));
+                    match object {
+                        Some(object) => {
+                            returned.add(&object);
+                            return Ok(Some(object));
+                        }
+                        None => self.state = State::Mismatched(std::mem::take(returned)),
+                    }
                 }
                 State::Mismatched(returned) => {
                     let options = rest::options(&self.options, &self.meta);

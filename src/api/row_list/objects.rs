@@ -1,120 +1,118 @@
-//! Pages of objects, joined with the rows of all pages.
+//! Rows joined with their complete objects, which come in a list of their own.
 //!
-//! A server takes twice as long for a Table with its objects as for the Table without and the objects. The first page of a
-//! list is such a Table, as it is the whole list of a small cluster. For the others, all rows are requested at once: they
-//! are few bytes, and wait for their objects here. A continue token selects the same objects of one version in every
-//! representation, so each object has one row. A row has no namespace: if any name occurs twice, and on any other doubt,
-//! pages are Tables with objects.
+//! A server takes twice as long for a Table with its objects as for the Table without and the objects. The rows are
+//! requested first: they are few bytes, and each waits here for its object, so that no object is kept. Rows and objects
+//! are of the same version and therefore belong to the same objects, in whatever order they arrive. A row has no
+//! namespace: if any name occurs twice, a Table with objects is requested instead, as on any other doubt.
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-use tokio::sync::Mutex;
-
+use super::arrival_time::{ArrivalTimer, within};
 use super::fallback::is_fallback_error;
+use super::join::{SILENCE_LIMIT, options_at, page};
 use super::returned_objects::ReturnedObjects;
 use super::state::{ROWS, State};
 use crate::api::collection::Collection;
-use crate::listwatch::{Error, ListMeta, ListOptions};
-use crate::object::{Object, ResourceVersion, Row};
+use crate::listwatch::{Error, ListMeta, ListOptions, ResourceVersionMatch};
+use crate::object::{Object, Row};
 use crate::wire::decode::Naming;
 use crate::wire::representation::Representation;
 
-/// The rows that wait for the objects of later pages. Clones share them.
-///
-/// An async mutex: held while the rows are requested, so that a second page waits for them, and else for a look-up.
-#[derive(Clone, Default)]
-pub(crate) struct WaitingRows(Arc<Mutex<Rows>>);
+/// The number of objects in the page that is the whole list of a small cluster. A server that is already writing the rest of a
+/// page which is not, whole objects in a Table, writes the other lists later.
+pub(super) const PAGE_SIZE: u32 = 250;
 
-#[derive(Default)]
-enum Rows {
-    /// None have been requested.
-    #[default]
-    Unknown,
-    /// The rows of a list at that version, by name.
-    Known(ResourceVersion, HashMap<Box<str>, Row>),
-    /// Rows can't be assigned to objects.
-    Ambiguous,
-}
+/// The rows that wait for their objects, by name.
+pub(super) type WaitingRows = HashMap<Box<str>, Row>;
 
-impl WaitingRows {
-    /// Requests the rows from a page on, unless those of this version are known. Returns whether they are.
-    async fn request(
-        &self,
-        collection: &Collection,
-        options: &ListOptions,
-        version: &ResourceVersion,
-    ) -> Result<bool, Error> {
-        let mut rows = self.0.lock().await;
-        match &*rows {
-            Rows::Known(known, _) if known == version => return Ok(true),
-            Rows::Ambiguous => return Ok(false),
-            Rows::Unknown | Rows::Known(..) => {}
-        }
-        let all = rows_from(collection, options).await?;
-        let all = all.filter(|(of, _)| of == version && !version.is_unset());
-        *rows = all.map_or(Rows::Ambiguous, |(version, all)| Rows::Known(version, all));
-        Ok(matches!(*rows, Rows::Known(..)))
+/// Sends the first requests, and returns the state from which the objects are read.
+pub(super) async fn start(
+    collection: &Collection,
+    options: &ListOptions,
+) -> Result<(State, ListMeta), Error> {
+    let mut arrival_time = collection.arrival_time.start();
+    // If any version is set, a server may respond from memory. It then ignores the limit and sends all objects.
+    if options.resource_version.is_unset()
+        && let Some(page) = page(collection, options, PAGE_SIZE, &mut arrival_time).await?
+    {
+        return Ok((page, ListMeta::default()));
     }
-
-    async fn are_ambiguous(&self) -> bool {
-        matches!(*self.0.lock().await, Rows::Ambiguous)
+    if let Some((rows, meta)) = rows(collection, options, &mut arrival_time).await?
+        && let Some(objects) = objects(collection, &meta, rows, &mut arrival_time).await?
+    {
+        return Ok((objects, meta));
     }
-
-    /// Takes the row of an object.
-    pub(super) async fn take(&self, object: &Object) -> Option<Row> {
-        match &mut *self.0.lock().await {
-            Rows::Known(_, rows) => rows.remove(object.name()),
-            Rows::Unknown | Rows::Ambiguous => None,
-        }
-    }
-}
-
-/// Requests a page that is not the first one.
-pub(super) async fn page(collection: &Collection, options: &ListOptions) -> Result<(State, ListMeta), Error> {
-    let rows = &collection.waiting_rows;
-    if !rows.are_ambiguous().await {
-        let mut items =
-            collection.items(Representation::Objects, Naming::RequestedNamespace, options).await?;
-        let first = items.next().await?;
-        let meta = items.meta().clone();
-        if rows.request(collection, options, &meta.resource_version).await? {
-            return Ok((State::Objects(first, items, rows.clone(), ReturnedObjects::names()), meta));
-        }
-    }
-    let whole = collection.representation.whole();
-    let whole = collection.items(whole, Naming::RequestedNamespace, options).await?;
+    arrival_time.record();
+    let whole =
+        collection.items(collection.representation.whole(), Naming::RequestedNamespace, options).await?;
     Ok((State::Whole(VecDeque::new(), whole), ListMeta::default()))
 }
 
-/// Requests the rows from a page on. Returns their version, and `None` if they are refused, can't be decoded, are
-/// incomplete or come as objects, or if a name occurs twice.
-async fn rows_from(
+/// Requests all rows. Returns `None` if they are refused, arrive too slowly, are incomplete or come as
+/// objects, or if a name occurs twice.
+async fn rows(
     collection: &Collection,
     options: &ListOptions,
-) -> Result<Option<(ResourceVersion, HashMap<Box<str>, Row>)>, Error> {
-    let options = ListOptions { limit: 0, ..options.clone() };
+    arrival_time: &mut ArrivalTimer,
+) -> Result<Option<(WaitingRows, ListMeta)>, Error> {
+    let collection = Collection { silence_limit: Some(SILENCE_LIMIT), ..collection.clone() };
     // The cell that is most likely the name: if it is another one, no object has it as its name.
-    let mut items = match collection.items(ROWS, Naming::RequestedNamespace, &options).await {
-        Err(error) if is_fallback_error(&error) => return Ok(None),
-        items => items?,
+    let request = collection.items(ROWS, Naming::RequestedNamespace, options);
+    let mut items = match within(SILENCE_LIMIT, request).await {
+        Some(Err(error)) if is_fallback_error(&error) => return Ok(None),
+        Some(items) => items?,
+        None => return Ok(None),
     };
-    let mut rows = HashMap::new();
-    let mut arrival_time = collection.arrival_time.start();
+    let mut rows = WaitingRows::new();
     loop {
         arrival_time.record();
-        let named = match items.next().await {
-            Ok(Some(named)) => named,
-            Ok(None) => break,
-            Err(Error::Decode(_)) => return Ok(None),
-            Err(error) => return Err(error),
+        let named = match within(SILENCE_LIMIT, items.next()).await {
+            None | Some(Err(Error::Timeout(_) | Error::Decode(_))) => return Ok(None),
+            Some(named) => named?,
         };
+        let Some(named) = named else { break };
         // A server without Tables sends objects, which should not come twice.
         let Some(row) = named.row().filter(|_| !items.has_objects()) else { return Ok(None) };
         let Entry::Vacant(entry) = rows.entry(named.name().into()) else { return Ok(None) };
         entry.insert(row.clone());
     }
-    let meta = items.meta();
-    Ok(meta.continue_token.is_empty().then(|| (meta.resource_version.clone(), rows)))
+    let meta = items.meta().clone();
+    let is_whole = meta.continue_token.is_empty() && !meta.resource_version.is_unset() && !rows.is_empty();
+    Ok(is_whole.then_some((rows, meta)))
+}
+
+/// Requests the objects of these rows. Returns `None` if the server sends none of the rows' version, or the first object
+/// has no row.
+async fn objects(
+    collection: &Collection,
+    meta: &ListMeta,
+    mut rows: WaitingRows,
+    arrival_time: &mut ArrivalTimer,
+) -> Result<Option<State>, Error> {
+    // Servers respond from memory, and a collection without changes is returned at the same version.
+    for version_match in [ResourceVersionMatch::NotOlderThan, ResourceVersionMatch::Exact] {
+        arrival_time.record();
+        let options = options_at(meta, version_match);
+        let request = collection.items(Representation::Objects, Naming::RequestedNamespace, &options);
+        let mut items = match request.await {
+            Err(error) if is_fallback_error(&error) => continue,
+            items => items?,
+        };
+        let first = items.next().await?;
+        if items.meta().resource_version != meta.resource_version {
+            continue;
+        }
+        let Some(first) = first.and_then(|object| with_row(object, &mut rows)) else { return Ok(None) };
+        return Ok(Some(State::Objects(Some(first), items, rows, ReturnedObjects::names())));
+    }
+    Ok(None)
+}
+
+/// Adds its row to an object. Returns `None` if no row waits for it.
+pub(super) fn with_row(object: Arc<Object>, rows: &mut WaitingRows) -> Option<Arc<Object>> {
+    let row = rows.remove(object.name())?;
+    // Decoded a moment ago and not shared yet.
+    Arc::into_inner(object).map(|object| Arc::new(object.with_row(row)))
 }

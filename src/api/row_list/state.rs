@@ -18,7 +18,7 @@ pub(super) enum State {
     Whole(VecDeque<Arc<Object>>, ListResponse),
     /// Rows: buffered ones, then those still to arrive, which may fail to match.
     Rows(VecDeque<Arc<Object>>, ListResponse, ReturnedObjects),
-    /// Complete objects: one that has arrived, then those still to arrive, whose rows wait.
+    /// Complete objects: one that has its row already, then those still to arrive, whose rows wait.
     Objects(Option<Arc<Object>>, ListResponse, WaitingRows, ReturnedObjects),
     /// A row did not match. These objects were returned; the rest must be requested.
     Mismatched(ReturnedObjects),

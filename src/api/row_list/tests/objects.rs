@@ -1,8 +1,8 @@
-//! Tests of pages of objects that are joined with their rows.
+//! Tests of rows that are joined with their complete objects.
 
-use super::{EXPIRED, NAMED, ROWS, pods, table, table_with_metadata};
+use super::{EXPIRED, NAMED, ROWS, first_page, list_from, table, table_with_metadata};
 use crate::client::test_server::{TestServer, json};
-use crate::listwatch::{Error, ListOptions, ListStream, ListerWatcher};
+use crate::listwatch::Error;
 use crate::wire::representation::Representation;
 
 /// Returns whole objects, in another order than the rows.
@@ -16,85 +16,77 @@ fn objects(version: &str, keys: &[(&str, &str)]) -> String {
     )
 }
 
-/// Lists the pages after two continue tokens from a new server. Returns the objects, the targets of the requests, and the end
-/// of the last page.
-async fn list_pages(
+/// Lists rows with their objects from a new server.
+async fn list_rows_and_objects(
     rows: (u16, String),
-    objects: [String; 2],
+    objects: impl Fn(bool) -> (u16, String) + Send + Sync + 'static,
 ) -> (Vec<String>, Vec<String>, Result<(), Error>) {
     let server = TestServer::start(move |head| {
         let (target, _) = head.split_once(" HTTP").expect("a request");
         if target.contains("includeObject=None") {
             json(rows.0, &rows.1)
+        } else if target.contains("limit=250") {
+            json(200, &first_page())
         } else if target.contains("includeObject=Object") {
             json(200, &table_with_metadata())
         } else {
-            json(200, &objects[usize::from(target.contains("continue=b"))])
+            let (code, text) = objects(target.contains("Exact"));
+            json(code, &text)
         }
     })
     .await;
-    let resource = pods(&server.url, Representation::RowsAndObjects);
-    let (mut found, mut end) = (Vec::new(), Ok(()));
-    for token in ["a", "b"] {
-        let mut page = ListOptions::default().limit(2);
-        page.continue_token = token.to_owned();
-        let mut page = resource.list(&page).await.expect("a page");
-        end = loop {
-            match page.next().await {
-                Ok(Some(object)) => {
-                    let cell = object.row().and_then(|row| row.cells().nth(1)).unwrap_or_default();
-                    found.push(format!("{} {cell}", object.key()));
-                }
-                Ok(None) => break Ok(()),
-                Err(error) => break Err(error),
-            }
-        };
-        assert_eq!(page.meta().resource_version.to_string(), "40");
-    }
-    let target = |head: &String| head.split(' ').nth(1).expect("a target").replace("/api/v1/pods?", "");
-    (found, server.requests().iter().map(target).collect(), end)
+    list_from(&server, Representation::RowsAndObjects).await
 }
 
-const ROWS_FROM: &str = "includeObject=None&continue=a";
+const OBJECT_PROBE: &str = "?includeObject=Object&limit=250";
+const OBJECTS: &str = "?resourceVersion=40&resourceVersionMatch=NotOlderThan";
+const EXACT_OBJECTS: &str = "?resourceVersion=40&resourceVersionMatch=Exact";
+const ANY_ORDER: [(&str, &str); 3] = [("b", "z"), ("a", "x"), ("a", "y")];
 
 #[tokio::test]
-async fn rows_are_requested_once_and_join_the_objects_of_all_pages() {
-    let pages = [objects("40", &[("b", "z"), ("a", "x")]), objects("40", &[("a", "y")])];
-    let (found, requests, end) = list_pages((200, table("40", NAMED, ROWS)), pages).await;
+async fn rows_join_their_objects_at_one_version_in_any_order() {
+    let rows = || (200, table("40", NAMED, ROWS));
+    let (found, requests, end) = list_rows_and_objects(rows(), |_| (200, objects("40", &ANY_ORDER))).await;
     assert_eq!(found, ["b/z 3", "a/x 1", "a/y 2"]);
-    assert_eq!(requests, ["limit=2&continue=a", ROWS_FROM, "limit=2&continue=b"]);
+    assert_eq!(requests, [OBJECT_PROBE, "?includeObject=None", OBJECTS]);
+    assert!(end.is_ok());
+    // The collection changed in between.
+    let changing = |exact: bool| (200, objects(if exact { "40" } else { "41" }, &ANY_ORDER));
+    let (found, requests, end) = list_rows_and_objects(rows(), changing).await;
+    assert_eq!(found, ["b/z 3", "a/x 1", "a/y 2"]);
+    assert_eq!(requests, [OBJECT_PROBE, "?includeObject=None", OBJECTS, EXACT_OBJECTS]);
     assert!(end.is_ok());
 }
 
 #[tokio::test]
 async fn rows_come_with_their_objects_if_they_cant_be_joined() {
+    let whole = ["a/y 2", "b/z 3", "a/x 1"];
     let twins = r#"{"cells":["x",1]},{"cells":["x",2]},{"cells":["y",3]}"#;
-    for rows in [
-        (200, table("40", NAMED, twins)),
-        (200, table("41", NAMED, ROWS)),
-        (200, table("40", NAMED, ROWS).replace(r#""40""#, r#""40","continue":"more""#)),
-        (200, objects("40", &[("a", "x")])),
-        (200, r#"{"kind":"Table","rows":[{"cells":7}]}"#.to_owned()),
-        (410, EXPIRED.to_owned()),
-    ] {
-        let whole = ["a/y 2", "b/z 3", "a/x 1"];
-        let pages = [objects("40", &[("a", "x")]), String::new()];
-        let (found, requests, end) = list_pages(rows, pages).await;
-        assert_eq!(found, [whole, whole].concat());
-        let [first, rows, whole, next] = &requests[..] else { panic!("{requests:?}") };
-        assert_eq!([first.as_str(), rows], ["limit=2&continue=a", ROWS_FROM]);
-        assert_eq!(whole, "includeObject=Object&limit=2&continue=a");
-        // No second try for the next page.
-        assert_eq!(next, "includeObject=Object&limit=2&continue=b");
+    for rows in
+        [(200, table("40", NAMED, twins)), (200, objects("40", &ANY_ORDER)), (410, EXPIRED.to_owned())]
+    {
+        let (found, requests, end) = list_rows_and_objects(rows, |_| (200, String::new())).await;
+        assert_eq!(found, whole);
+        assert_eq!(requests, [OBJECT_PROBE, "?includeObject=None", "?includeObject=Object"]);
+        assert!(end.is_ok(), "{end:?}");
+    }
+    for objects in [(200, objects("40", &[("a", "w")])), (410, EXPIRED.to_owned())] {
+        let rows = (200, table("40", NAMED, ROWS));
+        let (found, requests, end) = list_rows_and_objects(rows, move |_| objects.clone()).await;
+        assert_eq!(found, whole);
+        assert_eq!(requests.last().map(String::as_str), Some("?includeObject=Object"));
         assert!(end.is_ok(), "{end:?}");
     }
 }
 
 #[tokio::test]
-async fn objects_before_a_missing_row_are_not_returned_again() {
-    let pages = [objects("40", &[("a", "y"), ("a", "w")]), objects("40", &[])];
-    let (found, requests, end) = list_pages((200, table("40", NAMED, ROWS)), pages).await;
-    assert_eq!(found, ["a/y 2", "b/z 3", "a/x 1"]);
-    assert_eq!(requests[2], "includeObject=Object&limit=2&continue=a");
-    assert!(end.is_ok(), "{end:?}");
+async fn objects_that_were_returned_are_not_repeated_after_a_missing_row() {
+    let rest = "?includeObject=Object&resourceVersion=40&resourceVersionMatch=Exact";
+    for later in [&[("a", "y"), ("a", "w")][..], &[("a", "y")]] {
+        let rows = (200, table("40", NAMED, ROWS));
+        let (found, requests, end) = list_rows_and_objects(rows, move |_| (200, objects("40", later))).await;
+        assert_eq!(found, ["a/y 2", "b/z 3", "a/x 1"]);
+        assert_eq!(requests, [OBJECT_PROBE, "?includeObject=None", OBJECTS, rest]);
+        assert!(end.is_ok(), "{end:?}");
+    }
 }

@@ -209,10 +209,13 @@ impl PartSource {
         self.client.requested_representation()
     }
 
-    /// Whether the list should come as a single page: its objects are small, and rows can be joined with their names
-    /// only as a whole.
+    /// Whether the list should come as a single page: its objects are small, or rows are joined, which is only possible as
+    /// a whole.
     pub(super) fn needs_single_page(&self) -> bool {
-        matches!(self.client.requested_representation(), Representation::Names | Representation::Rows)
+        matches!(
+            self.client.requested_representation(),
+            Representation::Names | Representation::Rows | Representation::RowsAndObjects
+        )
     }
 
     /// Whether the source requests table rows.
