@@ -9,6 +9,11 @@ use super::bytes::{Cursor, put_number};
 /// The longest payload: a block ends with the entry that makes it long enough, and an entry has one text.
 pub(in crate::recording) const MAX_LEN: usize = 80 << 20;
 
+/// The bounds of a payload by its stored length, so that a small file can't take much memory. A writer stores a payload
+/// beyond them uncompressed.
+const MAX_RATIO: usize = 1024;
+const MAX_SHORT: usize = 64 << 10;
+
 /// Payloads shorter than this are stored uncompressed: compression saves nothing.
 const MIN_COMPRESSED: usize = 64;
 
@@ -44,7 +49,8 @@ pub(in crate::recording) enum BlockDamage {
 
 /// Appends a block.
 pub(in crate::recording) fn write_block(tag: u8, payload: &[u8], level: i32, out: &mut Vec<u8>) {
-    let compressed = compress(payload, level).filter(|bytes| bytes.len() < payload.len());
+    let compressed = compress(payload, level)
+        .filter(|bytes| bytes.len() < payload.len() && is_plausible(payload.len(), bytes.len()));
     let stored = compressed.as_deref().unwrap_or(payload);
     let start = out.len();
     out.push(tag);
@@ -76,9 +82,16 @@ pub(in crate::recording) fn read_block(bytes: &[u8]) -> Result<(Block, usize), B
         return Err(BlockDamage::Checksum);
     }
     let raw = usize::try_from(raw).ok().filter(|raw| *raw <= MAX_LEN).ok_or(BlockDamage::Invalid)?;
+    if !is_plausible(raw, stored.len()) {
+        return Err(BlockDamage::Invalid);
+    }
     let payload = if raw == stored.len() { Some(stored.to_vec()) } else { decompress(stored, raw) };
     let payload = payload.filter(|payload| payload.len() == raw).ok_or(BlockDamage::Invalid)?;
     Ok((Block { tag, payload }, bytes.len() - cursor.len()))
+}
+
+fn is_plausible(raw: usize, stored: usize) -> bool {
+    raw <= MAX_SHORT || raw / MAX_RATIO <= stored
 }
 
 fn compress(payload: &[u8], level: i32) -> Option<Vec<u8>> {
@@ -128,17 +141,42 @@ mod tests {
     }
 
     #[test]
+    fn payloads_of_one_byte_repeated_are_stored_within_the_bounds() {
+        for length in [MAX_SHORT, MAX_SHORT + 1, 3 << 20] {
+            let payload = vec![0; length];
+            let mut bytes = Vec::new();
+            write_block(7, &payload, 9, &mut bytes);
+            assert_eq!(bytes.len() < 1000, length == MAX_SHORT, "{length}: {}", bytes.len());
+            assert_eq!(read_block(&bytes).expect("a block").0.payload.len(), length);
+        }
+    }
+
+    #[test]
+    fn a_short_block_with_a_long_payload_is_refused() {
+        let payload = vec![0; 60 << 20];
+        let compressed = zstd::bulk::compress(&payload, 3).expect("compressed");
+        let bytes = stored_as(payload.len() as u64, &compressed);
+        assert_eq!(read_block(&bytes).map(drop), Err(BlockDamage::Invalid));
+    }
+
+    /// Returns a block with that stated length.
+    fn stored_as(length: u64, compressed: &[u8]) -> Vec<u8> {
+        let mut bytes = vec![7];
+        put_number(&mut bytes, length);
+        put_number(&mut bytes, compressed.len() as u64);
+        let mut sum = crc32fast::Hasher::new();
+        sum.update(&bytes);
+        sum.update(compressed);
+        bytes.extend_from_slice(&sum.finalize().to_le_bytes());
+        bytes.extend_from_slice(compressed);
+        bytes
+    }
+
+    #[test]
     fn a_false_length_reserves_nothing() {
         let compressed = zstd::bulk::compress(&[7; 5000], 3).expect("compressed");
         for length in [5001, 79 << 20, 81 << 20, u64::MAX >> 1] {
-            let mut bytes = vec![7];
-            put_number(&mut bytes, length);
-            put_number(&mut bytes, compressed.len() as u64);
-            let mut sum = crc32fast::Hasher::new();
-            sum.update(&bytes);
-            sum.update(&compressed);
-            bytes.extend_from_slice(&sum.finalize().to_le_bytes());
-            bytes.extend_from_slice(&compressed);
+            let bytes = stored_as(length, &compressed);
             assert_eq!(read_block(&bytes).map(drop), Err(BlockDamage::Invalid), "{length}");
         }
     }

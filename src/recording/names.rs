@@ -6,6 +6,13 @@ use super::tables::take_size;
 /// The number of names in a group.
 pub(in crate::recording) const GROUP: usize = 256;
 
+/// The longest key. Those of Kubernetes have at most a few hundred bytes.
+pub(in crate::recording) const MAX_KEY: usize = 4 << 10;
+
+/// The length of all keys of a type in a file, in relation to that of the file: keys that differ little take few bytes.
+const MAX_TEXT_RATIO: usize = 256;
+const MAX_SHORT_TEXT: usize = 1 << 20;
+
 /// The number of possible hash values for each name in a filter: about one in 64 groups is read needlessly.
 const SPREAD: u64 = 64;
 
@@ -61,8 +68,18 @@ impl Names {
         }
     }
 
-    /// Takes a number of names.
-    pub(in crate::recording) fn take(&mut self, count: usize, cursor: &mut Cursor<'_>) -> Option<()> {
+    /// Takes a number of names from a file of that length. The names of small files are limited in number and length.
+    pub(in crate::recording) fn take(
+        &mut self,
+        count: usize,
+        cursor: &mut Cursor<'_>,
+        file_len: u64,
+    ) -> Option<()> {
+        let file_len = usize::try_from(file_len).unwrap_or(usize::MAX);
+        let max_text = file_len.saturating_mul(MAX_TEXT_RATIO).saturating_add(MAX_SHORT_TEXT);
+        if count > GROUP {
+            return None;
+        }
         let mut take = || (0..count).map(|_| take_size(cursor)).collect::<Option<Vec<_>>>();
         let (shared, rests, namespaces) = (take()?, take()?, take()?);
         let mut previous = self.text.len()..self.text.len();
@@ -77,7 +94,7 @@ impl Names {
             self.text.extend_from_within(previous.start..front);
             self.text.push_str(rest);
             let length = self.text.len() - start;
-            if usize::from(namespace_len) > length {
+            if usize::from(namespace_len) > length || length > MAX_KEY || self.text.len() > max_text {
                 return None;
             }
             self.ends.push((self.text.len(), namespace_len));
@@ -117,4 +134,41 @@ pub(in crate::recording) fn take_filter(cursor: &mut Cursor<'_>, key: &str) -> O
 fn hash(key: &str, count: u64) -> u64 {
     let sum = u64::from(crc32fast::hash(key.as_bytes()));
     (sum * (count.min(u64::from(u32::MAX) / SPREAD) * SPREAD)) >> 32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Appends names that each repeat the previous one and a byte.
+    fn growing_names(count: usize) -> Vec<u8> {
+        let mut out = Vec::new();
+        (0..count).for_each(|at| put_number(&mut out, at as u64));
+        (0..count).for_each(|_| put_number(&mut out, 1));
+        (0..count).for_each(|_| put_number(&mut out, 0));
+        out.resize(out.len() + count, b'a');
+        out
+    }
+
+    #[test]
+    fn names_of_small_files_are_few_and_short() {
+        let group = growing_names(GROUP);
+        let mut names = Names::default();
+        names.take(GROUP, &mut Cursor::new(&group), 1000).expect("a group");
+        assert_eq!(names.get(GROUP - 1).0.len(), GROUP);
+        let mut groups = 1;
+        while names.take(GROUP, &mut Cursor::new(&group), 1000).is_some() {
+            groups += 1;
+        }
+        // A megabyte and 256 bytes for each byte of the file.
+        assert_eq!(groups, ((1 << 20) + 256 * 1000) / (GROUP * (GROUP + 1) / 2));
+        let too_many = growing_names(GROUP + 1);
+        assert!(Names::default().take(GROUP + 1, &mut Cursor::new(&too_many), 1000).is_none());
+        let mut long = Vec::new();
+        for number in [0, MAX_KEY as u64 + 1, 0] {
+            put_number(&mut long, number);
+        }
+        long.resize(long.len() + MAX_KEY + 1, b'a');
+        assert!(Names::default().take(1, &mut Cursor::new(&long), 1 << 20).is_none());
+    }
 }

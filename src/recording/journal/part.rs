@@ -20,6 +20,9 @@ pub(super) const OBJECT: u64 = 4;
 pub(super) const CHANGE: u64 = 5;
 pub(super) const OTHER: u64 = 6;
 
+/// The most definitions that an entry needs: a resource, an author, columns and an object.
+const MAX_DEFINITIONS: usize = 4;
+
 /// A range of bytes of a part.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(in crate::recording) struct Span {
@@ -95,12 +98,17 @@ pub(super) struct Position {
 }
 
 impl Position {
-    /// Decodes the decompressed text of a chunk. Returns `None` if it is invalid.
-    pub(super) fn decode(&mut self, bytes: Vec<u8>, context: &Arc<str>) -> Option<Part> {
-        let mut part = Part::default();
+    /// Decodes the decompressed text of a chunk with at most that many entries. Returns `None` if it is invalid.
+    pub(super) fn decode(&mut self, bytes: Vec<u8>, entries: usize, context: &Arc<str>) -> Option<Part> {
+        let (mut part, mut definitions) = (Part::default(), 0);
         let mut cursor = Cursor::new(&bytes);
         while !cursor.is_empty() {
-            match cursor.take_number()? {
+            let kind = cursor.take_number()?;
+            definitions += usize::from(kind < CHANGE);
+            if part.entries.len() > entries || definitions > MAX_DEFINITIONS * entries {
+                return None;
+            }
+            match kind {
                 RESOURCE => self.tables.resources.push(Arc::new(take_resource(&mut cursor)?)),
                 AUTHOR => self.tables.authors.push(take_author(&mut cursor)?),
                 COLUMNS => self.tables.columns.push(take_columns(&mut cursor)?),

@@ -19,6 +19,15 @@ const HEAD: usize = 12;
 /// continue the stream of another one.
 pub(super) const RESTART: u32 = 1 << 31;
 
+/// The length of all texts of a journal, in relation to that of the file, beyond which it is not one that a writer
+/// wrote: a small file can't take much memory. Writers seal a journal long before.
+const MAX_TEXT_RATIO: u64 = 1024;
+const MAX_SHORT_TEXT: u64 = 48 << 20;
+
+/// The number of entries of a journal, likewise.
+const MAX_ENTRIES_RATIO: u64 = 16;
+const MAX_FEW_ENTRIES: u64 = 400_000;
+
 /// The second copy of the header begins within this many bytes.
 const MAX_HEADER: usize = 64 << 10;
 
@@ -52,6 +61,8 @@ pub(in crate::recording) struct JournalReader {
     /// The end of the last whole chunk, and of the file.
     end: u64,
     file_end: u64,
+    /// The length of the decompressed chunks.
+    text_len: u64,
     /// Whether a chunk other than the last one is damaged: nothing after it can be decoded.
     is_broken: bool,
     /// Whether one of the two copies of the header is damaged.
@@ -78,6 +89,7 @@ impl JournalReader {
             position,
             end: length as u64,
             file_end: bytes.len() as u64,
+            text_len: 0,
             is_broken: false,
             is_damaged,
         };
@@ -138,8 +150,16 @@ impl JournalReader {
                     Err(_) => return,
                 }
             }
-            let text = self.decompression.text(payload).ok();
-            let part = text.and_then(|text| self.position.decode(text, &self.context));
+            let max_entries = MAX_FEW_ENTRIES + MAX_ENTRIES_RATIO * (self.end + length as u64);
+            if self.journal.entries + entries as u64 > max_entries {
+                self.is_broken = true;
+                return;
+            }
+            let max_text = MAX_SHORT_TEXT + MAX_TEXT_RATIO * (self.end + length as u64);
+            let max_len = usize::try_from(max_text.saturating_sub(self.text_len)).unwrap_or(usize::MAX);
+            let text = self.decompression.text(payload, max_len).ok();
+            self.text_len += text.as_ref().map_or(0, |text| text.len() as u64);
+            let part = text.and_then(|text| self.position.decode(text, entries, &self.context));
             let Some(part) = part.filter(|part| part.entries.len() == entries) else {
                 self.is_broken = true;
                 return;
@@ -207,5 +227,70 @@ fn whole_chunk(bytes: &[u8]) -> Option<Chunk<'_>> {
 impl fmt::Debug for JournalReader {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("JournalReader").field("path", &self.journal.path).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::part::{OBJECT, OTHER};
+    use super::super::stream::Compression;
+    use super::*;
+    use crate::recording::bytes::put_number;
+    use crate::recording::files;
+
+    /// Reads a journal of one stream with these texts, each with its number of entries.
+    fn read(texts: &[(&[u8], u32)]) -> JournalReader {
+        let dir = tempfile::tempdir().expect("a directory");
+        let path = files::path_of(dir.path(), Kind::Journal, 0);
+        let header = Header { context: "test".to_owned(), first_gap: i64::MAX, ..Header::default() };
+        let mut bytes = Vec::new();
+        header.put(Kind::Journal, &mut bytes);
+        bytes.extend_from_within(..);
+        let mut stream = Compression::new().expect("a stream");
+        for (text, entries) in texts {
+            let payload = stream.chunk(text).expect("compressed");
+            let start = bytes.len();
+            bytes.extend_from_slice(&u32::try_from(payload.len()).expect("short").to_le_bytes());
+            bytes.extend_from_slice(&entries.to_le_bytes());
+            let mut sum = crc32fast::Hasher::new();
+            sum.update(&bytes[start..]);
+            sum.update(&payload);
+            bytes.extend_from_slice(&sum.finalize().to_le_bytes());
+            bytes.extend_from_slice(&payload);
+        }
+        std::fs::write(&path, bytes).expect("written");
+        JournalReader::open(path).expect("a journal")
+    }
+
+    /// Returns that many starts of recorders, 3 bytes each.
+    fn starts(count: u32) -> Vec<u8> {
+        let mut text = Vec::new();
+        for _ in 0..count {
+            put_number(&mut text, OTHER);
+            put_number(&mut text, 0);
+            put_number(&mut text, 5);
+        }
+        text
+    }
+
+    #[test]
+    fn a_small_journal_takes_little_memory() {
+        let some = starts(1000);
+        let reader = read(&[(&some, 1000)]);
+        assert_eq!((reader.journal.entries, reader.is_broken), (1000, false));
+        let many = starts(300_000);
+        let reader = read(&[(&many, 300_000), (&many, 300_000)]);
+        assert_eq!((reader.journal.entries, reader.is_broken), (300_000, true));
+        // Long texts: an unknown kind of record would be an error only after the text is read.
+        let long = vec![0; 70 << 20];
+        let reader = read(&[(&some, 1000), (&long, 0)]);
+        assert_eq!((reader.journal.entries, reader.is_broken), (1000, true));
+        assert!(reader.text_len < 10_000, "{}", reader.text_len);
+        // Definitions without entries.
+        let mut names = Vec::new();
+        for number in [OBJECT, 0, 0, 0, 0] {
+            put_number(&mut names, number);
+        }
+        assert!(read(&[(&names, 0)]).is_broken);
     }
 }

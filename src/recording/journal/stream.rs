@@ -53,9 +53,10 @@ impl Decompression {
         Decoder::new().map(Self)
     }
 
-    /// Returns the text of the next chunk.
-    pub(super) fn text(&mut self, chunk: &[u8]) -> io::Result<Vec<u8>> {
-        let mut text = Vec::with_capacity(4 * chunk.len());
+    /// Returns the text of the next chunk, which must not be longer than `max_len`.
+    pub(super) fn text(&mut self, chunk: &[u8], max_len: usize) -> io::Result<Vec<u8>> {
+        let max_len = max_len.min(MAX_TEXT);
+        let mut text = Vec::with_capacity((4 * chunk.len()).min(max_len));
         let mut step = vec![0; STEP];
         let mut input = InBuffer::around(chunk);
         loop {
@@ -63,7 +64,7 @@ impl Decompression {
             self.0.run(&mut input, &mut output)?;
             let produced = output.as_slice();
             text.extend_from_slice(produced);
-            if text.len() > MAX_TEXT {
+            if text.len() > max_len {
                 return Err(io::Error::other("a chunk is too long"));
             }
             // If the buffer is full, the decoder may have more output for the same input.

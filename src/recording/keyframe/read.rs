@@ -94,7 +94,7 @@ impl Keyframe {
         let Some(of_type) = self.of_type(resource) else { return Ok(all) };
         for (number, block) in (0u32..).zip(&of_type.names) {
             let payload = self.block(NAMES, block)?;
-            let taken = all.take_group(number, &mut Cursor::new(&payload));
+            let taken = all.take_group(number, &mut Cursor::new(&payload), self.access.len());
             taken.ok_or_else(|| self.access.damaged(block.offset, "the names are invalid"))?;
         }
         if all.objects.len() != of_type.objects as usize {
@@ -198,9 +198,9 @@ impl Keyframe {
 }
 
 impl KeyframeObjects {
-    fn take_group(&mut self, block: u32, cursor: &mut Cursor<'_>) -> Option<()> {
+    fn take_group(&mut self, block: u32, cursor: &mut Cursor<'_>, file_len: u64) -> Option<()> {
         let count = take_size(cursor)?;
-        self.names.take(count, cursor)?;
+        self.names.take(count, cursor, file_len)?;
         let start = self.objects.len();
         let mut version = 0u64;
         for _ in 0..count {

@@ -10,7 +10,7 @@ use crate::recording::bytes::{put_number, put_signed, put_text};
 use crate::recording::files::{Header, Kind};
 use crate::recording::frame::FrameContext;
 use crate::recording::journal::{put_optional, put_version};
-use crate::recording::names::Names;
+use crate::recording::names::{GROUP, Names};
 use crate::recording::position::Position;
 use crate::recording::segment::{
     BODIES, Compressed, DOCUMENT, FILTERS, FileWriter, Footer, ITEMS, KEYFRAME_FOOTER, NAMES, ROWS, Sibling,
@@ -20,7 +20,6 @@ use crate::recording::tables::Tables;
 use crate::recording::tracked::Tracked;
 
 /// The number of objects, and the length of their frames, at which a group ends.
-const GROUP: usize = 256;
 const GROUP_BYTES: usize = 256 << 10;
 
 /// The complete state before an entry. It shares the objects with the writer, so that taking it is cheap.

@@ -157,7 +157,7 @@ impl Sealed {
         let mut take = || {
             let mut cursor = Cursor::new(&payload);
             let count = take_size(&mut cursor)?;
-            log.names.take(count, &mut cursor)?;
+            log.names.take(count, &mut cursor, self.access.len())?;
             let mut end = log.ends.last().copied().unwrap_or_default();
             for _ in 0..count {
                 end = end.checked_add(take_u32(&mut cursor)?)?;

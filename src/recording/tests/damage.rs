@@ -217,6 +217,33 @@ fn a_damaged_header_of_a_journal_costs_nothing() {
     }
 }
 
+/// A journal that is damaged before its end stays: its readable entries are read, and the damage is reported.
+#[test]
+fn a_journal_with_a_damaged_part_is_never_removed() {
+    let dir = tempfile::tempdir().expect("a directory");
+    record(dir.path(), options(), 20);
+    let journal = files(dir.path(), "journal").pop().expect("a journal");
+    let mut bytes = fs::read(&journal).expect("read");
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    fs::write(&journal, &bytes).expect("written");
+    let readable = entries(&Recording::open(dir.path()).expect("a recording"));
+    let readable = readable.into_iter().filter(Result::is_ok).count();
+    assert!((3..20).contains(&readable), "{readable}");
+    for second in [60, 61] {
+        let mut writer = Writer::open(dir.path(), "test", options(), at_second(second)).expect("a writer");
+        writer.started(at_second(second)).expect("a start");
+        writer.finish(at_second(second)).expect("finished");
+        assert_eq!(fs::read(&journal).expect("still there"), bytes);
+        let recording = Recording::open(dir.path()).expect("a recording");
+        let damages = recording.verify().expect("verified");
+        let damage = damages.iter().find(|damage| damage.file == journal).expect("reported");
+        assert!(damage.from >= at(0) && damage.until <= at_second(second), "{damage}");
+        let read = entries(&recording).into_iter().filter(Result::is_ok).count();
+        assert!(read > readable, "{read}");
+    }
+}
+
 /// A journal of which nothing can be read is reported, and the recording continues without a guess.
 #[test]
 fn a_lost_journal_is_reported_and_kept() {

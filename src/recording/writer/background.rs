@@ -18,6 +18,8 @@ use crate::recording::segment;
 pub(super) struct Job {
     pub(super) dir: PathBuf,
     pub(super) journal: PathBuf,
+    /// The number of entries in the journal.
+    pub(super) entries: u64,
     pub(super) keyframe: Option<Snapshot>,
     pub(super) options: WriterOptions,
     pub(super) now: Timestamp,
@@ -27,6 +29,8 @@ pub(super) struct Job {
 #[derive(Debug, Clone, Copy, Default)]
 struct Done {
     segment_bytes: u64,
+    /// Whether the journal could be read back whole.
+    is_whole: bool,
     /// The size and the time of the keyframe.
     keyframe: Option<(u64, i64)>,
     /// The bytes of all sealed segments and keyframes.
@@ -118,6 +122,9 @@ impl Background {
         if done.keyframe.is_some() {
             self.last_keyframe = done.keyframe;
             self.since_keyframe = 0;
+        } else if !done.is_whole {
+            // The next keyframe ends the damage.
+            (self.last_keyframe, self.is_new) = (None, false);
         }
         self.total = done.total;
         Ok(())
@@ -135,14 +142,7 @@ impl Drop for Background {
 
 impl Job {
     fn run(self) -> Result<Done, Failure> {
-        let segment_bytes = match JournalReader::open(self.journal.clone()) {
-            Ok(reader) => seal(&self.dir, &reader)?,
-            Err(FileError::Io(path, error)) => return Err(Failure::new(&path, &error)),
-            Err(_) => {
-                return Err(Failure::new(&self.journal, &std::io::Error::other("the journal was changed")));
-            }
-        };
-        let mut done = Done { segment_bytes, ..Done::default() };
+        let mut done = self.seal()?;
         if let Some(mut snapshot) = self.keyframe {
             let bytes = keyframe::write(&mut snapshot);
             let path = files::path_of(&self.dir, Kind::Keyframe, snapshot.next);
@@ -152,6 +152,22 @@ impl Job {
         done.total =
             drop_old(&self.dir, &self.options, self.now).map_err(|error| Failure::new(&self.dir, &error))?;
         Ok(done)
+    }
+
+    /// Seals the journal. One that can't be read back whole stays, and readers report the damage.
+    fn seal(&self) -> Result<Done, Failure> {
+        match JournalReader::open(self.journal.clone()) {
+            Ok(reader) if !reader.is_broken() && reader.journal().entries == self.entries => {
+                Ok(Done { segment_bytes: seal(&self.dir, &reader)?, is_whole: true, ..Done::default() })
+            }
+            Ok(reader) => {
+                let segment_bytes = reader.journal().length;
+                tracing::warn!(journal = %self.journal.display(), "a journal can't be read back");
+                Ok(Done { segment_bytes, ..Done::default() })
+            }
+            Err(FileError::Io(path, error)) => Err(Failure::new(&path, &error)),
+            Err(_) => Err(Failure::new(&self.journal, &std::io::Error::other("the journal was changed"))),
+        }
     }
 }
 
@@ -164,7 +180,7 @@ fn write(dir: &std::path::Path, path: &std::path::Path, parts: &[Vec<u8>]) -> Re
     written.map_err(|error| Failure::new(path, &error))
 }
 
-/// Seals a journal with at least one entry, removes it, and returns the size of the segment.
+/// Seals a whole journal with at least one entry, removes it, and returns the size of the segment.
 pub(super) fn seal(dir: &std::path::Path, reader: &JournalReader) -> Result<u64, Failure> {
     let journal = reader.journal();
     let bytes = segment::seal(journal);

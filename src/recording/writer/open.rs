@@ -119,7 +119,8 @@ impl End {
             let (from, to) = reader.torn();
             end.torn_bytes += to - from;
         }
-        for reader in &journals {
+        // A damaged journal stays: readers report the damage, and its readable entries.
+        for reader in journals.iter().filter(|reader| !reader.is_broken()) {
             seal(dir, reader).map_err(|failure| failure.error())?;
         }
         end.created = end.journal.as_ref().map(|reader| reader.journal().header.first_time);
@@ -200,7 +201,7 @@ fn remove_useless_journals(dir: &Path) -> Result<u64, RecordingError> {
         let is_empty = match JournalReader::open(path.clone()) {
             Ok(reader) => {
                 let (from, to) = reader.torn();
-                let is_empty = reader.journal().entries == 0;
+                let is_empty = reader.journal().entries == 0 && !reader.is_broken();
                 torn += if is_empty { to - from } else { 0 };
                 is_empty
             }

@@ -14,7 +14,6 @@ use super::positions::Positions;
 use super::states::States;
 use crate::lines::{Change, Mark, MarkKind};
 use crate::object::{ApiResource, Object, ResourceVersion};
-use crate::recording::block;
 use crate::recording::bytes::put_number;
 use crate::recording::entry::{Author, Item};
 use crate::recording::error::RecordingError;
@@ -22,6 +21,7 @@ use crate::recording::files::{Lock, context_directory};
 use crate::recording::flags::Flags;
 use crate::recording::frame;
 use crate::recording::journal::{JournalWriter, NewChange};
+use crate::recording::names::MAX_KEY;
 use crate::recording::options::WriterOptions;
 use crate::recording::position::Position;
 use crate::recording::usage::Statistics;
@@ -134,15 +134,17 @@ impl Writer {
     pub fn change(&mut self, change: &Change, author: Option<&Author>) -> Result<(), RecordingError> {
         self.check()?;
         let Some(flags) = Flags::of(change) else { return Ok(()) };
-        let received = self.advance(change.received);
-        let resource = self.journal.resource(&change.resource);
         let object = &change.object;
         let key = object.key();
+        // Nothing is defined for an object that is left out.
+        check_length("the name of an object", key.len(), MAX_KEY)?;
+        check_length(key, object.json_len(), frame::MAX_LEN)?;
+        let received = self.advance(change.received);
+        let resource = self.journal.resource(&change.resource);
         let number = self.journal.object(resource, key, object.namespace().len(), object.workload());
         let author = author.map_or(0, |author| self.journal.author(author));
         let version = self.positions.version_of(change).unwrap_or_else(|| self.journal.version());
         let encoded = self.states.encode(change, flags, version, received);
-        check_length(key, encoded.text_len, frame::MAX_LEN)?;
         let mut row = Vec::new();
         if let Some((columns, template)) = &encoded.new_row {
             let columns = self.journal.columns(columns);
@@ -202,7 +204,7 @@ impl Writer {
         if self.states.documents.get(path).is_some_and(|known| *known == body) {
             return Ok(());
         }
-        check_length(path, body.len(), block::MAX_LEN)?;
+        check_length(path, body.len(), frame::MAX_LEN)?;
         let received = self.advance(received);
         let (path, body): (Arc<str>, _) = (path.into(), Bytes::copy_from_slice(body));
         self.states.documents.insert(Arc::clone(&path), body.clone());
@@ -297,9 +299,10 @@ impl Writer {
             )
         });
         self.is_lost &= !is_keyframe_due;
-        let journal = sealed.path().to_owned();
+        let (journal, entries) = (sealed.path().to_owned(), sealed.entries());
         drop(sealed);
-        let job = Job { dir: self.dir.clone(), journal, keyframe, options: self.options.clone(), now };
+        let job =
+            Job { dir: self.dir.clone(), journal, entries, keyframe, options: self.options.clone(), now };
         self.background.start(job).map_err(|failure| self.fail(failure))
     }
 

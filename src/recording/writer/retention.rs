@@ -10,19 +10,20 @@ use crate::recording::files::{self, Kind, RandomAccess};
 use crate::recording::options::WriterOptions;
 use crate::recording::segment::read_header;
 
-/// Drops the segments before a keyframe that retention no longer keeps, and returns the bytes of the sealed segments and
-/// keyframes that stay. The state at the new beginning is that of the keyframe.
+/// Drops the segments before a keyframe that retention no longer keeps, and returns the bytes of the sealed segments,
+/// keyframes and damaged journals that stay. The state at the new beginning is that of the keyframe.
 pub(super) fn drop_old(dir: &Path, options: &WriterOptions, now: Timestamp) -> io::Result<u64> {
     let mut all = Vec::new();
     for (number, kind) in files::list(dir)? {
-        if kind != Kind::Journal {
-            let path = files::path_of(dir, kind, number);
-            let length = path.metadata()?.len();
-            all.push((number, kind, path, length));
-        }
+        let path = files::path_of(dir, kind, number);
+        let length = path.metadata()?.len();
+        all.push((number, kind, path, length));
     }
     let keyframes: Vec<u64> =
         all.iter().filter(|(_, kind, ..)| *kind == Kind::Keyframe).map(|file| file.0).collect();
+    // A journal before a keyframe is damaged: it would be sealed otherwise.
+    let last_keyframe = keyframes.last().copied().unwrap_or_default();
+    all.retain(|(number, kind, ..)| *kind != Kind::Journal || *number < last_keyframe);
     let size_from = |first: u64| all.iter().filter(|file| file.0 >= first).map(|file| file.3).sum::<u64>();
     let mut start = 0;
     if let Some(keep) = options.keep {

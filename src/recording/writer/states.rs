@@ -37,8 +37,6 @@ pub(super) struct States {
 /// A change as the journal stores it.
 pub(super) struct Encoded {
     pub(super) flags: Flags,
-    /// The length of the text.
-    pub(super) text_len: usize,
     pub(super) body: Vec<u8>,
     /// The row after the change.
     row: Option<RowTemplate>,
@@ -122,7 +120,7 @@ impl States {
         } else if !is_same {
             flags = flags.with(Flags::NO_ROW);
         }
-        Encoded { flags, text_len: text.len(), body, row, new_row }
+        Encoded { flags, body, row, new_row }
     }
 
     /// Applies a change after it was appended.
