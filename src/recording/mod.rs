@@ -41,7 +41,9 @@ pub use position::Position;
 pub use reader::{Entries, Recording, State};
 pub use redaction::{Redaction, SecretValues};
 #[cfg(feature = "serve")]
-pub use source::{NetworkOptions, NetworkServer, RecordedServer, ReplaySpeed, ServedMoment};
+pub use source::{
+    Mirror, NetworkEndpoint, NetworkOptions, NetworkServer, RecordedServer, ReplaySpeed, ServedMoment,
+};
 pub use tools::{CutOptions, Excerpt, Importer, Imports, cut, merge};
 pub use usage::{Statistics, TypeUsage, Usage};
 pub use writer::Writer;

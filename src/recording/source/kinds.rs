@@ -12,9 +12,27 @@ use crate::wire::discovery::{DiscoveredResource, DiscoveryDocument, ResourceList
 /// The verbs of a recorded resource.
 const READ: &[&str] = &["get", "list", "watch"];
 
-/// The resources of a recording.
+/// The origin of the served objects, which messages name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Origin {
+    Recording,
+    Mirror,
+}
+
+impl Origin {
+    /// Returns the message for rejected writes.
+    pub(super) fn write_refusal(self) -> &'static str {
+        match self {
+            Self::Recording => "a recording is read-only",
+            Self::Mirror => "a mirror is read-only",
+        }
+    }
+}
+
+/// The resources of a recording or a mirror.
 #[derive(Debug)]
 pub(super) struct RecordedKinds {
+    origin: Origin,
     /// All resources, in the order of discovery. Those without recorded objects have no verbs.
     pub(super) all: Vec<Arc<Kind>>,
     /// The recorded ones.
@@ -25,8 +43,12 @@ pub(super) struct RecordedKinds {
 
 impl RecordedKinds {
     /// Reads the recorded documents. `recorded` are the resources of the recorded objects, which may lack documents.
-    pub(super) fn read(documents: &BTreeMap<Arc<str>, Bytes>, recorded: &[Arc<ApiResource>]) -> Self {
-        let mut kinds = Self { all: Vec::new(), recorded: Vec::new(), unrecorded: Vec::new() };
+    pub(super) fn read(
+        documents: &BTreeMap<Arc<str>, Bytes>,
+        recorded: &[Arc<ApiResource>],
+        origin: Origin,
+    ) -> Self {
+        let mut kinds = Self { origin, all: Vec::new(), recorded: Vec::new(), unrecorded: Vec::new() };
         let mut missing: Vec<&Arc<ApiResource>> = recorded.iter().collect();
         for found in discovered(documents) {
             let of_objects = missing.iter().position(|own| has_name(own, &found.resource));
@@ -56,11 +78,23 @@ impl RecordedKinds {
             self.recorded.iter().map(|(resource, _)| resource.group_resource()).collect();
         let name = if group.is_empty() { plural.to_owned() } else { format!("{plural}.{group}") };
         if let Some((other, _)) = self.recorded.iter().find(|(_, kind)| kind.group_resource() == name) {
-            return Some(format!("{name} was recorded in version {} only", other.version));
+            let verb = match self.origin {
+                Origin::Recording => "was recorded",
+                Origin::Mirror => "is mirrored",
+            };
+            return Some(format!("{name} {verb} in version {} only", other.version));
         }
-        Some(match names.as_slice() {
-            [] => format!("{name} was not recorded: the recording has no objects at this moment"),
-            names => format!("{name} was not recorded: the recording has {}", abbreviated(names)),
+        Some(match (self.origin, names.as_slice()) {
+            (Origin::Recording, []) => {
+                format!("{name} was not recorded: the recording has no objects at this moment")
+            }
+            (Origin::Recording, names) => {
+                format!("{name} was not recorded: the recording has {}", abbreviated(names))
+            }
+            (Origin::Mirror, []) => format!("{name} is not mirrored"),
+            (Origin::Mirror, names) => {
+                format!("{name} is not mirrored: the mirror has {}", abbreviated(names))
+            }
         })
     }
 }

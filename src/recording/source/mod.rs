@@ -1,9 +1,11 @@
-//! A read-only Kubernetes API over a recording: at one moment, or replayed from there on.
+//! A read-only Kubernetes API over a recording, at one moment or replayed from there on, or over the objects of a watch.
 
 mod collection;
 mod documents;
+mod endpoint;
 mod kinds;
 mod log;
+mod mirror;
 mod movable;
 mod mover;
 mod network;
@@ -30,6 +32,8 @@ use crate::server::connections;
 use crate::server::in_memory::{self, StreamOpener};
 use crate::server::router::Server;
 
+pub use endpoint::NetworkEndpoint;
+pub use mirror::Mirror;
 pub use mover::ServedMoment;
 pub use network::{NetworkOptions, NetworkServer};
 pub use replay::ReplaySpeed;

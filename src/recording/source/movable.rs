@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 use tokio::sync::watch;
 
+use super::kinds::Origin;
 use super::past::Past;
 use crate::server::clock::Clock;
 use crate::server::source::{
@@ -182,7 +183,7 @@ impl Source for MovablePast {
     }
 
     fn write_refusal(&self) -> Option<&'static str> {
-        Some("a recording is read-only")
+        Some(Origin::Recording.write_refusal())
     }
 }
 

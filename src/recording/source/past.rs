@@ -7,7 +7,7 @@ use jiff::Timestamp;
 
 use super::collection::{Collection, Items};
 use super::documents::Documents;
-use super::kinds::RecordedKinds;
+use super::kinds::{Origin, RecordedKinds};
 use super::log::{ChangeLog, Replayed};
 use super::stored::{Rows, stored};
 use crate::lines;
@@ -78,7 +78,7 @@ impl Past {
         rows: Rows,
     ) -> Result<Self, RecordingError> {
         let documents = state.documents()?;
-        let kinds = RecordedKinds::read(&documents, resources);
+        let kinds = RecordedKinds::read(&documents, resources, Origin::Recording);
         let is_definitions = |resource: &&Arc<ApiResource>| {
             resource.group == "apiextensions.k8s.io" && resource.resource == "customresourcedefinitions"
         };

@@ -1,8 +1,9 @@
-//! Access reviews: every client may read everything that was recorded, and change nothing.
+//! Access reviews: every client may read everything that is served, and change nothing.
 
 use http::Response;
 use serde_json::{Value, json};
 
+use super::kinds::Origin;
 use crate::server::api_error::ApiError;
 use crate::server::http::request::ApiRequest;
 use crate::server::http::response::{self, Body, JSON};
@@ -12,7 +13,12 @@ use crate::wire::protobuf;
 const READ: [&str; 3] = ["get", "list", "watch"];
 
 /// Returns the response to an access review, or `None` if there is no review with this group and plural.
-pub(super) fn respond(group: &str, plural: &str, request: &ApiRequest) -> Option<Response<Body>> {
+pub(super) fn respond(
+    group: &str,
+    plural: &str,
+    request: &ApiRequest,
+    origin: Origin,
+) -> Option<Response<Body>> {
     let body = &request.body.bytes;
     let spec = match request.content_type.as_str() {
         JSON => {
@@ -21,7 +27,7 @@ pub(super) fn respond(group: &str, plural: &str, request: &ApiRequest) -> Option
         other if protobuf::is_media_type(other) => spec_of_protobuf(body).unwrap_or_default(),
         _ => return Some(response::error_response(&ApiError::unsupported_media_type())),
     };
-    result(group, plural, &spec).map(|result| response::json(201, &result))
+    result(group, plural, &spec, origin).map(|result| response::json(201, &result))
 }
 
 /// Returns the attributes in the specification of a `SelfSubjectAccessReview` as JSON: the result depends on
@@ -38,7 +44,7 @@ fn member(message: &[u8], number: u64) -> Option<&[u8]> {
     protobuf::member(message, number).ok().flatten()
 }
 
-fn result(group: &str, plural: &str, spec: &Value) -> Option<Value> {
+fn result(group: &str, plural: &str, spec: &Value, origin: Origin) -> Option<Value> {
     let (kind, status) = match (group, plural) {
         ("authentication.k8s.io", "selfsubjectreviews") => {
             ("SelfSubjectReview", json!({"userInfo": {"username": "kdelta:reader"}}))
@@ -56,7 +62,7 @@ fn result(group: &str, plural: &str, spec: &Value) -> Option<Value> {
             let verb = attributes.iter().find_map(|name| spec[name]["verb"].as_str()).unwrap_or_default();
             let mut status = json!({"allowed": READ.contains(&verb)});
             if !READ.contains(&verb) {
-                status["reason"] = "a recording is read-only".into();
+                status["reason"] = origin.write_refusal().into();
             }
             ("SelfSubjectAccessReview", status)
         }
@@ -79,13 +85,14 @@ mod tests {
     fn only_reads_are_allowed() {
         let allowed = |verb: &str| {
             let spec = json!({"resourceAttributes": {"verb": verb, "resource": "pods"}});
-            let result = result("authorization.k8s.io", "selfsubjectaccessreviews", &spec).expect("a result");
+            let result = result("authorization.k8s.io", "selfsubjectaccessreviews", &spec, Origin::Recording)
+                .expect("a result");
             assert_eq!(result["spec"], spec);
             result["status"]["allowed"].as_bool().expect("a boolean")
         };
         assert!(["get", "list", "watch"].into_iter().all(allowed));
         assert!(!["create", "delete", "patch", "*", ""].into_iter().any(allowed));
-        assert!(result("authorization.k8s.io", "pods", &json!({})).is_none());
+        assert!(result("authorization.k8s.io", "pods", &json!({}), Origin::Recording).is_none());
     }
 
     #[test]

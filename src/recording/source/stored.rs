@@ -20,34 +20,54 @@ pub(super) enum Rows {
 /// Returns the stored form of objects. They get their recorded rows, if requested and if all have one with the same
 /// columns: a table has one set of columns, so that otherwise all rows are computed.
 pub(super) fn stored(kind: &Kind, objects: &[Arc<Object>], rows: Rows) -> Vec<Arc<StoredObject>> {
-    let columns = if rows == Rows::Recorded { shared_columns(objects) } else { None };
-    let writer = columns.map(|columns| RowWriter::new(kind, columns));
+    let own = |object| (object, Object::row(object).filter(|_| rows == Rows::Recorded));
+    let objects: Vec<_> = objects.iter().map(|object| own(&**object)).collect();
+    with_rows(kind, &objects, true)
+}
+
+/// Returns the stored form of objects with these rows, if all have one with the same columns. Without `reads_objects`,
+/// objects with rows lack their bodies.
+pub(super) fn with_rows(
+    kind: &Kind,
+    objects: &[(&Object, Option<&Row>)],
+    reads_objects: bool,
+) -> Vec<Arc<StoredObject>> {
+    let writer = shared_columns(objects).map(|columns| RowWriter::new(kind, columns));
     let head = head(kind);
-    let stored = objects.iter().map(|object| {
-        let mut stored = stored_object(kind, &head, object);
-        stored.row = writer.as_ref().zip(object.row()).map(|(writer, row)| writer.write(row));
+    let stored = objects.iter().map(|(object, row)| {
+        let mut stored = match &writer {
+            Some(_) if !reads_objects => names_only(object),
+            _ => stored_object(kind, &head, object),
+        };
+        stored.row = writer.as_ref().zip(*row).map(|(writer, row)| writer.write(row));
         Arc::new(stored)
     });
     stored.collect()
 }
 
-/// Returns the columns of all objects, if they are the same.
-fn shared_columns(objects: &[Arc<Object>]) -> Option<&[Column]> {
-    let columns = objects.first()?.row()?.columns();
+/// Returns the columns of all rows, if they are the same.
+fn shared_columns<'a>(objects: &[(&'a Object, Option<&'a Row>)]) -> Option<&'a [Column]> {
+    let columns = objects.first()?.1?.columns();
     let is_shared = |row: &Row| Arc::ptr_eq(row.columns(), columns) || row.columns()[..] == columns[..];
-    objects.iter().all(|object| object.row().is_some_and(is_shared)).then_some(&columns[..])
+    objects.iter().all(|(_, row)| row.is_some_and(is_shared)).then_some(&columns[..])
+}
+
+/// Returns an object of which only the names, the version and the row are read.
+fn names_only(object: &Object) -> StoredObject {
+    let version = object.resource_version().number().unwrap_or_default();
+    let uid = object.uid().to_string();
+    StoredObject::of_text([object.namespace(), object.name(), &uid], "", version, Vec::new(), 0)
 }
 
 fn stored_object(kind: &Kind, head: &str, object: &Object) -> StoredObject {
-    let version = object.resource_version().number().unwrap_or_default();
     let text = object.json();
+    if text.is_empty() && object.row().is_some() {
+        return names_only(object);
+    }
+    let version = object.resource_version().number().unwrap_or_default();
     let uid = object.uid().to_string();
     let names = [object.namespace(), object.name(), &uid];
     let of_text = |json| StoredObject::of_text(names, "", version, json, head.len());
-    if text.is_empty() && object.row().is_some() {
-        // Only the names, the version and the row are read.
-        return StoredObject::of_text(names, "", version, Vec::new(), 0);
-    }
     if text.is_empty() {
         let mut metadata =
             json!({"name": object.name(), "resourceVersion": object.resource_version().to_string()});

@@ -1,6 +1,7 @@
 //! A recording of the real server: every reading command prints what it prints on the server at that version.
 
 mod history;
+mod mirror;
 mod serve;
 mod tools;
 

@@ -1,6 +1,6 @@
 //! `kdelta serve` with kubectl and client-go as clients.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use jiff::{Timestamp, ToSpan};
@@ -19,16 +19,10 @@ fn run(home: &Path, kubeconfig: &str, namespace: &str, line: &str) -> String {
     format!("{}: {}{}", ended.code, ended.stdout, ended.stderr)
 }
 
-#[test]
-#[cfg_attr(not(has_go), ignore = "needs Go")]
-fn kubectl_prints_what_it_prints_on_the_server() {
-    let on = TestEnv::on_server();
-    fill(&on);
-    let OnServer { env, testbed, namespace, .. } = &on;
-    let dir = env.home().join("rec");
-    record(&on, &dir);
-    let served = ServedRecording::start(env, &["--from", dir.to_str().expect("UTF-8")]);
-    let [real, past] = ["real", "past"].map(|name| env.home().join(name));
+/// Asserts that kubectl prints the same with both servers. Returns the home of the served one.
+fn assert_same_output(on: &OnServer, served: &ServedRecording) -> PathBuf {
+    let OnServer { env, testbed, namespace, .. } = on;
+    let [real, past] = ["real", "served"].map(|name| env.home().join(name));
     for home in [&real, &past] {
         std::fs::create_dir_all(home).expect("a folder");
     }
@@ -61,10 +55,23 @@ fn kubectl_prints_what_it_prints_on_the_server() {
         let expected = run(&real, testbed.kubeconfig(), namespace, line);
         let actual = run(&past, served.kubeconfig(), namespace, line);
         if masked(&actual) != masked(&expected) {
-            differences.push(format!("kubectl {line}\nserver {expected}\npast {actual}"));
+            differences.push(format!("kubectl {line}\nserver {expected}\nserved {actual}"));
         }
     }
     assert!(differences.is_empty(), "{}", differences.join("\n"));
+    past
+}
+
+#[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
+fn kubectl_prints_what_it_prints_on_the_server() {
+    let on = TestEnv::on_server();
+    fill(&on);
+    let OnServer { env, namespace, .. } = &on;
+    let dir = env.home().join("rec");
+    record(&on, &dir);
+    let served = ServedRecording::start(env, &["--from", dir.to_str().expect("UTF-8")]);
+    let past = assert_same_output(&on, &served);
     for (line, expected) in [
         ("delete pod web-1", "1: Error from server (MethodNotAllowed): a recording is read-only\n"),
         ("label pod web-1 a=b", "1: Error from server (MethodNotAllowed): a recording is read-only\n"),
@@ -77,6 +84,44 @@ fn kubectl_prints_what_it_prints_on_the_server() {
         refused.contains("secrets was not recorded: the recording has configmaps, events, pods"),
         "{refused}"
     );
+}
+
+#[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
+fn kubectl_prints_the_same_with_a_live_mirror() {
+    let on = TestEnv::on_server();
+    fill(&on);
+    let OnServer { env, testbed, namespace, api } = &on;
+    let types = "pods,configmaps,events,deployments,replicasets";
+    let arguments = ["--follow", types, "-n", namespace, "--kubeconfig", testbed.kubeconfig()];
+    let served = ServedRecording::start(env, &arguments);
+    let home = assert_same_output(&on, &served);
+    for (line, expected) in [
+        ("delete pod web-1", "1: Error from server (MethodNotAllowed): a mirror is read-only\n"),
+        ("label pod web-1 a=b", "1: Error from server (MethodNotAllowed): a mirror is read-only\n"),
+        ("auth can-i delete pods", "1: no - a mirror is read-only\n"),
+    ] {
+        assert_eq!(run(&home, served.kubeconfig(), namespace, line), expected, "{line}");
+    }
+    let refused = run(&home, served.kubeconfig(), namespace, "get secrets");
+    assert!(refused.contains("secrets is not mirrored: the mirror has"), "{refused}");
+    let mut command = Command::new(kubectl());
+    command.args(["--kubeconfig", served.kubeconfig(), "-n", namespace]);
+    command.args(["get", "pods", "-w", "--output-watch-events", "--no-headers"]);
+    let watch = Kdelta::other(command).env("HOME", &home).start();
+    watch.stdout.find("the initial state", |line| line.starts_with("ADDED") && line.contains("web-2"));
+    let pods = format!("/api/v1/namespaces/{namespace}/pods");
+    let spec = json!({"containers": [{"name": "c", "image": "registry/web:1"}]});
+    api.create(&pods, &json!({"metadata": {"name": "web-3"}, "spec": spec}));
+    watch.stdout.find("the creation", |line| line.starts_with("ADDED") && line.contains("web-3"));
+    api.patch(&format!("{pods}/web-3"), &json!({"metadata": {"labels": {"a": "b"}}}));
+    watch.stdout.find("the update", |line| line.starts_with("MODIFIED") && line.contains("web-3"));
+    api.delete(&format!("{pods}/web-3?gracePeriodSeconds=0"));
+    watch.stdout.find("the deletion", |line| line.starts_with("DELETED") && line.contains("web-3"));
+    let mut informer = tool();
+    informer.args(["informer", "--kubeconfig", served.kubeconfig(), "-n", namespace, "--watch-list=true"]);
+    let informer = Kdelta::other(informer).start();
+    informer.stdout.json_until("the sync", |line| line["type"] == "SYNCED");
 }
 
 #[test]

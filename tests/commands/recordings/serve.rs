@@ -3,10 +3,10 @@
 use std::fs;
 
 use kdelta::lines::ChangeKind;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{Recordings, at, pod, resource};
-use crate::support::{Finished, Recorder, ServedRecording, TestEnv, eventually, synced};
+use crate::support::{Api, DemoServer, Finished, Recorder, ServedRecording, TestEnv, eventually, synced};
 
 fn serve(recordings: &Recordings, line: &str) -> ServedRecording {
     let dir = recordings.dir.to_str().expect("UTF-8");
@@ -181,6 +181,15 @@ fn requests_that_can_not_be_served_are_errors() {
     let env = &recordings.env;
     let error = env.kdelta(&["serve"]).finish().failure(2);
     assert!(error.contains("serve needs --from DIR"), "{error}");
+    for (line, expected) in [
+        ("serve --follow pods --from rec", "--follow mirrors a cluster, and --from is for a recording"),
+        ("serve pods --from rec", "RESOURCE needs --follow"),
+        ("serve --follow pods --older-than 1h --demo", "a mirror can't select objects by the time"),
+    ] {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let error = env.kdelta(&words).finish().failure(2);
+        assert!(error.contains(expected), "{line}: {error}");
+    }
     let existing = env.file("existing", "");
     let existing = existing.to_str().expect("UTF-8");
     let error = recordings.run(&format!("serve --write-kubeconfig {existing} --context dev")).failure(1);
@@ -190,7 +199,110 @@ fn requests_that_can_not_be_served_are_errors() {
 #[test]
 fn only_servers_of_recordings_are_moved() {
     let env = TestEnv::new();
-    let demo = crate::support::DemoServer::start(&env, &["--speed", "0.01"]);
+    let demo = DemoServer::start(&env, &["--speed", "0.01"]);
     let error = env.kdelta(&["serve", "--move-to", "rv:10", "--server", &demo.url]).finish().failure(1);
     assert!(error.contains("is not a server of `kdelta serve`"), "{error}");
+}
+
+/// Returns the words without ages, which pass between two commands.
+fn without_ages(text: &str) -> Vec<&str> {
+    let is_age = |word: &&str| {
+        word.starts_with(|first: char| first.is_ascii_digit()) && word.ends_with(['s', 'm', 'h', 'd'])
+    };
+    text.split_whitespace().filter(|word| !is_age(word)).collect()
+}
+
+#[test]
+fn mirror_prints_what_its_cluster_prints() {
+    let env = TestEnv::new();
+    let demo = DemoServer::start(&env, &["--speed", "0.01"]);
+    let types = "pods,deployments,nodes,backups,secrets,events";
+    let mut served =
+        ServedRecording::start(&env, &["--follow", types, "-A", "--secrets", "keep", "--server", &demo.url]);
+    for line in [
+        "get pods",
+        "get pods -o wide -A",
+        "get pods,deploy -o json",
+        "get backups -o yaml",
+        "get node worker-1 -o json",
+        "get secrets -o json",
+        "get pods -l app=web --show-labels",
+        "get deploy missing",
+        "explain backups.spec",
+        "api-resources",
+        "version",
+    ] {
+        // The demo may change an object between the two commands.
+        eventually(line, || {
+            let mut words: Vec<&str> = line.split_whitespace().collect();
+            words.extend(["--server", &demo.url]);
+            let live = env.kdelta(&words).finish();
+            let mirrored = run(&env, &served, line);
+            let [live, mirrored] = [live, mirrored].map(|ended| (ended.code, ended.stdout, ended.stderr));
+            let is_same = without_ages(&live.1) == without_ages(&mirrored.1);
+            (is_same && live.0 == mirrored.0 && live.2 == mirrored.2).then_some(())
+        });
+    }
+    let error = run(&env, &served, "get services").failure(1);
+    assert!(error.contains("services is not mirrored: the mirror has"), "{error}");
+    let error = run(&env, &served, "serve --move-to -1m").failure(1);
+    assert!(error.contains("a mirror follows its cluster: it has no other moments"), "{error}");
+    served.running.signal("INT");
+    assert_eq!(served.running.wait(), 130);
+    assert!(!served.kubeconfig.exists(), "its token is of no use any more");
+}
+
+#[test]
+fn watches_of_a_mirror_continue_and_secrets_are_redacted() {
+    let env = TestEnv::new();
+    let demo = DemoServer::start(&env, &["--speed", "0.01"]);
+    let arguments = ["--follow", "configmaps,secrets", "-n", "default", "--server", &demo.url];
+    let served = ServedRecording::start(&env, &arguments);
+    let api = Api::open(&demo.url);
+    let config_maps = "/api/v1/namespaces/default/configmaps";
+    let list: Value =
+        serde_json::from_str(&run(&env, &served, &format!("get --raw {config_maps}")).quiet_success())
+            .expect("JSON");
+    let version = list["metadata"]["resourceVersion"].as_str().expect("a version").to_owned();
+    for mode in ["list", "watchlist"] {
+        let name = format!("live-{mode}");
+        let words = ["watch", "cm", "-o", "json", "--list-mode", mode, "--kubeconfig", served.kubeconfig()];
+        let watch = env.kdelta(&words).start();
+        watch.stdout.json_until("the sync", |line| line["type"] == "SYNCED");
+        api.create(config_maps, &json!({"metadata": {"name": name}, "data": {"a": "b"}}));
+        watch.stdout.json_until("the creation", |line| line["type"] == "ADDED" && line["name"] == *name);
+        api.delete(&format!("{config_maps}/{name}"));
+        watch.stdout.json_until("the deletion", |line| line["type"] == "DELETED" && line["name"] == *name);
+    }
+    // From the version of the first list on.
+    let words = ["watch", "cm", "-o", "json", "--resource-version", &version];
+    let resumed = env.kdelta(&[&words[..], &["--kubeconfig", served.kubeconfig()]].concat()).start();
+    let seen = resumed.stdout.json_until("the last deletion", |line| {
+        line["type"] == "DELETED" && line["name"] == "live-watchlist"
+    });
+    let seen: Vec<_> = seen.iter().map(|line| (line["type"].clone(), line["name"].clone())).collect();
+    let of = |name: &str| [(json!("ADDED"), json!(name)), (json!("DELETED"), json!(name))];
+    assert_eq!(seen, [of("live-list"), of("live-watchlist")].concat());
+    let secret = json!({"metadata": {"name": "key"}, "data": {"password": "czNjcjN0"}});
+    api.create("/api/v1/namespaces/default/secrets", &secret);
+    let shown = eventually("the secret", || {
+        let ended = run(&env, &served, "get secret key -o json");
+        (ended.code == 0).then_some(ended.stdout)
+    });
+    let shown: Value = serde_json::from_str(&shown).expect("JSON");
+    let password = shown["data"]["password"].as_str().expect("a text");
+    assert!(!password.is_empty() && password != "czNjcjN0", "{shown}");
+}
+
+#[test]
+fn mirror_of_the_embedded_demo_has_its_context() {
+    let env = TestEnv::new();
+    let served = ServedRecording::start(&env, &["--follow", "pods,nodes", "--demo", "-n", "kube-system"]);
+    let config: Value =
+        serde_json::from_str(&fs::read_to_string(&served.kubeconfig).expect("a kubeconfig")).expect("JSON");
+    assert_eq!(config["current-context"], "demo");
+    assert_eq!(config["contexts"][0]["context"]["namespace"], "kube-system");
+    let names = run(&env, &served, "get pods -o name").quiet_success();
+    assert!(names.contains("pod/coredns-"), "{names}");
+    assert!(run(&env, &served, "get nodes").quiet_success().contains("worker-1"));
 }

@@ -115,7 +115,7 @@ pub(crate) enum Command {
     ApiVersions(ApiVersionsArgs),
     Version(VersionArgs),
     Explain(ExplainArgs),
-    Serve(ServeArgs),
+    Serve(Box<ServeArgs>),
     Demo(DemoCommandArgs),
     Completions(CompletionsArgs),
     Man(ManArgs),

@@ -337,6 +337,7 @@ fn configuration_error(error: anyhow::Error, settings: &Settings) -> anyhow::Err
             | Task::Changes(_)
             | Task::Run(_)
             | Task::Record(_)
+            | Task::Mirror(_)
             | Task::Wait(_)
             | Task::SetWait(_)
             | Task::Rollout(_)

@@ -16,6 +16,7 @@ pub(super) fn follows(task: &Task) -> bool {
         Task::Watch(_)
             | Task::Run(_)
             | Task::Record(_)
+            | Task::Mirror(_)
             | Task::SetWait(_)
             | Task::Events(Events { watch: true, .. })
             | Task::Index(Index { watch: true, explain: None, .. })
@@ -36,6 +37,9 @@ pub(super) async fn follow(
         // Boxed because the future is large.
         Task::Run(run) => Box::pin(commands::run::run(session, run, reporter, terminal, out)).await,
         Task::Record(record) => Box::pin(commands::record::run(session, record, reporter)).await,
+        Task::Mirror(mirror) => {
+            Box::pin(commands::serve::mirror(session, mirror, settings, reporter, out)).await
+        }
         Task::SetWait(wait) => {
             Box::pin(commands::set_wait::run(session, wait, reporter, terminal, out)).await
         }
@@ -90,6 +94,7 @@ pub(super) async fn answer(
         Task::Watch(_)
         | Task::Run(_)
         | Task::Record(_)
+        | Task::Mirror(_)
         | Task::RecordingTool(_)
         | Task::SetWait(_)
         | Task::Demo

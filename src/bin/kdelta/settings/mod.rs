@@ -56,7 +56,7 @@ pub(crate) use recording::Recording;
 pub(crate) use recording_tool::{ImportInput, RECORDING_TOOLS, RecordingPart, RecordingTool};
 pub(crate) use run::{CheckpointFile, Run};
 pub(crate) use selection::{ListMode, Namespaces, Selection};
-pub(crate) use serve::Serve;
+pub(crate) use serve::{Mirror, Serve};
 pub(crate) use set_wait::{SetCondition, SetWait};
 pub(crate) use targets::{Target, Types};
 pub(crate) use tasks::{Explain, ExplainFormat, Get, Task};
@@ -77,7 +77,7 @@ pub(crate) struct Settings {
     pub(crate) demo: Option<Demo>,
     /// The recording that replaces the clusters of the connection, if requested.
     pub(crate) recording: Option<Recording>,
-    /// The server of the recording, if requested.
+    /// The server of the recording or the mirror, if requested.
     pub(crate) serve: Option<Serve>,
     pub(crate) terminal: Terminal,
     /// kubectl's verbosity level; 0 prints only what the user must know.

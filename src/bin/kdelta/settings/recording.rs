@@ -8,7 +8,7 @@ use super::environment::Environment;
 use super::past::{Range, RequestedMoment};
 use super::set_wait::SetWait;
 use super::{Task, UsageError, Watch};
-use crate::args::{Cli, Command, ServeArgs};
+use crate::args::{Cli, Command};
 
 /// A directory of recordings, or of one, and the moment to read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,7 +34,7 @@ impl Recording {
         if let Some((_, flag)) = elsewhere.into_iter().find(|(given, _)| *given) {
             return Err(UsageError::RecordingElsewhere(flag));
         }
-        if let Command::Serve(ServeArgs { move_to: Some(_), .. }) = &cli.command {
+        if matches!(&cli.command, Command::Serve(args) if args.move_to.is_some()) {
             return Err(UsageError::MoveAndServe("from"));
         }
         if matches!(

@@ -16,7 +16,7 @@ use super::record::Record;
 use super::recording_tool::RecordingTool;
 use super::run::Run;
 use super::selection::{Selection, TargetForm};
-use super::serve;
+use super::serve::{self, Mirror};
 use super::set_wait::SetWait;
 use super::tree::Tree;
 use super::until::Until;
@@ -50,6 +50,8 @@ pub(crate) enum Task {
     Explain(Explain),
     /// Serve a recording, as the settings describe.
     Serve,
+    /// Serve a live mirror, as the settings describe.
+    Mirror(Box<Mirror>),
     /// Move the moment of a server of a recording.
     MoveServed(RequestedMoment),
     /// Serve the demo, whose options are in the settings of every task.
@@ -191,6 +193,10 @@ impl Task {
             Command::ApiVersions(args) => no_arguments(&args.unexpected).map(|()| Self::ApiVersions),
             Command::Version(args) => Version::read(args).map(Self::Version),
             Command::Explain(args) => Ok(Self::Explain(explain(args))),
+            Command::Serve(args) if args.follow && args.move_to.is_none() => {
+                let selection = selection(&args.select, TargetForm::OwnWatch)?;
+                Mirror::read(args, selection, environment).map(|mirror| Self::Mirror(Box::new(mirror)))
+            }
             Command::Serve(args) => Ok(serve::moved(args)?.map_or(Self::Serve, Self::MoveServed)),
             Command::Demo(_) => Ok(Self::Demo),
             Command::Completions(args) => Ok(Self::Completions(args.shell)),

@@ -238,8 +238,16 @@ pub(crate) enum UsageError {
     Moment { flag: &'static str, text: String },
     #[error("--{0} needs --since, and a command that replays a recording")]
     NeedsSince(&'static str),
-    #[error("serve needs --from DIR, the recording to serve")]
+    #[error("serve needs --from DIR, the recording to serve, or --follow TYPE, the objects to mirror")]
     ServeWithoutRecording,
+    #[error("--follow mirrors a cluster, and --{0} is for a recording: omit one of them")]
+    FollowAndRecording(&'static str),
+    #[error("{0} needs --follow: a recording is served with all of its objects")]
+    NeedsFollow(&'static str),
+    #[error("--where can't use `old` here: a mirror has the current objects")]
+    MirroredChanges,
+    #[error("a mirror can't select objects by the time, which does not change them")]
+    MirroredAges,
     #[error("--at and --since exclude each other: the moment stands still, or the recording is replayed")]
     MomentAndReplay,
     #[error("--address must be one address of this machine, not {0}: clients verify the server by it")]
@@ -334,10 +342,12 @@ impl UsageError {
                 | Self::DemoElsewhere(_)
                 | Self::FlagOfOtherTool { .. }
                 | Self::FlagsWithRaw
+                | Self::FollowAndRecording(_)
                 | Self::MomentAndReplay
                 | Self::MoveAndServe(_)
                 | Self::MergedWithUnprinted
                 | Self::NeedsDemo(_)
+                | Self::NeedsFollow(_)
                 | Self::NeedsJson(_)
                 | Self::NeedsRecording(_)
                 | Self::NeedsSince(_)

@@ -10,6 +10,7 @@ use super::print::{Format, Print};
 use super::record::Record;
 use super::run::Run;
 use super::selection::Selection;
+use super::serve::Mirror;
 use super::until::Until;
 use crate::args::PlanForm;
 
@@ -80,11 +81,23 @@ impl Watch {
         Self {
             by: record.by.clone(),
             print: Print { format, record_managers: true, ..Print::default() },
-            lines: Lines { old: true, ..Lines::default() },
             until: record.until,
             ignore_not_found: record.ignore_not_found,
-            ..Self::of(record.selection.clone(), WatchForm::Run)
+            ..Self::of_states(record.selection.clone())
         }
+    }
+
+    /// Returns the watch of `kdelta serve --follow`, which serves states: whole objects are requested, and their rows.
+    pub(crate) fn of_mirror(mirror: &Mirror) -> Self {
+        Self {
+            by: mirror.by.clone(),
+            ignore_not_found: mirror.ignore_not_found,
+            ..Self::of_states(mirror.selection.clone())
+        }
+    }
+
+    fn of_states(selection: Selection) -> Self {
+        Self { lines: Lines { old: true, ..Lines::default() }, ..Self::of(selection, WatchForm::Run) }
     }
 
     /// Returns the watch of the objects of a selection for `kdelta tree -w`.

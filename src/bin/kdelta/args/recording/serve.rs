@@ -6,15 +6,19 @@ use std::path::PathBuf;
 use clap::{Args, ValueHint};
 
 use crate::args::help_template::HELP;
+use crate::args::{ByArgs, SecretsArg, SelectArgs};
 
-/// Serve a recording as a read-only cluster, for kubectl, k9s and other tools
+/// Serve a recording, or a live mirror, as a read-only cluster, for kubectl, k9s and other tools
 ///
 /// Prints the path of a kubeconfig on one line once it is ready, and runs until it is interrupted or its output is closed.
-/// The kubeconfig has a context for each recorded one, a random token and the certificate of this run; it is removed at the
-/// end. Tables, discovery and schemas are those that were recorded, and writes are refused.
+/// The kubeconfig has a context for each served one, a random token and the certificate of this run; it is removed at the
+/// end. Tables, discovery and schemas are those of the server that was recorded or is mirrored, and writes are refused.
 ///
-/// The moment stands still (--at), or goes on from --since as it was recorded, --speed times as fast. --move-to moves it in
-/// a running server: watches end as expired, and clients list again.
+/// The moment of a recording stands still (--at), or goes on from --since as it was recorded, --speed times as fast.
+/// --move-to moves it in a running server: watches end as expired, and clients list again.
+///
+/// --follow mirrors the selected objects of a cluster in memory, with one watch for each type, however many clients there
+/// are. The values of Secrets are keyed hashes, with a key of this run.
 #[derive(Debug, Args)]
 #[command(
     help_template = HELP,
@@ -24,9 +28,32 @@ Examples:
   kubectl --kubeconfig FILE get pods -A  kubectl with it
   kdelta serve --from rec --since 03:00 --speed 60x
   kdelta serve --move-to 03:20 --kubeconfig FILE
+  kdelta serve --follow pods,deploy -A   a live mirror of two types
 "
 )]
 pub(crate) struct ServeArgs {
+    /// Mirror the objects of a cluster that RESOURCE and the flags of Selection and Filter select, in place of a recording
+    #[arg(long, help_heading = "Mirror")]
+    pub(crate) follow: bool,
+
+    #[command(flatten)]
+    pub(crate) select: SelectArgs,
+
+    #[command(flatten)]
+    pub(crate) index: ByArgs,
+
+    /// Do not fail if a name does not exist: wait for it
+    #[arg(long, help_heading = "Selection")]
+    pub(crate) ignore_not_found: bool,
+
+    /// With --follow: replace the value of this field by a keyed hash, in all types; may be repeated
+    #[arg(long, value_name = "PATH", allow_hyphen_values = true, help_heading = "Mirror")]
+    pub(crate) redact: Vec<String>,
+
+    /// With --follow: the values of Secrets [default: hash]
+    #[arg(long, value_name = "FORM", value_enum, help_heading = "Mirror")]
+    pub(crate) secrets: Option<SecretsArg>,
+
     /// Replay the recording from this moment on, which it takes as --at does
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, help_heading = "Moment")]
     pub(crate) since: Option<String>,

@@ -1,5 +1,4 @@
-//! The documents of the servers that describe their types: requested at the start and from time to time, and recorded when
-//! they change.
+//! The documents of the servers that describe their types: requested at the start and from time to time.
 
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
@@ -7,15 +6,12 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use jiff::Timestamp;
 use kdelta::listwatch::Error;
 use kdelta::object::ApiResource;
 use serde_json::Value;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-use super::message::Message;
-use super::recorders::Recorders;
 use crate::commands::Reporter;
 use crate::commands::watch::deadline;
 use crate::session::{Cluster, Part, Session};
@@ -35,9 +31,9 @@ const OPENAPI: &str = "/openapi/v3";
 /// The definitions of custom types.
 const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 
-/// The types whose documents are recorded.
+/// The types whose documents are requested.
 #[derive(Default)]
-pub(super) struct Documents {
+pub(in crate::commands) struct Documents {
     /// The types, with the position of their cluster.
     types: BTreeSet<(usize, DescribedType)>,
     /// The number of types at the last request of all documents, successful or not.
@@ -48,7 +44,7 @@ pub(super) struct Documents {
     undefined: BTreeSet<(usize, String)>,
     /// The list of `OpenAPI` documents and the names of definitions at the last request for the definitions of a cluster.
     defined: HashMap<usize, (Bytes, BTreeSet<String>)>,
-    /// The clusters whose definitions are recorded as objects.
+    /// The clusters whose definitions are watched as objects.
     as_objects: BTreeSet<usize>,
     /// The clusters whose failure was reported.
     failed: BTreeSet<usize>,
@@ -56,6 +52,12 @@ pub(super) struct Documents {
     added: Rc<Notify>,
     /// Notified when all documents were requested.
     done: Rc<Notify>,
+}
+
+/// Receives the documents of clusters, whether or not they have changed.
+pub(in crate::commands) trait DocumentSink {
+    /// Receives the document at a path of the cluster at this position.
+    fn document(&self, cluster: usize, path: &str, body: &Bytes);
 }
 
 /// A type that documents describe.
@@ -69,7 +71,7 @@ struct DescribedType {
 
 impl Documents {
     /// Adds the type of a part.
-    pub(super) fn add_type(&mut self, part: &Part) {
+    pub(in crate::commands) fn add_type(&mut self, part: &Part) {
         let ApiResource { group, version, resource, .. } = &*part.resource;
         let path =
             if group.is_empty() { format!("api/{version}") } else { format!("apis/{group}/{version}") };
@@ -108,23 +110,23 @@ impl Documents {
 }
 
 /// Returns whether the documents of all types were requested.
-pub(super) fn are_recorded(documents: &RefCell<Documents>) -> bool {
+pub(in crate::commands) fn are_complete(documents: &RefCell<Documents>) -> bool {
     let documents = documents.borrow();
     documents.requested == Some(documents.types.len())
 }
 
 /// Waits until the documents of all types were requested.
-pub(super) async fn recorded(documents: &RefCell<Documents>) {
+pub(in crate::commands) async fn complete(documents: &RefCell<Documents>) {
     let done = Rc::clone(&documents.borrow().done);
-    while !are_recorded(documents) {
+    while !are_complete(documents) {
         done.notified().await;
     }
 }
 
 /// Requests the documents at the start, after a type is added, and at each [`INTERVAL`]. Never returns.
-pub(super) async fn follow(
+pub(in crate::commands) async fn follow(
     session: &Session,
-    recorders: &Recorders,
+    sink: &impl DocumentSink,
     documents: &RefCell<Documents>,
     reporter: &Reporter,
 ) {
@@ -135,18 +137,18 @@ pub(super) async fn follow(
     loop {
         let count = documents.borrow().types.len();
         for cluster in session.clusters() {
-            if let Err(error) = request(cluster, recorders, documents).await
+            if let Err(error) = request(cluster, sink, documents).await
                 && documents.borrow_mut().failed.insert(cluster.index())
             {
                 let prefix = cluster.prefix();
                 reporter
                     .messages()
-                    .warning(&format!("{prefix}the documents of the server are not recorded: {error}"));
+                    .warning(&format!("{prefix}the documents of the server can't be read: {error}"));
             }
         }
         documents.borrow_mut().requested = Some(count);
         done.notify_one();
-        if are_recorded(documents) {
+        if are_complete(documents) {
             // Both are followed by another request.
             tokio::select! {
                 () = added.notified() => {}
@@ -157,25 +159,22 @@ pub(super) async fn follow(
     }
 }
 
-/// Requests the documents of a server, and records them.
+/// Requests the documents of a server.
 async fn request(
     cluster: &Cluster,
-    recorders: &Recorders,
+    sink: &impl DocumentSink,
     documents: &RefCell<Documents>,
 ) -> Result<(), Error> {
-    let record = |path: &str, body: &Bytes| {
-        let message = Message::Document(path.into(), body.clone(), Timestamp::now());
-        recorders.send(cluster.index(), message);
-    };
+    let receive = |path: &str, body: &Bytes| sink.document(cluster.index(), path, body);
     for path in OF_SERVER {
-        record(path, &cluster.document(path, None).await?);
+        receive(path, &cluster.document(path, None).await?);
     }
     let index = match cluster.document(OPENAPI, None).await {
         Ok(index) => index,
         Err(Error::NotFound(_)) => return Ok(()),
         Err(error) => return Err(error),
     };
-    record(OPENAPI, &index);
+    receive(OPENAPI, &index);
     let definitions = documents.borrow_mut().definitions(cluster.index(), &index);
     let index: Value = serde_json::from_slice(&index).unwrap_or_default();
     let paths = documents.borrow().paths(cluster.index());
@@ -187,13 +186,13 @@ async fn request(
         }
         let document = format!("{OPENAPI}/{}", of_path.1);
         let hash = url.split_once("?hash=").map(|(_, hash)| hash);
-        record(&document, &cluster.document(&document, hash).await?);
+        receive(&document, &cluster.document(&document, hash).await?);
         documents.borrow_mut().urls.insert(of_path, url.to_owned());
     }
     for name in definitions {
         let path = format!("{DEFINITIONS}/{name}");
         match cluster.document(&path, None).await {
-            Ok(definition) => record(&path, &definition),
+            Ok(definition) => receive(&path, &definition),
             // It is no custom type, or the user may not read definitions.
             Err(Error::NotFound(_) | Error::Forbidden(_)) => {
                 documents.borrow_mut().undefined.insert((cluster.index(), name));

@@ -3,7 +3,7 @@
 //! The watch delivers changes to a sink, which hands them to a thread for each recording. Only that thread touches the files.
 
 mod comparison;
-mod documents;
+pub(super) mod documents;
 mod failure;
 mod message;
 mod progress;
@@ -40,13 +40,13 @@ use crate::settings::{Record, Redacted, UsageError, Watch};
 /// The interval of the line that shows the progress on a terminal.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(500);
 
-/// The time limit for the documents of the server at the end of a complete recording.
-const DOCUMENTS_LIMIT: Duration = Duration::from_secs(20);
+/// The time limit for the documents of the server after the initial state.
+pub(super) const DOCUMENTS_LIMIT: Duration = Duration::from_secs(20);
 
 /// Records until interrupted, until a limit is reached, or until every part has failed.
 pub(crate) async fn run(session: &Session, record: &Record, reporter: &Reporter) -> anyhow::Result<ExitCode> {
     let watch = &Watch::of_record(record);
-    check_filter(session, watch)?;
+    check_filter(session, watch, UsageError::RecordedAges)?;
     let redaction = redaction(&record.redacted, &record.to)?;
     let last = reporter.clone();
     let early = ExitOnSignal::after(move |end| last.messages().without_counts(end))?;
@@ -98,10 +98,10 @@ pub(crate) async fn run(session: &Session, record: &Record, reporter: &Reporter)
 }
 
 /// Rejects filters that depend on the time: an object can cease to match them without a change.
-fn check_filter(session: &Session, watch: &Watch) -> anyhow::Result<()> {
+pub(super) fn check_filter(session: &Session, watch: &Watch, error: UsageError) -> anyhow::Result<()> {
     let filter = Filter::by(&watch.by, session.expression_errors()).context(Usage)?;
     if filter.and_conditions(&watch.selection.filter).depends_on_time() {
-        return Err(anyhow::Error::new(UsageError::RecordedAges).context(Usage));
+        return Err(anyhow::Error::new(error).context(Usage));
     }
     Ok(())
 }
@@ -162,12 +162,12 @@ impl RunningRecording<'_> {
                 () = &mut following => {}
             }
         };
-        if ended.is_err() || documents::are_recorded(self.documents) {
+        if ended.is_err() || documents::are_complete(self.documents) {
             return End::Watch(ended);
         }
         let documents = async {
             tokio::select! {
-                () = documents::recorded(self.documents) => {}
+                () = documents::complete(self.documents) => {}
                 () = &mut following => {}
             }
         };

@@ -6,10 +6,12 @@ use std::sync::Arc;
 use std::sync::mpsc;
 
 use anyhow::Context;
+use bytes::Bytes;
 use jiff::Timestamp;
 use kdelta::recording::{Writer, WriterOptions};
 use tokio::sync::Notify;
 
+use super::documents::DocumentSink;
 use super::failure;
 use super::message::Message;
 use super::progress::Figures;
@@ -123,6 +125,12 @@ fn report_cut(dir: &Path, bytes: u64, reporter: &Reporter) {
             dir.display(),
             counted(bytes, "byte")
         ));
+    }
+}
+
+impl DocumentSink for Recorders {
+    fn document(&self, cluster: usize, path: &str, body: &Bytes) {
+        self.send(cluster, Message::Document(path.into(), body.clone(), Timestamp::now()));
     }
 }
 

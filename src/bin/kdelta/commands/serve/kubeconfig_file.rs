@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use kdelta::recording::NetworkServer;
+use kdelta::recording::NetworkEndpoint;
 use serde_json::{Value, json};
 
 /// A file that only its owner can read. Dropping it removes the file: the token in it is useless without the server.
@@ -60,13 +60,22 @@ impl Drop for KubeconfigFile {
     }
 }
 
+/// A context that is served.
+pub(super) struct ServedContext<'a> {
+    pub(super) name: &'a str,
+    /// The namespace of requests without one; `None` for that of kubectl.
+    pub(super) namespace: Option<String>,
+    pub(super) endpoint: &'a NetworkEndpoint,
+}
+
 /// Returns the kubeconfig, in JSON, which is YAML too. Without `current`, the first context is the current one.
-pub(super) fn text(servers: &[(String, NetworkServer)], current: Option<&str>) -> String {
-    let entries = servers.iter().map(|(context, server)| Entry {
-        context,
-        url: server.url(),
-        certificate: server.certificate(),
-        token: server.token(),
+pub(super) fn text(contexts: &[ServedContext<'_>], current: Option<&str>) -> String {
+    let entries = contexts.iter().map(|ServedContext { name, namespace, endpoint }| Entry {
+        context: name,
+        namespace: namespace.as_deref(),
+        url: endpoint.url(),
+        certificate: endpoint.certificate(),
+        token: endpoint.token(),
     });
     text_of(&entries.collect::<Vec<_>>(), current)
 }
@@ -74,6 +83,7 @@ pub(super) fn text(servers: &[(String, NetworkServer)], current: Option<&str>) -
 /// The data of one context.
 struct Entry<'a> {
     context: &'a str,
+    namespace: Option<&'a str>,
     url: String,
     certificate: &'a str,
     token: &'a str,
@@ -87,8 +97,12 @@ fn text_of(entries: &[Entry<'_>], current: Option<&str>) -> String {
         "apiVersion": "v1",
         "kind": "Config",
         "current-context": current.filter(is_served).or(first),
-        "contexts": each(&|Entry { context, .. }| {
-            json!({"name": context, "context": {"cluster": context, "user": context}})
+        "contexts": each(&|Entry { context, namespace, .. }| {
+            let mut settings = json!({"cluster": context, "user": context});
+            if let Some(namespace) = namespace {
+                settings["namespace"] = (*namespace).into();
+            }
+            json!({"name": context, "context": settings})
         }),
         "clusters": each(&|Entry { context, url, certificate, .. }| {
             let authority = STANDARD.encode(certificate);
@@ -107,15 +121,19 @@ mod tests {
 
     #[test]
     fn each_context_has_its_server_and_token() {
-        let entry =
-            |context, url: &str| Entry { context, url: url.to_owned(), certificate: "PEM", token: "t" };
-        let entries = [entry("dev", "https://127.0.0.1:1"), entry("prod", "https://127.0.0.1:2")];
+        let entry = |context, namespace, url: &str| {
+            let (url, certificate, token) = (url.to_owned(), "PEM", "t");
+            Entry { context, namespace, url, certificate, token }
+        };
+        let entries =
+            [entry("dev", None, "https://127.0.0.1:1"), entry("prod", Some("n"), "https://127.0.0.1:2")];
         let read = |current| serde_json::from_str::<Value>(&text_of(&entries, current)).expect("JSON");
         let config = read(Some("prod"));
         assert_eq!(config["current-context"], "prod");
         assert_eq!(config["clusters"][1]["cluster"]["server"], "https://127.0.0.1:2");
         assert_eq!(config["users"][0]["user"]["token"], "t");
         assert_eq!(config["contexts"][0]["context"], json!({"cluster": "dev", "user": "dev"}));
+        assert_eq!(config["contexts"][1]["context"]["namespace"], "n");
         assert_eq!(read(Some("test"))["current-context"], "dev");
         assert_eq!(read(None)["current-context"], "dev");
     }

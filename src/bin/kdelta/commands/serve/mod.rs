@@ -1,6 +1,7 @@
-//! `kdelta serve`: recordings as a read-only cluster, until interrupted.
+//! `kdelta serve`: recordings, or a mirror, as a read-only cluster, until interrupted.
 
 mod kubeconfig_file;
+mod mirror;
 mod served_moment;
 
 use std::io::Write;
@@ -16,9 +17,12 @@ use crate::exit::ExitCode;
 use crate::output::{Messages, ReaderWatch};
 use crate::session::{Interrupts, SelectedRecording, gap_notice, recorded_moment, select_recordings};
 use crate::settings::{Connection, Recording, RequestedMoment, Serve};
-use kubeconfig_file::KubeconfigFile;
+use kubeconfig_file::{KubeconfigFile, ServedContext};
 
+pub(crate) use mirror::mirror;
 pub(crate) use served_moment::move_to;
+
+const SHARED_PORT: &str = "several contexts can't share a port: omit --port, or select one with --context";
 
 /// Prints the path of the kubeconfig once the servers respond, and serves until it is interrupted or the reader of its
 /// output closes.
@@ -32,7 +36,7 @@ pub(crate) async fn run(
     let interrupts = Interrupts::listen()?;
     let (selected, current) = select_recordings(&recording.dir, connection)?;
     if selected.len() > 1 && serve.address.port() != 0 {
-        bail!("several contexts can't share a port: omit --port, or select one with --context");
+        bail!(SHARED_PORT);
     }
     let mut servers = Vec::new();
     let mut failures = Vec::new();
@@ -52,7 +56,11 @@ pub(crate) async fn run(
     for (context, error) in &failures {
         messages.warning(&format!("{context}: {error:#}"));
     }
-    let file = written(serve, connection, &servers, current.as_deref())?;
+    let contexts: Vec<_> = servers
+        .iter()
+        .map(|(name, server)| ServedContext { name, namespace: None, endpoint: server.endpoint() })
+        .collect();
+    let file = written(serve, connection, &contexts, current.as_deref())?;
     announce(messages, &servers, file.path())?;
     writeln!(out, "{}", file.path().display())?;
     out.flush()?;
@@ -85,17 +93,17 @@ async fn start(serve: &Serve, at: RequestedMoment, dir: &Path) -> anyhow::Result
 fn written(
     serve: &Serve,
     connection: &Connection,
-    servers: &[(String, NetworkServer)],
+    contexts: &[ServedContext<'_>],
     current: Option<&str>,
 ) -> anyhow::Result<KubeconfigFile> {
-    let text = kubeconfig_file::text(servers, current);
+    let text = kubeconfig_file::text(contexts, current);
     if let Some(path) = &serve.kubeconfig {
         return KubeconfigFile::create(path, &text).with_context(|| path.display().to_string());
     }
     let dir = connection.cache_dir.as_ref().context(
         "there is no cache directory for the kubeconfig, as there is no home directory: select a file with --write-kubeconfig",
     )?;
-    let address: SocketAddr = servers[0].1.address();
+    let address: SocketAddr = contexts.first().context("no context is served")?.endpoint.address();
     let path = dir.join("serve").join(format!("{}-{}", address.ip(), address.port()).replace(':', "_"));
     KubeconfigFile::replace(&path, &text).with_context(|| path.display().to_string())
 }
@@ -105,7 +113,7 @@ fn announce(messages: &Messages, servers: &[(String, NetworkServer)], path: &Pat
     for (context, server) in servers {
         let moment = server.moment()?;
         let time = moment.time.map(|time| time.to_string()).unwrap_or_default();
-        messages.notice(&format!("{context} at {time}: {}", server.url()));
+        messages.notice(&format!("{context} at {time}: {}", server.endpoint().url()));
         if let Some(gap) = &moment.gap {
             messages.warning(&format!("{}: this is the state before", gap_notice(gap)));
         }

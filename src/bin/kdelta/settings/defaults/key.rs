@@ -195,7 +195,7 @@ mod tests {
         };
         assert_eq!(
             meaning("cached").as_deref(),
-            Some("true or false; watch, get, index, tree, run, record, api-resources]")
+            Some("true or false; watch, get, index, tree, run, record, api-resources, serve]")
         );
         assert!(meaning("namespace").expect("a key").ends_with("; all commands]"));
         assert!(meaning("sort-by").expect("a key").contains("; only in tables: get, "));

@@ -178,6 +178,7 @@ const POLICIES: &[(Policy, &[&str])] = &[
             "explain",
             "fail-fast",
             "fail-on",
+            "follow",
             "local",
             "move-to",
             "none",

@@ -95,8 +95,8 @@ impl Record {
     }
 }
 
-/// Adds events to `--all-kinds`: they explain many of the recorded changes.
-fn with_events(mut selection: Selection) -> Selection {
+/// Adds events to `--all-kinds`: they explain many of the changes.
+pub(super) fn with_events(mut selection: Selection) -> Selection {
     let targets = &mut selection.targets;
     let names_events = |target: &Target| match &target.types {
         Types::Word(word) => matches!(word.split('.').next(), Some("ev" | "event" | "events")),

@@ -1,5 +1,7 @@
 //! The settings of `kdelta serve`.
 
+mod mirror;
+
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
@@ -11,7 +13,9 @@ use super::past::RequestedMoment;
 use super::usage::first_given;
 use crate::args::{Cli, Command, ServeArgs, SpeedArg};
 
-/// `kdelta serve` with a recording.
+pub(crate) use mirror::Mirror;
+
+/// `kdelta serve`, with a recording or a mirror.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Serve {
     pub(crate) address: SocketAddr,
@@ -28,9 +32,13 @@ impl Serve {
         if args.move_to.is_some() {
             return Ok(None);
         }
-        if cli.recording.from.is_none() {
-            return Err(UsageError::ServeWithoutRecording);
+        match (args.follow, cli.recording.from.is_some()) {
+            (true, true) => return Err(UsageError::FollowAndRecording("from")),
+            (true, false) if args.since.is_some() => return Err(UsageError::FollowAndRecording("since")),
+            (false, false) => return Err(UsageError::ServeWithoutRecording),
+            (true, false) | (false, true) => {}
         }
+        mirror::check_unused(args)?;
         if args.since.is_some() && cli.recording.at.is_some() {
             return Err(UsageError::MomentAndReplay);
         }
@@ -51,7 +59,8 @@ fn replay(
     now: &Zoned,
 ) -> Result<Option<(RequestedMoment, ReplaySpeed)>, UsageError> {
     let Some(since) = &args.since else {
-        return if speed.is_some() { Err(UsageError::NeedsSince("speed")) } else { Ok(None) };
+        // The demo, which can be mirrored, has a speed too.
+        return if speed.is_some() && !args.follow { Err(UsageError::NeedsSince("speed")) } else { Ok(None) };
     };
     let speed = match speed {
         None => ReplaySpeed::Times(1.0),
@@ -66,6 +75,7 @@ fn replay(
 pub(super) fn moved(args: &ServeArgs) -> Result<Option<RequestedMoment>, UsageError> {
     let Some(text) = &args.move_to else { return Ok(None) };
     let conflicts = [
+        (args.follow, "follow"),
         (args.since.is_some(), "since"),
         (args.write_kubeconfig.is_some(), "write-kubeconfig"),
         (args.port != 0, "port"),
@@ -94,6 +104,7 @@ mod tests {
         let address = |text: &str| text.parse().expect("an address");
         let still = Serve { address: address("127.0.0.1:0"), replay: None, kubeconfig: None };
         assert_eq!(read("serve --from d"), Ok(Some(still.clone())));
+        assert_eq!(read("serve --follow po -A --demo --speed 2"), Ok(Some(still.clone())));
         assert_eq!(read("serve --from d --at rv:3"), Ok(Some(still.clone())));
         for (speed, expected) in [
             ("", ReplaySpeed::Times(1.0)),
@@ -120,7 +131,13 @@ mod tests {
             ("serve --from d --since rv:1 --speed 0", UsageError::ReplaySpeed),
             ("serve --from d --since rv:1 --speed inf", UsageError::ReplaySpeed),
             ("serve --from d --address 0.0.0.0", UsageError::ServeAddress([0, 0, 0, 0].into())),
+            ("serve --follow po --from d", UsageError::FollowAndRecording("from")),
+            ("serve --follow po --since rv:1", UsageError::FollowAndRecording("since")),
+            ("serve po --from d", UsageError::NeedsFollow("RESOURCE")),
+            ("serve --all-kinds --from d", UsageError::NeedsFollow("--all-kinds")),
+            ("serve --secrets keep --from d", UsageError::NeedsFollow("--secrets")),
             ("serve --move-to rv:1 --since rv:1", UsageError::MoveAndServe("since")),
+            ("serve --move-to rv:1 --follow", UsageError::MoveAndServe("follow")),
             ("serve --move-to rv:1 --port 3", UsageError::MoveAndServe("port")),
             ("serve --move-to x", UsageError::Moment { flag: "move-to", text: "x".into() }),
         ] {
