@@ -83,6 +83,7 @@ pub(super) fn moved(args: &ServeArgs) -> Result<Option<RequestedMoment>, UsageEr
     if let Some(flag) = first_given(conflicts) {
         return Err(UsageError::MoveAndServe(flag));
     }
+    mirror::check_unused(args)?;
     RequestedMoment::parse("move-to", text, &Zoned::now()).map(Some)
 }
 
@@ -138,6 +139,7 @@ mod tests {
             ("serve --secrets keep --from d", UsageError::NeedsFollow("--secrets")),
             ("serve --move-to rv:1 --since rv:1", UsageError::MoveAndServe("since")),
             ("serve --move-to rv:1 --follow", UsageError::MoveAndServe("follow")),
+            ("serve po --move-to rv:1", UsageError::NeedsFollow("RESOURCE")),
             ("serve --move-to rv:1 --port 3", UsageError::MoveAndServe("port")),
             ("serve --move-to x", UsageError::Moment { flag: "move-to", text: "x".into() }),
         ] {
