@@ -228,7 +228,7 @@ fn a_journal_with_a_damaged_part_is_never_removed() {
     bytes[middle] ^= 1;
     fs::write(&journal, &bytes).expect("written");
     let readable = entries(&Recording::open(dir.path()).expect("a recording"));
-    let readable = readable.into_iter().filter(Result::is_ok).count();
+    let readable = readable.into_iter().flatten().count();
     assert!((3..20).contains(&readable), "{readable}");
     for second in [60, 61] {
         let mut writer = Writer::open(dir.path(), "test", options(), at_second(second)).expect("a writer");
@@ -239,7 +239,7 @@ fn a_journal_with_a_damaged_part_is_never_removed() {
         let damages = recording.verify().expect("verified");
         let damage = damages.iter().find(|damage| damage.file == journal).expect("reported");
         assert!(damage.from >= at(0) && damage.until <= at_second(second), "{damage}");
-        let read = entries(&recording).into_iter().filter(Result::is_ok).count();
+        let read = entries(&recording).into_iter().flatten().count();
         assert!(read > readable, "{read}");
     }
 }
