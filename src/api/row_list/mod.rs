@@ -14,6 +14,7 @@ mod returned_objects;
 mod state;
 #[cfg(test)]
 mod tests;
+mod waiting_rows;
 
 pub(super) use arrival_time::ArrivalTime;
 
@@ -154,7 +155,7 @@ impl RowList {
                         None => match items.next().await? {
                             None if rows.is_empty() => return Ok(None),
                             None => None,
-                            Some(object) => objects::with_row(object, rows),
+                            Some(object) => rows.join(object),
                         },
                     };
                     match object {

@@ -5,27 +5,22 @@
 //! are of the same version and therefore belong to the same objects, in whatever order they arrive. A row has no
 //! namespace: if any name occurs twice, a Table with objects is requested instead, as on any other doubt.
 
-use std::collections::hash_map::Entry;
-use std::collections::{HashMap, VecDeque};
-use std::sync::Arc;
+use std::collections::VecDeque;
 
 use super::arrival_time::{ArrivalTimer, within};
 use super::fallback::is_fallback_error;
 use super::join::{SILENCE_LIMIT, options_at, page};
 use super::returned_objects::ReturnedObjects;
 use super::state::{ROWS, State};
+use super::waiting_rows::WaitingRows;
 use crate::api::collection::Collection;
 use crate::listwatch::{Error, ListMeta, ListOptions, ResourceVersionMatch};
-use crate::object::{Object, Row};
 use crate::wire::decode::Naming;
 use crate::wire::representation::Representation;
 
 /// The number of objects in the page that is the whole list of a small cluster. A server that is already writing the rest of a
 /// page which is not, whole objects in a Table, writes the other lists later.
 pub(super) const PAGE_SIZE: u32 = 250;
-
-/// The rows that wait for their objects, by name.
-pub(super) type WaitingRows = HashMap<Box<str>, Row>;
 
 /// Sends the first requests, and returns the state from which the objects are read.
 pub(super) async fn start(
@@ -65,7 +60,7 @@ async fn rows(
         Some(items) => items?,
         None => return Ok(None),
     };
-    let mut rows = WaitingRows::new();
+    let mut rows = WaitingRows::default();
     loop {
         arrival_time.record();
         let named = match within(SILENCE_LIMIT, items.next()).await {
@@ -75,8 +70,9 @@ async fn rows(
         let Some(named) = named else { break };
         // A server without Tables sends objects, which should not come twice.
         let Some(row) = named.row().filter(|_| !items.has_objects()) else { return Ok(None) };
-        let Entry::Vacant(entry) = rows.entry(named.name().into()) else { return Ok(None) };
-        entry.insert(row.clone());
+        if !rows.insert(named.name(), row.clone()) {
+            return Ok(None);
+        }
     }
     let meta = items.meta().clone();
     let is_whole = meta.continue_token.is_empty() && !meta.resource_version.is_unset() && !rows.is_empty();
@@ -104,15 +100,8 @@ async fn objects(
         if items.meta().resource_version != meta.resource_version {
             continue;
         }
-        let Some(first) = first.and_then(|object| with_row(object, &mut rows)) else { return Ok(None) };
+        let Some(first) = first.and_then(|object| rows.join(object)) else { return Ok(None) };
         return Ok(Some(State::Objects(Some(first), items, rows, ReturnedObjects::names())));
     }
     Ok(None)
-}
-
-/// Adds its row to an object. Returns `None` if no row waits for it.
-pub(super) fn with_row(object: Arc<Object>, rows: &mut WaitingRows) -> Option<Arc<Object>> {
-    let row = rows.remove(object.name())?;
-    // Decoded a moment ago and not shared yet.
-    Arc::into_inner(object).map(|object| Arc::new(object.with_row(row)))
 }

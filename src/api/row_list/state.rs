@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::objects::WaitingRows;
 use super::returned_objects::ReturnedObjects;
+use super::waiting_rows::WaitingRows;
 use crate::api::list_response::ListResponse;
 use crate::object::Object;
 use crate::wire::representation::{IncludeObject, Representation};
