@@ -17,7 +17,7 @@ use crate::object::{Key, Object};
 ///
 /// The caller reports the parts of the set, the changes of their objects and the end of their initial states, each with
 /// its moment, and calls [`WaitMachine::advance`] at [`WaitMachine::next_check`]. Objects are dropped once they are
-/// evaluated, except for those that must be evaluated again as time passes. After the end, calls have no effect.
+/// evaluated, except for the last one that counts and those that must be evaluated again as time passes. After the end, calls have no effect.
 #[derive(Debug)]
 pub struct WaitMachine {
     rules: WaitRules,
@@ -25,6 +25,9 @@ pub struct WaitMachine {
     /// Whether no part is missing, and whether none will be added.
     is_settled: bool,
     is_closed: bool,
+    /// The last object that was observed to count, with its part: it decided if no change did, as when the initial state
+    /// already holds.
+    last_met: Option<(usize, Arc<Object>)>,
     /// Set while the quantifier holds.
     held: Option<Hold>,
     state: WaitState,
@@ -47,6 +50,7 @@ impl WaitMachine {
             set: ObjectSet::default(),
             is_settled: false,
             is_closed: false,
+            last_met: None,
             held: None,
             state: WaitState::Pending,
         }
@@ -135,6 +139,9 @@ impl WaitMachine {
         member.update(&self.rules, object, moment);
         let subject = member.subject(object, moment);
         let change = Change { part: number, subject };
+        if self.rules.quantifier.is_growing() && member.counts(&self.rules) {
+            self.last_met = Some((number, Arc::clone(object)));
+        }
         self.set.insert(number, object.key(), member, &self.rules);
         self.fail_on(&change);
         self.settle(moment, Some(&change));
@@ -186,13 +193,13 @@ impl WaitMachine {
             return;
         }
         if self.set.tally().holds(&self.rules, self.is_settled) {
-            let conditions = &self.rules.conditions;
-            let held = self.held.get_or_insert_with(|| Hold::new(moment, change, conditions));
+            let held = self.held.take().unwrap_or_else(|| self.hold(moment, change));
             if moment.elapsed.saturating_sub(held.since.elapsed) >= self.rules.stable {
                 let (met, total) = self.set.tally().met_of_total(&self.rules);
                 let Hold { since, by, branches } = held;
-                let (by, branches) = (by.take(), std::mem::take(branches));
-                self.state = WaitState::Met(WaitMet { since: *since, at: moment, by, branches, met, total });
+                self.state = WaitState::Met(WaitMet { since, at: moment, by, branches, met, total });
+            } else {
+                self.held = Some(held);
             }
             return;
         }
@@ -200,6 +207,26 @@ impl WaitMachine {
         if self.set.tally().is_impossible(&self.rules, self.is_closed) {
             self.state = WaitState::Failed(self.failure(moment, change));
         }
+    }
+
+    /// Returns the beginning of the time in which the quantifier holds.
+    fn hold(&self, since: Moment, change: Option<&Change<'_>>) -> Hold {
+        match change {
+            Some(change) => Hold::new(since, change, &self.rules.conditions),
+            None => match self.last_met(since) {
+                Some(last) => Hold::new(since, &last, &self.rules.conditions),
+                None => Hold { since, by: None, branches: vec![None; self.rules.conditions.len()] },
+            },
+        }
+    }
+
+    /// Returns the last object that was observed to count, if that is still its state.
+    fn last_met(&self, moment: Moment) -> Option<Change<'_>> {
+        let (part, object) = self.last_met.as_ref()?;
+        let member = self.set.member(*part, object.key())?;
+        let is_its_state = member.uid == *object.uid() && member.version == *object.resource_version();
+        (is_its_state && member.counts(&self.rules))
+            .then(|| Change { part: *part, subject: member.subject(object, moment) })
     }
 
     /// Returns the end of a wait that has become impossible.
@@ -243,11 +270,9 @@ impl Change<'_> {
 }
 
 impl Hold {
-    fn new(since: Moment, change: Option<&Change<'_>>, conditions: &[Arc<WaitCondition>]) -> Self {
-        let branches = conditions.iter().map(|condition| {
-            let change = change?;
-            condition.branch(&change.subject).map(str::to_owned)
-        });
-        Self { since, by: change.map(Change::deciding_object), branches: branches.collect() }
+    fn new(since: Moment, change: &Change<'_>, conditions: &[Arc<WaitCondition>]) -> Self {
+        let branches =
+            conditions.iter().map(|condition| condition.branch(&change.subject).map(str::to_owned));
+        Self { since, by: Some(change.deciding_object()), branches: branches.collect() }
     }
 }

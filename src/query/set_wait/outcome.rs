@@ -21,7 +21,8 @@ pub struct WaitMet {
     pub since: Moment,
     /// The moment of the end.
     pub at: Moment,
-    /// The object whose change was the last that was missing; `None` if no object changed.
+    /// The object whose change was the last that was missing. If no change was, as when the conditions hold in the initial
+    /// state, the last object of it that counts; `None` if few or none may count.
     pub by: Option<DecidingObject>,
     /// For each condition, the term of `||` that the deciding object meets.
     pub branches: Vec<Option<String>>,

@@ -100,6 +100,10 @@ impl ObjectSet {
         Some(member)
     }
 
+    pub(super) fn member(&self, number: usize, key: &Key) -> Option<&Member> {
+        self.members.get(&(number, Key::clone(key)))
+    }
+
     /// Returns the time since the start at which a member must be evaluated again.
     pub(super) fn next_recheck(&self) -> Option<Duration> {
         self.rechecks.first().map(|(at, ..)| *at)

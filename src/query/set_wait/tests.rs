@@ -378,6 +378,29 @@ fn met_branch_is_named() {
 }
 
 #[test]
+fn object_of_an_initial_state_that_holds_decides() {
+    let failed = |name: &str| pod(name, &json!({"phase": "Failed"}));
+    let machine = machine(rules(&["ready || failed"]), &[ready_pod("a"), failed("b")]);
+    let WaitState::Met(met) = machine.state() else { panic!("{:?}", machine.state()) };
+    assert_eq!(met.branches, [Some("failed".to_owned())]);
+    assert_eq!(met.by.as_ref().map(|by| by.uid.to_string()), Some("b".to_owned()));
+}
+
+#[test]
+fn object_that_counts_no_more_does_not_decide() {
+    let mut machine = WaitMachine::new(WaitRules { stable: Duration::from_secs(9), ..rules(&["ready"]) });
+    machine.add_part(0, false);
+    machine.observe(0, &object(&ready_pod("a")), true, at(0));
+    machine.observe(0, &object(&ready_pod("b")), true, at(0));
+    machine.delete(0, &object(&ready_pod("b")), at(0));
+    machine.set_parts_complete(true, true, at(1));
+    machine.synced(0, at(1));
+    machine.advance(at(10));
+    let WaitState::Met(met) = machine.state() else { panic!("{:?}", machine.state()) };
+    assert_eq!(met.by, None);
+}
+
+#[test]
 fn outdated_condition_does_not_count() {
     let widget = |observed: i64| {
         let conditions = json!([{"type": "Synced", "status": "Yes", "observedGeneration": observed}]);

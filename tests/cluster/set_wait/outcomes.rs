@@ -44,7 +44,7 @@ fn each_end_has_its_exit_code() {
     let stage = Stage::new(&on);
     stage.pod("web");
     let (code, stdout, _) = wait(&on, &["pod/web", "--for", "exists", "--timeout=0"]);
-    assert_eq!((code, stdout.as_str()), (0, "condition met: exists, 1 of 1\n"));
+    assert_eq!((code, stdout.as_str()), (0, "condition met: exists, 1 of 1, last pod/web\n"));
     let (code, stdout, stderr) = wait(&on, &["pods", "--for", "ready", "--any", "--timeout=0", "-o", "json"]);
     let result: Value = serde_json::from_str(&stdout).expect("JSON");
     assert_eq!((code, &result["result"]), (5, &"timedOut".into()), "{stderr}");
