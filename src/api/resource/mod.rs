@@ -16,7 +16,7 @@ use jiff::Timestamp;
 
 use super::collection::Collection;
 use super::progress;
-use super::row_list::{self, ArrivalTime, RowList};
+use super::row_list::{self, ArrivalTime, Parts, RowList};
 use super::{Client, Request};
 use crate::listwatch::{Error, ListOptions, ListWatch, ListerWatcher, WatchOptions};
 use crate::object::{ApiResource, Ingest, Object, ResourceVersion, TypeMeta};
@@ -166,8 +166,7 @@ impl ResourceClient {
         let whole = self.0.representation.whole();
         let requests = match self.list_form(options) {
             ListForm::Names => row_list::requests_of_names(options),
-            ListForm::Join => row_list::requests_of_join(options, whole),
-            ListForm::RowsAndObjects => row_list::requests_of_objects(options, whole),
+            ListForm::Parts(parts) => parts.requests(options, whole),
             ListForm::One(representation) => vec![(representation, options.clone())],
         };
         let request =
@@ -203,8 +202,8 @@ impl ResourceClient {
             Representation::Rows if self.0.client.identifies_rows() => {
                 ListForm::One(Representation::Table(IncludeObject::Identity))
             }
-            Representation::Rows if is_whole => ListForm::Join,
-            Representation::RowsAndObjects if is_whole => ListForm::RowsAndObjects,
+            Representation::Rows if is_whole => ListForm::Parts(Parts::NamesAndRows),
+            Representation::RowsAndObjects if is_whole => ListForm::Parts(Parts::RowsAndObjects),
             other => ListForm::One(other.whole()),
         }
     }
@@ -227,10 +226,8 @@ impl ResourceClient {
 enum ListForm {
     /// Rows alone, for their names.
     Names,
-    /// Rows that are joined with the metadata of their objects.
-    Join,
-    /// Rows that are joined with their complete objects.
-    RowsAndObjects,
+    /// Rows that are joined with what another list has of their objects.
+    Parts(Parts),
     /// One list.
     One(Representation),
 }
@@ -273,8 +270,7 @@ impl ListerWatcher for ResourceClient {
     async fn list(&self, options: &ListOptions) -> Result<ResourceList, Error> {
         let representation = match self.list_form(options) {
             ListForm::Names => return Ok(RowList::names(&self.0, options).await?.into()),
-            ListForm::Join => return Ok(RowList::join(&self.0, options).await?.into()),
-            ListForm::RowsAndObjects => return Ok(RowList::objects(&self.0, options).await?.into()),
+            ListForm::Parts(parts) => return Ok(RowList::of_parts(parts, &self.0, options).await?.into()),
             ListForm::One(representation) => representation,
         };
         Ok(self.0.items(representation, Naming::RequestedNamespace, options).await?.into())

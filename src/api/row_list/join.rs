@@ -1,4 +1,5 @@
-//! The start of a join: requests the names, requests the rows at the same version, and checks that they match.
+//! Rows joined with the names of their objects: requests the names, requests the rows at the same version, and checks that
+//! they match.
 //!
 //! A row contains its object's name, but not its namespace. Rows are therefore matched to the list of names in order: the
 //! name of each row must equal that of the next entry. No server guarantees the order, so a wrong match must be impossible:
@@ -10,14 +11,11 @@
 //!   exactly the version of the names, which servers read in the order of the keys, and only if the names are in that order
 //!   too. No row is returned before all of them have matched.
 //!
-//! The requests are ordered for speed:
-//!
-//! 1. A page with metadata. It is the whole list of a small cluster, in one round trip.
-//! 2. The names, then the rows at their version or a later one, unless the order matters. Servers respond from memory, and
-//!    a collection without changes is returned at that version.
-//! 3. The rows at exactly that version, if the order matters or the collection has changed. A server responds from memory
-//!    only while it remembers a state of that version. It forgets those of a collection that has not changed for minutes,
-//!    and then reads from disk, which takes ten times as long.
+//! Rows at the version of the names or a later one are requested first, unless the order matters: servers respond from
+//! memory, and a collection without changes is returned at that version. Rows at exactly that version follow if the order
+//! matters or the collection has changed. A server responds from memory only while it remembers a state of that version.
+//! It forgets those of a collection that has not changed for minutes, and then reads from disk, which takes ten times as
+//! long.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -35,65 +33,19 @@ use crate::wire::decode::Naming;
 use crate::wire::representation::Representation;
 use crate::wire::row_matcher::{Order, RowMatcher};
 
-/// The number of rows per page, as in kubectl.
-pub(super) const PAGE_SIZE: u32 = 500;
-
 /// The silence after which a list of names or rows is dropped in favor of a list without it. Shorter than the silence after
 /// which callers consider a list dead.
 pub(super) const SILENCE_LIMIT: Duration = Duration::from_secs(45);
 
-/// Sends the first requests, and returns the state from which the objects are read.
-pub(super) async fn start(
+/// Requests the names and their rows. Returns `None` if they can't be had or matched.
+pub(super) async fn names_and_rows(
     collection: &Collection,
     options: &ListOptions,
-) -> Result<(State, ListMeta), Error> {
-    let mut arrival_time = collection.arrival_time.start();
-    // If any version is set, a server may respond from memory. It then ignores the limit and sends all objects.
-    if options.resource_version.is_unset()
-        && let Some(page) = page(collection, options, PAGE_SIZE, &mut arrival_time).await?
-    {
-        return Ok((page, ListMeta::default()));
-    }
-    if let Some((matcher, meta)) = names(collection, options, &mut arrival_time).await?
-        && let Some(rows) = rows(collection, &meta, matcher, &mut arrival_time).await?
-    {
-        return Ok((rows, meta));
-    }
-    arrival_time.record();
-    let whole =
-        collection.items(collection.representation.whole(), Naming::RequestedNamespace, options).await?;
-    Ok((State::Whole(VecDeque::new(), whole), ListMeta::default()))
-}
-
-/// Returns the options of the page that is the whole list of a small cluster.
-pub(super) fn page_options(options: &ListOptions, size: u32) -> ListOptions {
-    ListOptions { limit: size, ..options.clone() }
-}
-
-/// Requests a page of rows with everything of their objects that is needed. Returns `None` if the list has further pages.
-pub(super) async fn page(
-    collection: &Collection,
-    options: &ListOptions,
-    size: u32,
     arrival_time: &mut ArrivalTimer,
-) -> Result<Option<State>, Error> {
-    let options = page_options(options, size);
-    let mut items =
-        collection.items(collection.representation.whole(), Naming::RequestedNamespace, &options).await?;
-    let mut ready = VecDeque::new();
-    while ready.len() <= size as usize {
-        arrival_time.record();
-        let next = items.next().await?;
-        // Servers send the continue token before the first object, so the rest of the page need not be read.
-        if !items.meta().continue_token.is_empty() {
-            return Ok(None);
-        }
-        match next {
-            Some(object) => ready.push_back(object),
-            None => break,
-        }
-    }
-    Ok(Some(State::Whole(ready, items)))
+) -> Result<Option<(State, ListMeta)>, Error> {
+    let Some((matcher, meta)) = names(collection, options, arrival_time).await? else { return Ok(None) };
+    let rows = rows(collection, &meta, matcher, arrival_time).await?;
+    Ok(rows.map(|rows| (rows, meta)))
 }
 
 /// Requests all names. Returns `None` if they arrive too slowly, or if the list is incomplete or has no version.

@@ -9,6 +9,7 @@ mod arrival_time;
 mod fallback;
 mod join;
 mod objects;
+mod parts;
 mod rest;
 mod returned_objects;
 mod state;
@@ -17,6 +18,7 @@ mod tests;
 mod waiting_rows;
 
 pub(super) use arrival_time::ArrivalTime;
+pub(super) use parts::Parts;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -39,52 +41,24 @@ pub(super) struct RowList {
     meta: ListMeta,
 }
 
-/// Returns the lists that [`RowList::objects`] requests: a page, then the rows and the objects of a collection that is larger.
-pub(super) fn requests_of_objects(
-    options: &ListOptions,
-    whole: Representation,
-) -> Vec<(Representation, ListOptions)> {
-    let page = || (whole, join::page_options(options, objects::PAGE_SIZE));
-    let page = options.resource_version.is_unset().then(page);
-    let rest = [(ROWS, options.clone()), (Representation::Objects, options.clone())];
-    page.into_iter().chain(rest).collect()
-}
-
 /// Returns the lists that [`RowList::names`] requests first.
 pub(super) fn requests_of_names(options: &ListOptions) -> Vec<(Representation, ListOptions)> {
     vec![(ROWS, options.clone())]
 }
 
-/// Returns the lists that [`RowList::join`] requests: a page, then the names and the rows of a collection that is larger.
-pub(super) fn requests_of_join(
-    options: &ListOptions,
-    whole: Representation,
-) -> Vec<(Representation, ListOptions)> {
-    let page = || (whole, join::page_options(options, join::PAGE_SIZE));
-    let page = options.resource_version.is_unset().then(page);
-    let rest = [(Representation::Metadata, options.clone()), (ROWS, options.clone())];
-    page.into_iter().chain(rest).collect()
-}
-
 impl RowList {
-    /// Joins the rows of all namespaces with their metadata. The list must have no limit. Returns after up to four
-    /// requests, before the first object has been returned: a refused list can be retried like any other.
+    /// Lists rows and joins them with what the other part has of their objects. The list must have no limit. Returns after
+    /// up to four requests, before the first object has been returned: a refused list can be retried like any other.
     ///
     /// # Errors
     /// One of the requests was refused.
-    pub(super) async fn join(collection: &Collection, options: &ListOptions) -> Result<Self, Error> {
+    pub(super) async fn of_parts(
+        parts: Parts,
+        collection: &Collection,
+        options: &ListOptions,
+    ) -> Result<Self, Error> {
         // Boxed: it holds several responses, and the future of a list with one request stays small.
-        let (state, meta) = Box::pin(join::start(collection, options)).await?;
-        Ok(Self { collection: collection.clone(), options: options.clone(), state, meta })
-    }
-
-    /// Joins rows with their complete objects. The list must have no limit. Returns after up to four requests, before the
-    /// first object has been returned: a refused list can be retried like any other.
-    ///
-    /// # Errors
-    /// One of the requests was refused.
-    pub(super) async fn objects(collection: &Collection, options: &ListOptions) -> Result<Self, Error> {
-        let (state, meta) = Box::pin(objects::start(collection, options)).await?;
+        let (state, meta) = Box::pin(parts.start(collection, options)).await?;
         Ok(Self { collection: collection.clone(), options: options.clone(), state, meta })
     }
 

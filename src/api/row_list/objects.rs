@@ -5,11 +5,9 @@
 //! are of the same version and therefore belong to the same objects, in whatever order they arrive. A row has no
 //! namespace: if any name occurs twice, a Table with objects is requested instead, as on any other doubt.
 
-use std::collections::VecDeque;
-
 use super::arrival_time::{ArrivalTimer, within};
 use super::fallback::is_fallback_error;
-use super::join::{SILENCE_LIMIT, options_at, page};
+use super::join::{SILENCE_LIMIT, options_at};
 use super::returned_objects::ReturnedObjects;
 use super::state::{ROWS, State};
 use super::waiting_rows::WaitingRows;
@@ -18,31 +16,15 @@ use crate::listwatch::{Error, ListMeta, ListOptions, ResourceVersionMatch};
 use crate::wire::decode::Naming;
 use crate::wire::representation::Representation;
 
-/// The number of objects in the page that is the whole list of a small cluster. A server that is already writing the rest of a
-/// page which is not, whole objects in a Table, writes the other lists later.
-pub(super) const PAGE_SIZE: u32 = 250;
-
-/// Sends the first requests, and returns the state from which the objects are read.
-pub(super) async fn start(
+/// Requests the rows and their objects. Returns `None` if they can't be had or matched.
+pub(super) async fn rows_and_objects(
     collection: &Collection,
     options: &ListOptions,
-) -> Result<(State, ListMeta), Error> {
-    let mut arrival_time = collection.arrival_time.start();
-    // If any version is set, a server may respond from memory. It then ignores the limit and sends all objects.
-    if options.resource_version.is_unset()
-        && let Some(page) = page(collection, options, PAGE_SIZE, &mut arrival_time).await?
-    {
-        return Ok((page, ListMeta::default()));
-    }
-    if let Some((rows, meta)) = rows(collection, options, &mut arrival_time).await?
-        && let Some(objects) = objects(collection, &meta, rows, &mut arrival_time).await?
-    {
-        return Ok((objects, meta));
-    }
-    arrival_time.record();
-    let whole =
-        collection.items(collection.representation.whole(), Naming::RequestedNamespace, options).await?;
-    Ok((State::Whole(VecDeque::new(), whole), ListMeta::default()))
+    arrival_time: &mut ArrivalTimer,
+) -> Result<Option<(State, ListMeta)>, Error> {
+    let Some((rows, meta)) = rows(collection, options, arrival_time).await? else { return Ok(None) };
+    let objects = objects(collection, &meta, rows, arrival_time).await?;
+    Ok(objects.map(|objects| (objects, meta)))
 }
 
 /// Requests all rows. Returns `None` if they are refused, arrive too slowly, are incomplete or come as
