@@ -33,7 +33,7 @@ struct Done {
     is_whole: bool,
     /// The size and the time of the keyframe.
     keyframe: Option<(u64, i64)>,
-    /// The bytes of all sealed segments and keyframes.
+    /// The bytes of all sealed segments, keyframes and journals that can't be read whole.
     total: u64,
 }
 
@@ -69,7 +69,7 @@ impl Background {
         self.running.is_none()
     }
 
-    /// Returns the bytes of all sealed segments and keyframes.
+    /// Returns the bytes of all sealed segments, keyframes and journals that can't be read whole.
     pub(super) fn bytes(&self) -> u64 {
         self.total
     }

@@ -67,7 +67,7 @@ pub(crate) fn run(words: &[OsString]) -> ExitCode {
     };
     let resolved = parsed.typed(words).resolve(&environment);
     let command = parsed.matches.subcommand_name().unwrap_or_default().to_owned();
-    // The definitions of all commands take two megabytes, which a command that runs for days needs for other things.
+    // Frees the definitions of all commands, which only parsing needs.
     drop(parsed);
     let (messages, done) = match resolved {
         Ok(Resolved { settings, defaults, warnings, cli }) => {

@@ -155,7 +155,7 @@ fn source(session: &Session, get: &Get, part: &Part, conditions: &ServerConditio
     };
     let representation = needs::with_filter(representation, conditions.filter.needs());
     let representation = match subresource::representation(get, representation) {
-        // An index is kept up to date by a watch, which a list in two parts can't precede.
+        // Local conditions need an informer, whose watch delivers rows and objects together.
         Representation::Table(IncludeObject::Object)
             if part.name.is_none() && conditions.local.is_empty() =>
         {
