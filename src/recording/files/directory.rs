@@ -72,6 +72,27 @@ pub(in crate::recording) fn context_directory(context: &str) -> String {
     if name.is_empty() { "%".to_owned() } else { name }
 }
 
+/// Returns the directory in which the files of a new recording are written until it is complete. The name of a context's
+/// directory begins with no dot.
+pub(in crate::recording) fn hidden_directory(dir: &Path) -> PathBuf {
+    let name = dir.file_name().unwrap_or_default().to_string_lossy();
+    dir.with_file_name(format!(".{name}.incomplete"))
+}
+
+/// Whether a path is that of a hidden directory.
+pub(in crate::recording) fn is_hidden(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."))
+}
+
+/// Renames a directory, durably. One of the new name must be empty.
+pub(in crate::recording) fn rename_directory(from: &Path, to: &Path) -> io::Result<()> {
+    if cfg!(windows) && to.exists() {
+        fs::remove_dir(to)?;
+    }
+    fs::rename(from, to)?;
+    sync_directory(to.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new(".")))
+}
+
 /// Returns the context that a directory is named after.
 pub(in crate::recording) fn context_of(directory: &str) -> String {
     let mut bytes = Vec::new();

@@ -40,7 +40,10 @@ impl Recording {
         let mut contexts = Vec::new();
         for entry in fs::read_dir(dir).map_err(failed)? {
             let path = entry.map_err(failed)?.path();
-            if path.is_dir() && files::list(&path).is_ok_and(|files| !files.is_empty()) {
+            if !files::is_hidden(&path)
+                && path.is_dir()
+                && files::list(&path).is_ok_and(|files| !files.is_empty())
+            {
                 match Self::open(&path) {
                     Ok(recording) => contexts.push((recording.context().to_owned(), path)),
                     Err(RecordingError::NotARecording { .. }) => {}

@@ -4,4 +4,5 @@ mod damage;
 mod fixtures;
 mod lifecycle;
 mod model;
+mod new_recording;
 mod tools;

@@ -27,6 +27,8 @@ pub struct Imports {
     pub entries: u64,
     /// The lines that are not entries: resyncs, and types of a later version of the format.
     pub skipped: u64,
+    /// The lines with an earlier time than a preceding line of their context. Their entries have its time.
+    pub raised: u64,
 }
 
 /// Imports JSON lines as recordings, one for each context, in a directory of recordings.
@@ -47,6 +49,9 @@ struct ImportedContext {
     name: Arc<str>,
     recording: NewRecording,
     scopes: LineScopes,
+    /// The latest time of a line.
+    latest: Timestamp,
+    raised: u64,
 }
 
 /// The fields that every line has.
@@ -107,6 +112,7 @@ impl Importer {
     /// [`RecordingError`] when a recording can't be written.
     pub fn finish(self) -> Result<Imports, RecordingError> {
         let contexts = self.contexts.keys().cloned().collect();
+        let raised = self.contexts.values().map(|context| context.raised).sum();
         for context in self.contexts.into_values() {
             let ImportedContext { mut recording, scopes, .. } = context;
             for (received, item) in scopes.finish() {
@@ -114,22 +120,34 @@ impl Importer {
             }
             recording.finish()?;
         }
-        Ok(Imports { contexts, entries: self.entries, skipped: self.skipped })
+        Ok(Imports { contexts, entries: self.entries, skipped: self.skipped, raised })
     }
 
-    fn context(&mut self, name: &str) -> Result<&mut ImportedContext, RecordingError> {
+    /// Returns the context of a line, with the time of the line.
+    fn context(&mut self, head: &Head) -> Result<&mut ImportedContext, RecordingError> {
+        let name = &*head.context;
         if !self.contexts.contains_key(name) {
             let recording = NewRecording::create(&Writer::directory(&self.dir, name), name)?;
-            let context = ImportedContext { name: name.into(), recording, scopes: LineScopes::default() };
+            let context = ImportedContext {
+                name: name.into(),
+                recording,
+                scopes: LineScopes::default(),
+                latest: head.received,
+                raised: 0,
+            };
             self.contexts.insert(name.to_owned(), context);
         }
         // Inserted above if it was missing.
-        self.contexts.get_mut(name).ok_or_else(|| RecordingError::NotARecording { path: self.dir.clone() })
+        let context = self.contexts.get_mut(name);
+        let context = context.ok_or_else(|| RecordingError::NotARecording { path: self.dir.clone() })?;
+        context.raised += u64::from(head.received < context.latest);
+        context.latest = context.latest.max(head.received);
+        Ok(context)
     }
 
     fn change(&mut self, kind: ChangeKind, head: &Head, line: &Line<'_>) -> Result<(), LineError> {
         let body = line.object.ok_or_else(|| LineError::Refused(missing("object")))?;
-        let context = self.context(&head.context)?;
+        let context = self.context(head)?;
         let [group, version, _, object_kind] = &head.names;
         let api_version = if group.is_empty() { version.clone() } else { format!("{group}/{version}") };
         let type_meta = crate::object::TypeMeta { api_version, kind: object_kind.clone() };
@@ -163,7 +181,7 @@ impl Importer {
     }
 
     fn mark(&mut self, kind: MarkKind, head: &Head, line: &Line<'_>) -> Result<(), RecordingError> {
-        let context = self.context(&head.context)?;
+        let context = self.context(head)?;
         let namespace: Arc<str> = line.namespace.as_deref().unwrap_or_default().into();
         let (name, received) = (line.name.as_deref().map(Arc::from), head.received);
         let of_context = Arc::clone(&context.name);
@@ -171,8 +189,9 @@ impl Importer {
             Item::Mark(Mark { kind, resource, context: of_context, namespace, name, received })
         };
         if namespace.is_empty() {
-            let known = context.scopes.of_all(&head.names, received, |resource| mark(resource, namespace));
-            return known.map_or(Ok(()), |item| context.recording.append(received, &item));
+            let items = context.scopes.of_all(&head.names, received, |resource| mark(resource, namespace));
+            let mut items = items.into_iter();
+            return items.try_for_each(|(received, item)| context.recording.append(received, &item));
         }
         let scoped = context.scopes.of_namespace(&head.names, &namespace);
         for (received, item) in scoped.waiting {

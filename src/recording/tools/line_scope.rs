@@ -8,6 +8,9 @@ use jiff::Timestamp;
 use crate::object::ApiResource;
 use crate::recording::entry::Item;
 
+/// The number of marks of one type that wait for an object. With more, the type counts as namespaced.
+const MAX_WAITING: usize = 1000;
+
 /// The resources of the lines of one context.
 #[derive(Debug, Default)]
 pub(super) struct LineScopes {
@@ -34,18 +37,19 @@ impl LineScopes {
         self.resolve(names, !namespace.is_empty())
     }
 
-    /// Keeps a mark of all namespaces until an object is read. Returns it if the scope is known.
+    /// Keeps a mark of all namespaces until an object is read. Returns the items to append: the mark if the scope is known,
+    /// all that wait if they are too many.
     pub(super) fn of_all(
         &mut self,
         names: &[String; 4],
         received: Timestamp,
         item: impl FnOnce(Arc<ApiResource>) -> Item,
-    ) -> Option<Item> {
+    ) -> Vec<(Timestamp, Item)> {
         match self.known.entry(names.clone()).or_insert_with(|| Scope::Unknown(Vec::new())) {
-            Scope::Known(resource) => Some(item(Arc::clone(resource))),
+            Scope::Known(resource) => vec![(received, item(Arc::clone(resource)))],
             Scope::Unknown(waiting) => {
                 waiting.push((received, item(resource(names, true))));
-                None
+                if waiting.len() > MAX_WAITING { self.resolve(names, true).waiting } else { Vec::new() }
             }
         }
     }
@@ -85,5 +89,25 @@ fn with_resource(item: Item, resource: &Arc<ApiResource>) -> Item {
     match item {
         Item::Mark(mark) => Item::Mark(crate::lines::Mark { resource: Arc::clone(resource), ..mark }),
         item => item,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limited_number_of_marks_waits() {
+        let names = ["", "v1", "gizmos", "Gizmo"].map(str::to_owned);
+        let mut scopes = LineScopes::default();
+        let mark = |resource: Arc<ApiResource>| Item::Document {
+            path: resource.resource.as_str().into(),
+            body: Vec::new().into(),
+        };
+        let returned: Vec<usize> =
+            (0..=MAX_WAITING + 1).map(|_| scopes.of_all(&names, Timestamp::UNIX_EPOCH, mark).len()).collect();
+        assert_eq!(returned[..MAX_WAITING], [0; MAX_WAITING]);
+        assert_eq!(returned[MAX_WAITING..], [MAX_WAITING + 1, 1]);
+        assert!(scopes.of_namespace(&names, "").resource.namespaced);
     }
 }

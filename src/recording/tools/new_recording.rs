@@ -1,7 +1,7 @@
 //! A new recording, written from the entries of others.
 
 use std::fs;
-use std::io;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use crate::object::{ApiResource, Object};
 use crate::recording::entry::Item;
 use crate::recording::error::RecordingError;
-use crate::recording::files;
+use crate::recording::files::{self, Lock};
 use crate::recording::options::WriterOptions;
 use crate::recording::writer::Writer;
 
@@ -18,38 +18,52 @@ use crate::recording::writer::Writer;
 /// needs all of its entries in memory.
 const FLUSH: usize = 1024;
 
-/// A new recording. Unless it is finished, its directory is removed.
+/// A new recording. It is written to a hidden directory next to its own and renamed when it is finished, so that an
+/// interrupted one can't be mistaken for a recording. Unless it is finished, it is removed.
 #[derive(Debug)]
 pub(super) struct NewRecording {
     dir: PathBuf,
+    /// The directory until the recording is finished.
+    hidden: PathBuf,
     context: Arc<str>,
     /// `None` before the first entry, whose time is that of the beginning.
     writer: Option<Writer>,
-    /// Whether this created the directory.
-    is_own_directory: bool,
     unflushed: usize,
     last: Timestamp,
 }
 
 impl NewRecording {
-    /// Prepares a recording in a directory that has none.
+    /// Prepares a recording in a directory that does not exist or is empty.
     pub(super) fn create(dir: &Path, context: &str) -> Result<Self, RecordingError> {
-        let is_empty = match files::list(dir) {
-            Ok(files) => files.is_empty(),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => true,
-            Err(source) => return Err(RecordingError::Io { path: dir.to_owned(), source }),
-        };
-        if !is_empty {
-            return Err(RecordingError::Exists { path: dir.to_owned() });
+        let failed = |source| RecordingError::Io { path: dir.to_owned(), source };
+        match files::list(dir) {
+            Ok(files) if !files.is_empty() => return Err(RecordingError::Exists { path: dir.to_owned() }),
+            Ok(_) if fs::read_dir(dir).map_err(failed)?.next().is_some() => {
+                return Err(failed(ErrorKind::DirectoryNotEmpty.into()));
+            }
+            Err(error) if error.kind() != ErrorKind::NotFound => return Err(failed(error)),
+            _ => {}
         }
         Ok(Self {
             dir: dir.to_owned(),
+            hidden: files::hidden_directory(dir),
             context: context.into(),
             writer: None,
-            is_own_directory: !dir.exists(),
             unflushed: 0,
             last: Timestamp::MIN,
         })
+    }
+
+    /// Creates the writer. What an interrupted run has left is replaced.
+    fn open_writer(&self, received: Timestamp) -> Result<Writer, RecordingError> {
+        let failed = |source| RecordingError::Io { path: self.hidden.clone(), source };
+        if self.hidden.exists() {
+            let lock = Lock::acquire(&self.hidden).map_err(failed)?;
+            lock.ok_or_else(|| RecordingError::Locked { path: self.hidden.clone() })?;
+            fs::remove_dir_all(&self.hidden).map_err(failed)?;
+        }
+        // The files are synchronized when they are sealed.
+        Writer::open(&self.hidden, &self.context, WriterOptions::default().sync(false), received)
     }
 
     /// Returns the current state of an object.
@@ -65,9 +79,7 @@ impl NewRecording {
     /// Appends an entry.
     pub(super) fn append(&mut self, received: Timestamp, item: &Item) -> Result<(), RecordingError> {
         let Some(writer) = &mut self.writer else {
-            // The files are synchronized when they are sealed. An incomplete recording is removed.
-            let options = WriterOptions::default().sync(false);
-            self.writer = Some(Writer::open(&self.dir, &self.context, options, received)?);
+            self.writer = Some(self.open_writer(received)?);
             self.last = received;
             // The writer has appended its own start.
             return if matches!(item, Item::Started) { Ok(()) } else { self.append(received, item) };
@@ -95,7 +107,10 @@ impl NewRecording {
     /// Completes the recording. Without an entry, nothing is created.
     pub(super) fn finish(mut self) -> Result<(), RecordingError> {
         let Some(writer) = self.writer.take() else { return Ok(()) };
-        let finished = writer.finish_sealed(self.last);
+        let finished = writer.finish_sealed(self.last).and_then(|()| {
+            files::rename_directory(&self.hidden, &self.dir)
+                .map_err(|source| RecordingError::Io { path: self.dir.clone(), source })
+        });
         if finished.is_err() {
             self.remove();
         }
@@ -103,10 +118,8 @@ impl NewRecording {
     }
 
     fn remove(&self) {
-        if self.is_own_directory {
-            // Best effort: the failure that led here is reported.
-            let _ = fs::remove_dir_all(&self.dir);
-        }
+        // Best effort: the failure that led here is reported.
+        let _ = fs::remove_dir_all(&self.hidden);
     }
 }
 

@@ -41,6 +41,12 @@ pub(super) fn run(input: &ImportInput, to: &Path, messages: &Messages) -> anyhow
             imports.skipped
         ));
     }
+    if imports.raised > 0 {
+        messages.notice(&format!(
+            "{} lines have an earlier time than a line before them: they are recorded at its time",
+            imports.raised
+        ));
+    }
     Ok(ExitCode::Ok)
 }
 
