@@ -97,7 +97,7 @@ pub enum RecordingError {
 
 /// A damaged part of a recording.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{}: damaged at byte {offset} ({what}): versions from {from} to {until} can't be read", file.display())]
+#[error("{}: damaged at byte {offset} ({what}): {} can't be read", file.display(), versions(*from, *until))]
 pub struct Damage {
     /// The file.
     pub file: PathBuf,
@@ -105,8 +105,17 @@ pub struct Damage {
     pub offset: u64,
     /// The damaged part and the reason.
     pub what: String,
-    /// The time of the first version that can't be read.
-    pub from: Timestamp,
-    /// The time of the next keyframe, or of the end of the recording.
-    pub until: Timestamp,
+    /// The time of the first version that can't be read; `None` if no version before the damage can be read either.
+    pub from: Option<Timestamp>,
+    /// The time of the next keyframe, or of the end of the recording; `None` if the end can't be read.
+    pub until: Option<Timestamp>,
+}
+
+fn versions(from: Option<Timestamp>, until: Option<Timestamp>) -> String {
+    match (from, until) {
+        (Some(from), Some(until)) => format!("versions from {from} to {until}"),
+        (Some(from), None) => format!("versions from {from} on"),
+        (None, Some(until)) => format!("versions until {until}"),
+        (None, None) => "all versions".to_owned(),
+    }
 }

@@ -47,7 +47,7 @@ impl Catalog {
                 Err(FileError::Io(_, error)) if error.kind() == io::ErrorKind::NotFound && attempts > 0 => {
                     attempts -= 1;
                 }
-                listed => return listed.map_err(|error| plain_error(error, Timestamp::MIN, Timestamp::MAX)),
+                listed => return listed.map_err(|error| plain_error(error)),
             }
         }
     }
@@ -211,20 +211,19 @@ impl Catalog {
             FileError::Damaged(path, offset, what) => {
                 RecordingError::Damaged(self.damage(path, offset, what))
             }
-            error => plain_error(error, Timestamp::MIN, Timestamp::MAX),
+            error => plain_error(error),
         }
     }
 
     pub(super) fn damage(&self, file: PathBuf, offset: u64, what: String) -> Damage {
-        let number = file.file_stem().and_then(|stem| u64::from_str_radix(&stem.to_string_lossy(), 16).ok());
-        let number = number.unwrap_or_default();
+        let number = self.first_unreadable(&file);
         let known_times = |headers: &mut dyn Iterator<Item = Option<i64>>| headers.flatten().next();
         let before =
             &mut self.segments.iter().rev().filter(|segment| segment.first() <= number).map(|segment| {
                 let header = segment.header().ok()?;
                 Some(if header.first < number { header.last_time } else { header.first_time })
             });
-        let from = known_times(before).map(time_of).or_else(|| self.beginning()).unwrap_or(Timestamp::MIN);
+        let from = known_times(before).map(time_of).or_else(|| self.beginning());
         let after = &mut self
             .keyframes
             .iter()
@@ -232,8 +231,18 @@ impl Catalog {
             .map(|keyframe| self.keyframe_header(*keyframe).ok().map(|header| header.first_time));
         let last =
             || self.segments.last().and_then(|segment| segment.header().ok()).map(|header| header.last_time);
-        let until = known_times(after).or_else(last).map_or(from, time_of).max(from);
-        Damage { file, offset, what, from, until }
+        let until = known_times(after).or_else(last).map(time_of);
+        Damage { file, offset, what, from, until: until.max(from.filter(|_| until.is_some())) }
+    }
+
+    /// Returns the number of the first entry that damage in a file makes unreadable.
+    fn first_unreadable(&self, file: &Path) -> u64 {
+        let unreadable = self.segments.iter().find_map(|segment| match &**segment {
+            SegmentFile::Unreadable { first, path, .. } if path == file => Some(*first),
+            _ => None,
+        });
+        let named = || u64::from_str_radix(&file.file_stem()?.to_string_lossy(), 16).ok();
+        unreadable.or_else(named).unwrap_or_default()
     }
 }
 
@@ -294,13 +303,14 @@ pub(super) fn time_of(milliseconds: i64) -> Timestamp {
     })
 }
 
-fn plain_error(error: FileError, from: Timestamp, until: Timestamp) -> RecordingError {
+/// Converts an error whose range of time is unknown.
+fn plain_error(error: FileError) -> RecordingError {
     match error {
         FileError::Io(path, source) => RecordingError::Io { path, source },
         FileError::Foreign(path) => RecordingError::NotARecording { path },
         FileError::Newer(path, version) => RecordingError::Newer { path, version },
         FileError::Damaged(file, offset, what) => {
-            RecordingError::Damaged(Damage { file, offset, what, from, until })
+            RecordingError::Damaged(Damage { file, offset, what, from: None, until: None })
         }
     }
 }

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use anyhow::bail;
+use jiff::Timestamp;
 use kdelta::object::JsonValue;
 use kdelta::recording::{Damage, Recording, RecordingError};
 use serde::Serialize;
@@ -81,9 +82,13 @@ fn write(all: &[Verified], out: &mut impl Write) -> io::Result<()> {
     for Damage { file, offset, what, from, until } in damages {
         let file = escape_cell(&file.display().to_string()).into_owned();
         let what = escape_cell(what).into_owned();
-        rows.push([file, offset.to_string(), from.to_string(), until.to_string(), what]);
+        rows.push([file, offset.to_string(), cell(*from), cell(*until), what]);
     }
     rows.flush(out)
+}
+
+fn cell(time: Option<Timestamp>) -> String {
+    time.map_or_else(|| "<unknown>".to_owned(), |time| time.to_string())
 }
 
 #[derive(Serialize)]
@@ -102,8 +107,10 @@ struct DamageDocument<'a> {
     file: String,
     offset: u64,
     what: &'a str,
-    from: String,
-    to: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    from: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    to: Option<String>,
 }
 
 impl<'a> ContextDocument<'a> {
@@ -112,8 +119,8 @@ impl<'a> ContextDocument<'a> {
             file: damage.file.display().to_string(),
             offset: damage.offset,
             what: &damage.what,
-            from: damage.from.to_string(),
-            to: damage.until.to_string(),
+            from: damage.from.map(|from| from.to_string()),
+            to: damage.until.map(|until| until.to_string()),
         });
         Self { context: &verified.context, damages: damages.collect() }
     }
