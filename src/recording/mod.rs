@@ -5,6 +5,7 @@
 
 mod block;
 mod bytes;
+mod contexts;
 mod entry;
 mod error;
 mod files;

@@ -97,6 +97,13 @@ impl JournalReader {
         Ok(reader)
     }
 
+    /// Returns the context in the header of a journal, if it can be read.
+    pub(in crate::recording) fn context(path: &Path) -> Option<String> {
+        let mut front = Vec::new();
+        File::open(path).ok()?.take(2 * MAX_HEADER as u64).read_to_end(&mut front).ok()?;
+        read_header(&front).ok().map(|(header, ..)| header.context)
+    }
+
     pub(in crate::recording) fn path(&self) -> &Path {
         &self.journal.path
     }

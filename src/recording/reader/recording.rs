@@ -1,8 +1,7 @@
 //! A recording that is open for reading.
 
-use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -15,7 +14,6 @@ use crate::lines::Mark;
 use crate::object::ApiResource;
 use crate::recording::entry::{Entry, EntryFilter, Gap, Moment};
 use crate::recording::error::{Damage, RecordingError};
-use crate::recording::files;
 use crate::recording::journal::JournalReader;
 use crate::recording::usage::Usage;
 
@@ -30,34 +28,6 @@ pub struct Recording {
 }
 
 impl Recording {
-    /// Returns the contexts recorded in a directory, sorted, with the directory of each.
-    ///
-    /// # Errors
-    /// [`RecordingError::Io`] when the directory can't be read. Directories without a recording are left out; a
-    /// recording that can't be read is included, with the context that its directory is named after.
-    pub fn contexts(dir: &Path) -> Result<Vec<(String, PathBuf)>, RecordingError> {
-        let failed = |source: io::Error| RecordingError::Io { path: dir.to_owned(), source };
-        let mut contexts = Vec::new();
-        for entry in fs::read_dir(dir).map_err(failed)? {
-            let path = entry.map_err(failed)?.path();
-            if !files::is_hidden(&path)
-                && path.is_dir()
-                && files::list(&path).is_ok_and(|files| !files.is_empty())
-            {
-                match Self::open(&path) {
-                    Ok(recording) => contexts.push((recording.context().to_owned(), path)),
-                    Err(RecordingError::NotARecording { .. }) => {}
-                    Err(_) => {
-                        let name = path.file_name().unwrap_or_default().to_string_lossy();
-                        contexts.push((files::context_of(&name), path));
-                    }
-                }
-            }
-        }
-        contexts.sort();
-        Ok(contexts)
-    }
-
     /// Opens the recording of one context, in its own directory.
     ///
     /// # Errors

@@ -1,0 +1,56 @@
+//! The contexts in a directory of recordings.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::reader::Recording;
+use crate::recording::error::RecordingError;
+use crate::recording::files::{self, Kind, RandomAccess};
+use crate::recording::journal::JournalReader;
+use crate::recording::segment::read_header;
+
+impl Recording {
+    /// Returns the contexts recorded in a directory, sorted, with the directory of each. Of most recordings only a header
+    /// is read.
+    ///
+    /// # Errors
+    /// [`RecordingError::Io`] when the directory can't be read. Directories without a recording are left out; a
+    /// recording that can't be read is included, with the context that its directory is named after.
+    pub fn contexts(dir: &Path) -> Result<Vec<(String, PathBuf)>, RecordingError> {
+        let failed = |source: io::Error| RecordingError::Io { path: dir.to_owned(), source };
+        let mut contexts = Vec::new();
+        for entry in fs::read_dir(dir).map_err(failed)? {
+            let path = entry.map_err(failed)?.path();
+            if !files::is_hidden(&path)
+                && let Some(context) = context(&path)
+            {
+                contexts.push((context, path));
+            }
+        }
+        contexts.sort();
+        Ok(contexts)
+    }
+}
+
+/// Returns the context of a directory that has a recording.
+fn context(dir: &Path) -> Option<String> {
+    let files = files::list(dir).ok().filter(|files| !files.is_empty())?;
+    let named = files.iter().rev().find_map(|(number, kind)| context_of_file(dir, *number, *kind));
+    named.or_else(|| match Recording::open(dir) {
+        Ok(recording) => Some(recording.context().to_owned()),
+        Err(RecordingError::NotARecording { .. }) => None,
+        Err(_) => Some(files::context_of(&dir.file_name().unwrap_or_default().to_string_lossy())),
+    })
+}
+
+/// Returns the context in the header of a file, if it can be read.
+fn context_of_file(dir: &Path, number: u64, kind: Kind) -> Option<String> {
+    let path = files::path_of(dir, kind, number);
+    match kind {
+        Kind::Journal => JournalReader::context(&path),
+        Kind::Segment | Kind::Keyframe | Kind::Loss => {
+            read_header(&RandomAccess::open(path).ok()?, kind).ok().map(|(header, _)| header.context)
+        }
+    }
+}
