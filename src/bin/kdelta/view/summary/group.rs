@@ -7,7 +7,7 @@ use jiff::Timestamp;
 
 use super::owners::RootName;
 use super::reasons::ReasonCounts;
-use super::track::Track;
+use super::track::{Track, add_distinct};
 
 /// The maximum number of changed fields that are shown of a group.
 const MAX_FIELDS: usize = 3;
@@ -130,12 +130,13 @@ impl ChangeGroup {
         self.content_changes += track.content_changes;
         // The owner's fields come first: controllers derive the changes of owned objects from them.
         if self.is_root(track) {
-            self.fields.splice(0..0, track.fields.iter().cloned());
+            let of_owned = std::mem::replace(&mut self.fields, track.fields.clone());
+            add_distinct(&mut self.fields, of_owned, MAX_FIELDS);
             self.root_appeared |= !track.existed;
             self.root_vanished |= !track.exists;
             self.root_recreated |= track.recreated > 0 && track.exists;
         } else {
-            self.fields.extend(track.fields.iter().cloned());
+            add_distinct(&mut self.fields, track.fields.iter().cloned(), MAX_FIELDS);
             if !track.existed {
                 *self.appeared.entry(plural()).or_default() += 1;
             }
@@ -143,7 +144,6 @@ impl ChangeGroup {
                 *self.vanished.entry(plural()).or_default() += 1;
             }
         }
-        self.fields.truncate(MAX_FIELDS);
     }
 
     /// Adds a warning about an object of the group.

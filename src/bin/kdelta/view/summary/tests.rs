@@ -190,6 +190,68 @@ fn important_groups_are_first() {
 }
 
 #[test]
+fn changed_specs_of_pods_are_named() {
+    let spec = |spec: &Value| {
+        let mut pod = pod("a", "web-1", "True", 0, None);
+        pod["spec"] = spec.clone();
+        pod
+    };
+    let cpu = |cpu: &str| json!({"name": "c", "image": "web:1", "resources": {"limits": {"cpu": cpu}}});
+    let unbound = spec(&json!({"containers": [cpu("1")]}));
+    let bound = spec(&json!({"nodeName": "worker-1", "containers": [cpu("1")]}));
+    let resized = spec(&json!({"nodeName": "worker-1", "containers": [cpu("2")]}));
+    let summary = summarized(
+        &[
+            change(ChangeKind::Modified, &pods(), &bound, Some(&unbound), 1),
+            change(ChangeKind::Modified, &pods(), &resized, Some(&bound), 2),
+        ],
+        &[],
+    );
+    assert_eq!(
+        lines(&summary),
+        ["replicaset.apps/web-1: changed: spec.containers[c].resources.limits.cpu: 1 → 2 (by helm)"]
+    );
+    let bound = change(ChangeKind::Modified, &pods(), &bound, Some(&unbound), 1);
+    assert_eq!(lines(&summarized(&[bound], &[])), ["replicaset.apps/web-1: 1 update"]);
+}
+
+#[test]
+fn equal_changes_are_printed_once() {
+    let spec = |name: &str, image: &str, cpu: u64| {
+        let mut pod = pod(name, "web-1", "True", 0, None);
+        pod["spec"] = json!({"containers": [{"name": "c", "image": image, "cpu": cpu}]});
+        pod
+    };
+    let mut changes = Vec::new();
+    for name in ["a", "b", "c"] {
+        for (old, new) in [
+            (spec(name, "web:1", 1), spec(name, "web:2", 1)),
+            (spec(name, "web:2", 1), spec(name, "web:2", 2)),
+        ] {
+            changes.push(change(ChangeKind::Modified, &pods(), &new, Some(&old), 1));
+        }
+    }
+    let set = |replicas: u64| {
+        let mut set = set("web-1", "web");
+        set["spec"] = json!({"replicas": replicas});
+        set
+    };
+    for (from, to) in [(1, 2), (2, 1), (1, 2)] {
+        changes.push(change(ChangeKind::Modified, &replicasets(), &set(to), Some(&set(from)), 2));
+    }
+    let line = lines(&summarized(&changes, &[])).remove(0);
+    for part in ["replicas: 1 → 2", "replicas: 2 → 1"] {
+        assert_eq!(line.matches(part).count(), 1, "{line}");
+    }
+    let pods_only = lines(&summarized(&changes[..6], &[])).remove(0);
+    assert_eq!(
+        pods_only,
+        "replicaset.apps/web-1: changed 6 times: spec.containers[c].image: web:1 → web:2 (by helm), \
+         spec.containers[c].cpu: 1 → 2 (by helm)"
+    );
+}
+
+#[test]
 fn new_objects_have_time_to_become_ready() {
     let starting = pod("a", "web-1", "False", 0, None);
     for (seconds, expected) in

@@ -109,23 +109,25 @@ impl Track {
         if !health.is_deleting && (fails || was_ready && health.is_ready() == Some(false)) {
             self.unready.add(health.unready_reason(), 1);
         }
-        if state.content != self.state.content && !has_fixed_content(&self.resource) {
-            self.content_changes += 1;
-            self.add_fields(change, manager);
+        if state.content != self.state.content {
+            self.update_content(change, manager);
         }
         self.state = state;
     }
 
-    /// Keeps the changed fields of the content.
-    fn add_fields(&mut self, change: &Change, manager: Option<&str>) {
-        let Some(old) = change.old.as_ref().filter(|_| self.fields.len() < MAX_FIELDS) else { return };
-        for line in content_lines(old, &change.object, &self.resource) {
-            if self.fields.len() == MAX_FIELDS {
-                return;
-            }
-            let by = manager.map(|manager| format!(" (by {manager})")).unwrap_or_default();
-            self.fields.push(format!("{line}{by}"));
+    /// Counts a change of the content, and keeps the first changed fields.
+    fn update_content(&mut self, change: &Change, manager: Option<&str>) {
+        let is_pod = is_pod(&self.resource);
+        let has_room = self.fields.len() < MAX_FIELDS;
+        let old = change.old.as_ref().filter(|_| has_room || is_pod);
+        let lines = old.map(|old| content_lines(old, &change.object, &self.resource)).unwrap_or_default();
+        // The generation of every pod is incremented by its deletion too.
+        if is_pod && lines.is_empty() {
+            return;
         }
+        self.content_changes += 1;
+        let by = manager.map(|manager| format!(" (by {manager})")).unwrap_or_default();
+        add_distinct(&mut self.fields, lines.into_iter().map(|line| format!("{line}{by}")), MAX_FIELDS);
     }
 
     /// Whether the object is unready or has failed at the end of the range, and had time to become ready.
@@ -139,17 +141,30 @@ impl Track {
     }
 }
 
-/// Whether content changes of a type are ignored: the content of a pod hardly changes except when a scheduler binds it.
-fn has_fixed_content(resource: &ApiResource) -> bool {
+fn is_pod(resource: &ApiResource) -> bool {
     resource.group.is_empty() && resource.resource == "pods"
 }
 
-/// Returns the lines of the changed fields outside of metadata and status. Data of Secrets is masked.
+/// Adds texts that are not in the list yet, up to `limit` in total.
+pub(super) fn add_distinct(list: &mut Vec<String>, texts: impl IntoIterator<Item = String>, limit: usize) {
+    for text in texts {
+        if list.len() >= limit {
+            return;
+        }
+        if !list.contains(&text) {
+            list.push(text);
+        }
+    }
+}
+
+/// Returns the lines of the changed fields outside of metadata and status, without the binding of a pod to a node. Data of
+/// Secrets is masked.
 fn content_lines(old: &Object, new: &Object, resource: &ApiResource) -> Vec<String> {
     let mut lines = Details { noise: false, secrets: false }.lines(old, new, resource);
     lines.retain(|line| {
         let path = line.trim_start_matches(['+', '-', ' ']);
-        !path.starts_with("metadata") && !path.starts_with("status")
+        let is_binding = is_pod(resource) && path.starts_with("spec.nodeName:");
+        !path.starts_with("metadata") && !path.starts_with("status") && !is_binding
     });
     lines
 }
