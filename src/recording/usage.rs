@@ -29,7 +29,7 @@ pub struct Usage {
     pub files: u64,
     /// The bytes of all files.
     pub bytes: u64,
-    /// The bytes of the journal, which is not divided by type.
+    /// The bytes of the journal.
     pub journal_bytes: u64,
     /// The bytes of marks, documents, headers and indices.
     pub other_bytes: u64,
@@ -65,4 +65,6 @@ pub struct TypeUsage {
     pub name_bytes: u64,
     /// The bytes in keyframes.
     pub keyframe_bytes: u64,
+    /// The share of the journal, whose types are compressed together: that of the texts before compression.
+    pub journal_bytes: u64,
 }

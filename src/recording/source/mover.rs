@@ -62,6 +62,16 @@ impl Mover {
         Ok(())
     }
 
+    /// Returns whether a moment lies after the last entry.
+    pub(super) fn is_after_end(&self, moment: Moment) -> Result<bool, RecordingError> {
+        let recording = Recording::open(&self.dir)?;
+        match moment {
+            Moment::Time(time) => Ok(recording.end().is_some_and(|end| end < time)),
+            Moment::Version(version) => Ok(recording.state(Moment::End)?.version() < version),
+            Moment::End => Ok(false),
+        }
+    }
+
     /// Starts the replay from a moment, in place of the running one.
     fn replay_from(&self, past: Arc<Past>) {
         let Some(speed) = self.speed else { return };

@@ -37,7 +37,11 @@ fn moment(mover: &Mover, request: &ApiRequest) -> Result<Response<Body>, ApiErro
         _ => return Err(ApiError::method_not_allowed()),
     };
     if let Some(text) = requested {
-        mover.move_to(parsed(&text)?).map_err(move_error)?;
+        let moment = parsed(&text)?;
+        if mover.is_after_end(moment).map_err(move_error)? {
+            return Err(ApiError::bad_request(format!("the recording ends before {text}")));
+        }
+        mover.move_to(moment).map_err(move_error)?;
     }
     let moment = mover.moment().map_err(move_error)?;
     Ok(response::json(200, &json_of(&moment)))

@@ -66,7 +66,7 @@ fn versions_have_the_authors_that_the_server_names() {
     let all = ["changes", "-n", &on.namespace, "--from", dir, "--brief"];
     let text = on.env.kdelta(&all).finish().quiet_success();
     assert!(text.contains("configmap/settings: deleted and created again; changed 2 times"), "{text}");
-    let replay = ["watch", "cm", "-n", &on.namespace, "--from", dir, "--since", "-1h", "-o", "name"];
+    let replay = ["watch", "cm", "-n", &on.namespace, "--from", dir, "--until", "-0s", "-o", "name"];
     let names = on.env.kdelta(&replay).finish().stdout;
     assert_eq!(names.lines().filter(|name| *name == "configmap/settings").count(), 5, "{names}");
     let wait =

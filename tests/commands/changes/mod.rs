@@ -86,15 +86,8 @@ fn brief_is_short() {
 #[test]
 fn what_was_not_recorded_is_an_error() {
     let incident = Incident::new();
-    let error = incident.run("changes --since 2026-11-25T00:00:00Z").failure(1);
-    assert!(error.contains("is after the recording of the context \"prod\""), "{error}");
-    let error = incident.run("changes --until 2026-11-23T00:00:00Z").failure(1);
-    assert!(error.contains("is before the recording"), "{error}");
-    let ended = incident.run("changes --since 2026-11-23T00:00:00Z");
-    assert!(
-        ended.code == 0 && ended.stderr.contains("the recording begins at 2026-11-24T03:00:00Z"),
-        "{ended:?}"
-    );
+    let error = incident.run("changes --since 2026-11-23T00:00:00Z").failure(1);
+    assert!(error.contains("--since 2026-11-23T00:00:00Z is outside of the recording"), "{error}");
     let error = incident.run("changes pod/web").failure(2);
     assert!(error.contains("changes takes types without names"), "{error}");
     let error = TestEnv::new().kdelta(&["changes", "--demo"]).finish().failure(2);

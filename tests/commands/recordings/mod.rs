@@ -156,22 +156,60 @@ fn moment_in_a_gap_shows_the_state_before_it() {
     assert_eq!(recordings.names("--at 2026-11-24T03:40:00Z"), ["pod/web"]);
 }
 
+/// The error of a moment outside of a recording.
+fn outside(flag: &str, moment: &str) -> String {
+    format!(
+        "error: --{flag} {moment} is outside of the recording of the context \"prod\", which is from \
+         2026-11-24T03:00:00Z to 2026-11-24T04:00:00Z: select a moment in this range\n"
+    )
+}
+
 #[test]
 fn moment_outside_of_the_recording_is_an_error_with_its_range() {
     let recordings = Recordings::of(&["prod"]);
-    let range = "the recording of the context \"prod\", from 2026-11-24T03:00:00Z to 2026-11-24T04:00:00Z";
-    for (moment, what) in [
-        ("2026-11-24T02:59:59Z", "2026-11-24T02:59:59Z is before"),
-        ("2026-11-24T04:00:01Z", "2026-11-24T04:00:01Z is after"),
-        ("-61m", "2026-11-24T02:59:00Z is before"),
-        ("rv:51", "version 51 is after"),
-    ] {
-        let error = recordings.run(&format!("get pods --at {moment}")).failure(1);
-        assert!(error.contains(&format!("{what} {range}")), "{moment}: {error}");
+    let (before, after) = ("2026-11-24T02:59:59Z", "2026-11-24T04:00:01Z");
+    for (given, moment) in
+        [(before, before), (after, after), ("-61m", "2026-11-24T02:59:00Z"), ("rv:51", "rv:51")]
+    {
+        for command in ["get pods", "watch pods", "serve", "history pod/web", "api-resources"] {
+            let error = recordings.run(&format!("{command} --at {given}")).failure(1);
+            assert_eq!(error, outside("at", moment), "{command}");
+        }
+        let error = recordings.run(&format!("serve --since {given}")).failure(1);
+        assert_eq!(error, outside("since", moment));
+        for flag in ["since", "until"] {
+            for tool in ["cut --to @new", "export"] {
+                let error = recordings.tool(&format!("{tool} @rec --{flag} {given}")).failure(1);
+                assert_eq!(error, outside(flag, moment), "{tool}");
+            }
+            if given == "rv:51" {
+                continue;
+            }
+            for command in ["watch pods", "changes", "history pod/web", "wait pod/web --for ready"] {
+                let error = recordings.run(&format!("{command} --{flag} {given}")).failure(1);
+                assert_eq!(error, outside(flag, moment), "{command}");
+            }
+        }
     }
     for moment in ["yesterday", "10m", "rv:x"] {
         let error = recordings.run(&format!("get pods --at {moment}")).failure(2);
         assert!(error.contains(&format!("invalid --at {moment:?}")), "{error}");
+    }
+}
+
+#[test]
+fn context_without_the_range_is_reported_and_left_out() {
+    let recordings = Recordings::of(&["prod"]);
+    let pods = resource("pods", "Pod");
+    let mut recorder = Recorder::new(&recordings.dir, "late", at(50));
+    recorder.json(ChangeKind::Added, &pods, &pod("web", 10, "Running"), at(50));
+    recorder.mark(synced(10), &pods, at(50));
+    recorder.finish(at(55));
+    for command in ["watch pods -o name", "changes"] {
+        let ended = recordings.run(&format!("{command} --all-contexts --since 2026-11-24T03:10:00Z"));
+        assert_eq!(ended.code, 4, "{command}: {}", ended.stderr);
+        let expected = "--since 2026-11-24T03:10:00Z is outside of the recording of the context \"late\"";
+        assert!(ended.stderr.contains(expected) && !ended.stdout.is_empty(), "{command}: {}", ended.stderr);
     }
 }
 
@@ -227,6 +265,27 @@ fn contexts_are_selected_as_in_a_kubeconfig() {
     let own = own.to_str().expect("UTF-8");
     let one = recordings.env.kdelta(&["get", "pods", "-o", "name", "--from", own]).finish();
     assert_eq!(one.quiet_success(), "pod/new\npod/web\n");
+}
+
+#[test]
+fn recordings_of_the_same_context_have_names_of_their_own() {
+    let recordings = Recordings::of(&["dev", "prod"]);
+    let directory = |name: &str| recordings.dir.join(name);
+    std::fs::rename(directory("prod"), directory("monday")).expect("renamed");
+    record(Recorder::new(&recordings.dir, "prod", at(0)));
+    let error = recordings.run("get pods").failure(1);
+    assert!(error.contains("select one with --context: dev, prod@monday, prod@prod"), "{error}");
+    assert_eq!(recordings.names("--context prod@monday"), ["pod/new", "pod/web"]);
+    let all = recordings.run("changes --all-contexts --brief").quiet_success();
+    for context in ["dev: ", "prod@monday: ", "prod@prod: "] {
+        assert_eq!(all.matches(context).count(), 1, "{all}");
+    }
+    let error = recordings.tool("cut @rec --to @new").failure(1);
+    assert!(error.contains("are recordings of the same context \"prod\": merge them first"), "{error}");
+    recordings.report("cut @rec --context dev,prod@monday --to @new");
+    recordings.report("merge @rec --to @merged");
+    let merged = recordings.tool("info @merged").quiet_success();
+    assert_eq!(merged.matches("Context:  ").count(), 2, "{merged}");
 }
 
 #[test]

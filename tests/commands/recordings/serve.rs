@@ -5,7 +5,7 @@ use std::fs;
 use kdelta::lines::ChangeKind;
 use serde_json::{Value, json};
 
-use super::{Recordings, at, pod, resource};
+use super::{Recordings, at, outside, pod, resource};
 use crate::support::{Api, DemoServer, Finished, Recorder, ServedRecording, TestEnv, eventually, synced};
 
 fn serve(recordings: &Recordings, line: &str) -> ServedRecording {
@@ -91,6 +91,21 @@ fn every_context_has_a_server_and_a_private_kubeconfig() {
 }
 
 #[test]
+fn signals_end_the_server_and_remove_its_kubeconfig() {
+    let recordings = Recordings::of(&["prod"]);
+    for (signal, code) in [("INT", 130), ("TERM", 143), ("HUP", 129)] {
+        let mut served = serve(&recordings, "");
+        served.running.signal(signal);
+        assert_eq!(served.running.wait(), code, "{signal}");
+        assert!(!served.kubeconfig.exists(), "{signal}");
+        let mut mirror = ServedRecording::start(&recordings.env, &["--follow", "pods", "--demo"]);
+        mirror.running.signal(signal);
+        assert_eq!(mirror.running.wait(), code, "{signal} of a mirror");
+        assert!(!mirror.kubeconfig.exists(), "{signal} of a mirror");
+    }
+}
+
+#[test]
 fn moment_of_a_running_server_is_moved() {
     let recordings = Recordings::of(&["prod"]);
     let served = serve(&recordings, "--at 2026-11-24T03:05:00Z");
@@ -116,11 +131,10 @@ fn moment_of_a_running_server_is_moved() {
     let moved = run(&recordings.env, &served, "serve --move-to 2026-11-24T03:35:00Z");
     assert_eq!((moved.code, moved.stdout.as_str()), (0, "prod moved to 2026-11-24T03:35:00Z\n"));
     assert!(moved.stderr.contains("from 2026-11-24T03:30:00Z to 2026-11-24T03:40:00Z"), "{}", moved.stderr);
-    let error = run(&recordings.env, &served, "serve --move-to 2026-11-24T02:00:00Z").failure(1);
-    assert!(
-        error.contains("2026-11-24T02:00:00Z is before the recording of the context \"prod\""),
-        "{error}"
-    );
+    for moment in ["2026-11-24T02:00:00Z", "2026-11-24T05:00:00Z", "rv:51"] {
+        let error = run(&recordings.env, &served, &format!("serve --move-to {moment}")).failure(1);
+        assert_eq!(error, outside("move-to", moment));
+    }
     assert_eq!(names(), "pod/late\npod/web\n");
 }
 
@@ -166,7 +180,7 @@ fn requests_that_can_not_be_served_are_errors() {
         (
             "serve --at 2026-11-24T02:00:00Z --context dev",
             1,
-            "is before the recording of the context \"dev\"",
+            "is outside of the recording of the context \"dev\"",
         ),
         ("serve --at rv:10 --since rv:10", 2, "--at and --since exclude each other"),
         ("serve --speed 10", 2, "--speed needs --since"),

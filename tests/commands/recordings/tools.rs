@@ -3,14 +3,15 @@
 use std::fs::{self, File};
 use std::path::Path;
 
+use kdelta::lines::ChangeKind;
 use serde_json::Value;
 
-use super::{Recordings, at};
-use crate::support::{Finished, Recorder};
+use super::{Recordings, at, pod, resource};
+use crate::support::{Finished, Recorder, synced};
 
 impl Recordings {
     /// Runs a tool on the directory `rec` and others in the home directory.
-    fn tool(&self, line: &str) -> Finished {
+    pub(super) fn tool(&self, line: &str) -> Finished {
         let place = |word: &str| match word.strip_prefix('@') {
             Some(name) => self.env.home().join(name).to_string_lossy().into_owned(),
             None => word.to_owned(),
@@ -23,7 +24,7 @@ impl Recordings {
 
     /// Runs a tool that makes recordings, and returns what it reports.
     #[track_caller]
-    fn report(&self, line: &str) -> String {
+    pub(super) fn report(&self, line: &str) -> String {
         let finished = self.tool(line);
         assert_eq!((finished.code, finished.stdout.as_str()), (0, ""), "{}", finished.stderr);
         finished.stderr
@@ -83,6 +84,29 @@ fn info_has_range_gaps_and_counts() {
 }
 
 #[test]
+fn info_includes_the_journal() {
+    let recordings = Recordings::of(&["prod"]);
+    let pods = resource("pods", "Pod");
+    let mut recorder = Recorder::new(&recordings.dir, "dev", at(0));
+    for number in 1..100 {
+        recorder.json(ChangeKind::Added, &pods, &pod(&format!("web-{number}"), number, "Running"), at(0));
+    }
+    recorder.mark(synced(100), &pods, at(0));
+    recorder.flush(at(1));
+    let json = recordings.tool("info @rec -o json").quiet_success();
+    let json: Value = serde_json::from_str(&json).expect("JSON");
+    let bytes = |context: &Value, name: &str| context[name].as_u64().expect("a number");
+    let [dev, prod] = [0, 1].map(|number| &json["contexts"][number]);
+    let (journal, of_pods) = (bytes(dev, "journalBytes"), bytes(&dev["types"][0], "journalBytes"));
+    assert!(journal / 2 < of_pods && of_pods <= journal, "{dev}");
+    assert_eq!(bytes(&prod["types"][0], "journalBytes"), 0, "{prod}");
+    let text = recordings.tool("info @rec --context dev").quiet_success();
+    let row = text.lines().find(|line| line.starts_with("pods ")).expect("a row");
+    assert!(text.contains(" KEYFRAMES   JOURNAL\n") && !row.ends_with(" 0 B"), "{text}");
+    recorder.finish(at(2));
+}
+
+#[test]
 fn verify_lists_damages_and_fails() {
     let recordings = Recordings::of(&["dev", "prod"]);
     let text = recordings.tool("verify @rec").quiet_success();
@@ -109,6 +133,37 @@ fn verify_lists_damages_and_fails() {
 }
 
 #[test]
+fn info_and_verify_continue_after_an_unreadable_context() {
+    let recordings = Recordings::of(&["dev", "prod", "test"]);
+    newer(&file_in(&Recorder::path(&recordings.dir, "dev"), "segment"));
+    let newer_format = |stderr: &str| {
+        let line = stderr.lines().find(|line| line.starts_with("dev: error: ")).map(str::to_owned);
+        line.unwrap_or_else(|| panic!("{stderr}")).contains("format 2 is newer than this program")
+    };
+    let info = recordings.tool("info @rec");
+    assert_eq!(info.code, 4, "{}", info.stderr);
+    assert!(newer_format(&info.stderr), "{}", info.stderr);
+    assert!(!info.stdout.contains("dev") && info.stdout.contains("Context:  test\n"), "{}", info.stdout);
+    let verify = recordings.tool("verify @rec");
+    assert_eq!(verify.code, 1, "{}", verify.stderr);
+    assert!(newer_format(&verify.stderr), "{}", verify.stderr);
+    assert_eq!(verify.stdout.matches(": no damage in ").count(), 2, "{}", verify.stdout);
+    for tool in ["info", "verify"] {
+        let error = recordings.tool(&format!("{tool} @rec --context dev")).failure(1);
+        assert!(error.starts_with("error: ") && error.contains("format 2 is newer"), "{error}");
+    }
+}
+
+/// Makes a file one of a newer format.
+fn newer(path: &Path) {
+    let mut bytes = fs::read(path).expect("a file");
+    bytes[8] = 2;
+    let checksum = crc32fast::hash(&bytes[..12]).to_le_bytes();
+    bytes[12..16].copy_from_slice(&checksum);
+    fs::write(path, bytes).expect("written");
+}
+
+#[test]
 fn cut_is_a_recording_of_its_own() {
     let recordings = Recordings::of(&["prod"]);
     let report = recordings.report("cut @rec --since 2026-11-24T03:15:00Z --until -1m --to @new");
@@ -120,9 +175,40 @@ fn cut_is_a_recording_of_its_own() {
     recordings.report("cut @rec ev --to @events");
     let info = recordings.tool("info @events").quiet_success();
     assert!(info.contains("\nevents ") && !info.contains("\npods "), "{info}");
-    // A namespace without objects.
-    recordings.report("cut @rec -n other --to @other");
-    assert_eq!(recordings.names_in("other", "-n other"), "");
+}
+
+#[test]
+fn cut_without_objects_is_an_error_and_writes_nothing() {
+    let recordings = Recordings::of(&["prod"]);
+    for (line, expected) in [
+        ("-n defualt", "no object in the namespace \"defualt\" was recorded: did you mean \"default\"?"),
+        ("-n other", "no object in the namespace \"other\" was recorded, the recording has: default"),
+        ("pods -n other,shop", "no object of pods in the namespaces \"other\", \"shop\" was recorded"),
+        ("evnts", "\"evnts\" was not recorded: did you mean \"events\"?"),
+        (
+            "-n other --since 2026-11-24T03:10:00Z",
+            "no object in the namespace \"other\" was recorded in this range, the recording has: default",
+        ),
+    ] {
+        let error = recordings.tool(&format!("cut @rec {line} --to @new")).failure(1);
+        assert!(error.contains(expected), "{line}: {error}");
+        assert!(!recordings.env.home().join("new").exists(), "{line}");
+    }
+}
+
+#[test]
+fn contexts_without_the_part_are_left_out_of_a_cut() {
+    let recordings = Recordings::of(&["prod"]);
+    let pods = resource("pods", "Pod");
+    let mut recorder = Recorder::new(&recordings.dir, "dev", at(0));
+    let mut other = pod("web", 10, "Running");
+    other["metadata"]["namespace"] = "shop".into();
+    recorder.json(ChangeKind::Added, &pods, &other, at(0));
+    recorder.mark(synced(10), &pods, at(0));
+    recorder.finish(at(5));
+    let report = recordings.report("cut @rec -n shop --to @new");
+    assert!(report.contains("prod: nothing of the part was recorded\n"), "{report}");
+    assert_eq!(recordings.names_in("new", "-n shop"), "pod/web\n");
 }
 
 #[test]
@@ -134,10 +220,10 @@ fn invalid_parts_are_errors() {
         (
             "export @rec --since 2026-11-24T02:00:00Z",
             1,
-            "--since is 2026-11-24T02:00:00Z, and the recording of the context \"prod\" is from 2026-11-24T03:00:00Z to 2026-11-24T04:00:00Z",
+            "--since 2026-11-24T02:00:00Z is outside of the recording of the context \"prod\"",
         ),
-        ("export @rec --until 2026-11-24T05:00:00Z", 1, "--until is 2026-11-24T05:00:00Z"),
-        ("export @rec --since -1m --until -2m", 1, "which is before --since"),
+        ("export @rec --until 2026-11-24T05:00:00Z", 1, "--until 2026-11-24T05:00:00Z is outside of"),
+        ("export @rec --since -1m --until -2m", 2, "--until is before --since"),
         ("export @rec --context dev", 1, "the context \"dev\" was not recorded"),
         ("info @missing", 1, "No such file"),
         ("info @", 1, "not a recording"),

@@ -22,7 +22,7 @@ pub(crate) enum Interrupt {
     Interrupt,
     /// SIGTERM.
     Terminate,
-    /// SIGHUP, as sent when a terminal closes. Only [`EndSignals`] reports it.
+    /// SIGHUP, as sent when a terminal closes. Only commands that have something to finish or to remove handle it.
     HangUp,
 }
 
@@ -37,7 +37,7 @@ impl Interrupt {
     }
 }
 
-/// A listener for SIGINT and SIGTERM. It runs as a task so that signals take effect while the command is blocked on a
+/// A listener for SIGINT and SIGTERM, and SIGHUP if requested. It runs as a task so that signals take effect while the command is blocked on a
 /// write to stdout; dropping the listener aborts the task.
 pub(crate) struct Interrupts {
     /// A watch channel, because the first signal is state and not an event: a late caller still sees it.
@@ -51,12 +51,23 @@ impl Interrupts {
     /// # Errors
     /// The system refuses the signal handlers.
     pub(crate) fn listen() -> io::Result<Self> {
-        let mut signals = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+        Self::of(Signals::listen()?)
+    }
+
+    /// Starts listening for SIGHUP too.
+    ///
+    /// # Errors
+    /// The system refuses the signal handlers.
+    pub(crate) fn listen_with_hang_up() -> io::Result<Self> {
+        Self::of(Signals::listen_with_hang_up()?)
+    }
+
+    fn of(mut signals: Signals) -> io::Result<Self> {
         let (sender, first) = watch::channel(None);
         let task = tokio::spawn(async move {
-            let interrupt = next(&mut signals).await;
+            let interrupt = signals.next().await;
             sender.send_replace(Some(interrupt));
-            let second = timeout(CLEAN_END_LIMIT, next(&mut signals)).await;
+            let second = timeout(CLEAN_END_LIMIT, signals.next()).await;
             match second {
                 Ok(_) => credential_plugins().kill(),
                 Err(_) => end_or_kill_plugins(&mut signals).await,
@@ -91,16 +102,12 @@ impl EndSignals {
     /// # Errors
     /// The system refuses the signal handlers.
     pub(crate) fn listen(last: impl FnOnce() + Send + 'static) -> io::Result<Self> {
-        let mut signals = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
-        let mut hang_up = signal(SignalKind::hangup())?;
+        let mut signals = Signals::listen_with_hang_up()?;
         let (sender, received) = watch::channel(Vec::new());
         let task = tokio::spawn(async move {
             let mut code = 0;
             for _ in 0..2 {
-                let interrupt = tokio::select! {
-                    interrupt = next(&mut signals) => interrupt,
-                    _ = hang_up.recv() => Interrupt::HangUp,
-                };
+                let interrupt = signals.next().await;
                 code = interrupt.code();
                 sender.send_modify(|received| received.push(interrupt));
             }
@@ -178,9 +185,9 @@ impl ExitOnSignal {
     /// # Errors
     /// The system refuses the signal handlers.
     pub(crate) fn after(last: impl FnOnce(&mut dyn FnMut()) + Send + 'static) -> io::Result<Self> {
-        let mut signals = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+        let mut signals = Signals::listen()?;
         let task = tokio::spawn(async move {
-            let code = next(&mut signals).await.code();
+            let code = signals.next().await.code();
             end_or_kill_plugins(&mut signals).await;
             last(&mut || std::process::exit(code));
         });
@@ -201,18 +208,45 @@ impl Drop for Interrupts {
 }
 
 /// Ends the credential plugins, which may take them a second. Another signal kills them.
-async fn end_or_kill_plugins(signals: &mut (Signal, Signal)) {
+async fn end_or_kill_plugins(signals: &mut Signals) {
     // Blocks, so it needs a thread of its own.
     let ended = tokio::task::spawn_blocking(|| credential_plugins().end());
     tokio::select! {
         _ = ended => {}
-        _ = next(signals) => credential_plugins().kill(),
+        _ = signals.next() => credential_plugins().kill(),
     }
 }
 
-async fn next((interrupt, terminate): &mut (Signal, Signal)) -> Interrupt {
-    tokio::select! {
-        _ = interrupt.recv() => Interrupt::Interrupt,
-        _ = terminate.recv() => Interrupt::Terminate,
+/// The handled signals.
+struct Signals {
+    interrupt: Signal,
+    terminate: Signal,
+    hang_up: Option<Signal>,
+}
+
+impl Signals {
+    fn listen() -> io::Result<Self> {
+        let (interrupt, terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+        Ok(Self { interrupt, terminate, hang_up: None })
+    }
+
+    fn listen_with_hang_up() -> io::Result<Self> {
+        let hang_up = Some(signal(SignalKind::hangup())?);
+        Ok(Self { hang_up, ..Self::listen()? })
+    }
+
+    /// Waits for the next signal.
+    async fn next(&mut self) -> Interrupt {
+        let hang_up = async {
+            match &mut self.hang_up {
+                Some(hang_up) => drop(hang_up.recv().await),
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            _ = self.interrupt.recv() => Interrupt::Interrupt,
+            _ = self.terminate.recv() => Interrupt::Terminate,
+            () = hang_up => Interrupt::HangUp,
+        }
     }
 }

@@ -28,13 +28,13 @@ pub(crate) use file_objects::{FileObject, Resolved, UnmappedKind};
 pub(crate) use filter::{ChangeFilter, Filter};
 pub(crate) use indices::{ExpressionErrors, index_function, indexers, needs_body, path_needs_body};
 pub(crate) use interrupt::{EndSignals, ExitOnSignal, Interrupt, Interrupts, StatusSignal};
-pub(crate) use names::{kubeconfig_names, similar_names};
+pub(crate) use names::{kubeconfig_names, nearest_names, similar_names};
 pub(crate) use part::Part;
 #[cfg(test)]
 pub(crate) use part::tests as part_fixtures;
 pub(crate) use plan::{MatchedPatterns, NamePatterns, PlannedPart};
 pub(crate) use recordings::{
-    SelectedRecording, gap_notice, recorded_contexts, recorded_moment, select_recordings, selected_recordings,
+    Coverage, SelectedRecording, gap_notice, recorded_contexts, select_recordings, selected_recordings,
 };
 pub(crate) use server_conditions::ServerConditions;
 pub(crate) use server_warnings::ServerWarnings;

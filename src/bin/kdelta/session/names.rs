@@ -38,7 +38,8 @@ pub(crate) fn similar_names(error: &Error, connection: &Connection) -> Vec<Strin
     nearest_names(wrong, names)
 }
 
-fn nearest_names(wrong: &str, names: Vec<String>) -> Vec<String> {
+/// Returns the names most similar to one that does not exist.
+pub(crate) fn nearest_names(wrong: &str, names: Vec<String>) -> Vec<String> {
     nearest(wrong, names.into_iter().map(|name| (name.clone(), vec![name])))
 }
 

@@ -215,6 +215,17 @@ impl Task {
         }
     }
 
+    /// Returns the range of a recording that the task reads, if it reads one.
+    pub(crate) fn range(&self) -> Option<&Range> {
+        match self {
+            Self::Watch(watch) => watch.replay.as_ref().map(|replay| &replay.range),
+            Self::SetWait(wait) => wait.replay.as_ref().map(|replay| &replay.range),
+            Self::History(history) => Some(&history.range),
+            Self::Changes(changes) => Some(&changes.range),
+            _ => None,
+        }
+    }
+
     /// Whether standard input is a manifest.
     pub(super) fn reads_standard_input(&self) -> bool {
         let files = match self {

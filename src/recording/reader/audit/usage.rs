@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::object::ApiResource;
 use crate::recording::files::FileError;
+use crate::recording::log::TypeLog;
 use crate::recording::reader::catalog::Catalog;
 use crate::recording::reader::chains::Chains;
 use crate::recording::reader::resources::sorted_resources;
@@ -36,10 +37,12 @@ impl Catalog {
                 Segment::Journal(view) => {
                     usage.journal_bytes += view.journal.length;
                     usage.bytes += view.journal.length;
+                    let whole: u64 = view.journal.parts.iter().map(|part| part.bytes.len() as u64).sum();
                     for resource in &view.journal.tables.resources {
-                        let log = segment.log(resource)?;
                         let of_type = types.entry(Arc::clone(resource)).or_insert_with(|| empty(resource));
-                        of_type.versions += log.map_or(0, |log| log.entries.len() as u64);
+                        let Some(log) = segment.log(resource)? else { continue };
+                        of_type.versions += log.entries.len() as u64;
+                        of_type.journal_bytes += share(view.journal.length, text_bytes(&log), whole);
                     }
                 }
             }
@@ -76,7 +79,19 @@ fn empty(resource: &Arc<ApiResource>) -> TypeUsage {
         column_bytes: 0,
         name_bytes: 0,
         keyframe_bytes: 0,
+        journal_bytes: 0,
     }
+}
+
+/// Returns the length of all bodies and rows.
+fn text_bytes(log: &TypeLog) -> u64 {
+    log.entries.iter().map(|entry| u64::from(entry.body.len) + u64::from(entry.row.len)).sum()
+}
+
+/// Returns the part of a number that corresponds to `part` of `whole`.
+fn share(number: u64, part: u64, whole: u64) -> u64 {
+    let product = u128::from(number) * u128::from(part);
+    product.checked_div(whole.into()).and_then(|share| share.try_into().ok()).unwrap_or_default()
 }
 
 fn add(of_type: &TypeFooter, usage: &mut TypeUsage) {

@@ -225,6 +225,13 @@ async fn invalid_moves_are_refused_and_change_nothing() {
         ("POST", "/kdelta/moment", r#"{"to": "yesterday"}"#, "invalid moment \"yesterday\""),
         ("GET", "/kdelta/moment?to=rv:x", "", "invalid moment \"rv:x\""),
         ("GET", "/kdelta/moment?to=1999-01-01T00:00:00Z", "", "the recording begins at"),
+        (
+            "GET",
+            "/kdelta/moment?to=2999-01-01T00:00:00Z",
+            "",
+            "the recording ends before 2999-01-01T00:00:00Z",
+        ),
+        ("POST", "/kdelta/moment", r#"{"to": "rv:999"}"#, "the recording ends before rv:999"),
     ] {
         let (code, status) = served.json(method, path, body).await;
         let message = status["message"].as_str().unwrap_or_default();

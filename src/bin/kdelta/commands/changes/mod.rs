@@ -80,9 +80,6 @@ fn summarize(
 ) -> anyhow::Result<(SummaryRange, ChangeSummary, bool)> {
     let range = RecordedRange::open(session, cluster.index(), &changes.range)?;
     let (since, until) = range.limits()?;
-    if range.since.is_some_and(|requested| requested < since) {
-        reporter.messages().notice(&format!("{}the recording begins at {since}", cluster.prefix()));
-    }
     let filter = EntryFilter {
         resources: types.map(|types| recorded(&range, &types)).transpose()?,
         namespaces: names(changes),

@@ -9,7 +9,7 @@ use kdelta::object::ApiResource;
 use kdelta::recording::{Author, Gap, Recording};
 
 use crate::exit::Usage;
-use crate::session::{Part, Session};
+use crate::session::{Coverage, Part, Session};
 use crate::settings::Range;
 
 /// A recording, and the range of it that a command reads.
@@ -41,25 +41,13 @@ impl RecordedRange {
         Ok(Self { recording, since, until, gaps })
     }
 
-    /// Returns the first and the last time of the range that the recording has.
+    /// Returns the first and the last time of the range. The session has checked that the recording has them.
     ///
     /// # Errors
-    /// It has nothing of the range.
+    /// The recording is empty, or its files can't be read.
     pub(super) fn limits(&self) -> anyhow::Result<(Timestamp, Timestamp)> {
-        let (Some(beginning), Some(end)) = (self.recording.beginning(), self.recording.end()) else {
-            bail!("the recording of the context {:?} is empty", self.recording.context());
-        };
-        let outside = |time: Timestamp, side: &str| {
-            let context = self.recording.context();
-            anyhow::anyhow!(
-                "{time} is {side} the recording of the context {context:?}, from {beginning} to {end}"
-            )
-        };
-        match (self.since, self.until) {
-            (Some(since), _) if since > end => Err(outside(since, "after")),
-            (_, Some(until)) if until < beginning => Err(outside(until, "before")),
-            (since, until) => Ok((since.unwrap_or(beginning).max(beginning), until.unwrap_or(end).min(end))),
-        }
+        let Coverage { beginning, end, .. } = Coverage::of(&self.recording)?;
+        Ok((self.since.unwrap_or(beginning), self.until.unwrap_or(end)))
     }
 
     /// Whether a time is in the range.

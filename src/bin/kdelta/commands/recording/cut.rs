@@ -1,9 +1,12 @@
 //! `kdelta recording cut`: a part as a recording.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
-use kdelta::recording::{CutOptions, Writer, cut};
+use anyhow::Context;
+use kdelta::recording::{CutOptions, Moment, Recording, Writer, cut};
 
+use super::known_names::alternatives;
 use super::part::{SelectedPart, selected_parts};
 use super::report::report;
 use crate::commands::record::redaction;
@@ -11,7 +14,10 @@ use crate::exit::ExitCode;
 use crate::output::Messages;
 use crate::settings::{Contexts, RecordingPart, Redacted};
 
-/// Copies the selected part of each context.
+/// Copies the selected part of each context. Contexts without an object of the part are left out.
+///
+/// # Errors
+/// No context has an object of the part, a recording can't be read, or the new one can't be written.
 pub(super) fn run(
     part: &RecordingPart,
     redacted: &Redacted,
@@ -19,8 +25,21 @@ pub(super) fn run(
     to: &Path,
     messages: &Messages,
 ) -> anyhow::Result<ExitCode> {
+    let parts = selected_parts(part, contexts)?;
+    let mut has_objects = Vec::new();
+    for part in &parts {
+        has_objects.push(part.has_objects()?);
+    }
+    if !has_objects.contains(&true) {
+        return Err(nothing_selected(&parts, part)?);
+    }
     let redaction = redaction(redacted, to)?;
-    for SelectedPart { recording, since, until, filter } in selected_parts(part, contexts)? {
+    for (SelectedPart { recording, since, until, filter }, has_objects) in parts.into_iter().zip(has_objects)
+    {
+        if !has_objects {
+            messages.notice(&format!("{}: nothing of the part was recorded", recording.context()));
+            continue;
+        }
         let dir = Writer::directory(to, recording.context());
         let options =
             CutOptions::default().since(since).until(until).filter(filter).redaction(redaction.clone());
@@ -28,4 +47,36 @@ pub(super) fn run(
         report(&dir, messages)?;
     }
     Ok(ExitCode::Ok)
+}
+
+/// Returns the error of a selection without an object.
+///
+/// # Errors
+/// A recording can't be read.
+fn nothing_selected(parts: &[SelectedPart], part: &RecordingPart) -> anyhow::Result<anyhow::Error> {
+    let range = if part.since.is_some() || part.until.is_some() { " in this range" } else { "" };
+    let types: Vec<String> = part.types.iter().map(|word| word.text().to_owned()).collect();
+    let what = if types.is_empty() { "object".to_owned() } else { format!("object of {}", types.join(", ")) };
+    let Some(namespaces) = &part.namespaces else {
+        return Ok(anyhow::anyhow!("no {what} was recorded{range}"));
+    };
+    let mut known = BTreeSet::new();
+    for SelectedPart { recording, .. } in parts {
+        known.extend(recorded_namespaces(recording)?);
+    }
+    let missing = namespaces.iter().find(|name| !known.contains(*name));
+    let alternatives = missing.map(|name| alternatives(name, known.clone(), &known)).unwrap_or_default();
+    let names: Vec<String> = namespaces.iter().map(|name| format!("{name:?}")).collect();
+    let noun = if names.len() == 1 { "namespace" } else { "namespaces" };
+    Ok(anyhow::anyhow!("no {what} in the {noun} {} was recorded{range}{alternatives}", names.join(", ")))
+}
+
+/// Returns the namespaces that have objects at the end of a recording.
+fn recorded_namespaces(recording: &Recording) -> anyhow::Result<BTreeSet<String>> {
+    let state = recording.state(Moment::End).context("the namespaces of the recording")?;
+    let mut names = BTreeSet::new();
+    for resource in state.resources()?.into_iter().filter(|resource| resource.namespaced) {
+        names.extend(state.objects(&resource, None)?.iter().map(|object| object.namespace().to_owned()));
+    }
+    Ok(names)
 }

@@ -8,9 +8,10 @@ use kdelta::object::{JsonValue, human_duration};
 use kdelta::recording::{Gap, Recording, RecordingError, TypeUsage, Usage};
 use serde::Serialize;
 
+use super::report::report_unreadable;
 use crate::commands::format::of_documents;
 use crate::exit::{ExitCode, Hint};
-use crate::output::{TabRows, TypedDocuments};
+use crate::output::{Messages, TabRows, TypedDocuments};
 use crate::session::selected_recordings;
 use crate::settings::{Contexts, Format, OutputStream};
 use crate::view::{escape_cell, escape_line, human_size};
@@ -25,19 +26,33 @@ struct ContextUsage {
     usage: Usage,
 }
 
-/// Prints the figures of each context.
+/// Prints the figures of each context. Contexts that can't be read are reported.
+///
+/// # Errors
+/// No context can be read, or the output can't be written.
 pub(super) fn run(
     dir: &Path,
     contexts: &Contexts,
     format: Format,
     stdout: OutputStream,
+    messages: &Messages,
     mut out: impl Write,
 ) -> anyhow::Result<ExitCode> {
-    let mut all = Vec::new();
-    for (context, path) in selected_recordings(dir, contexts)? {
-        let usage = Recording::open(&path).and_then(|recording| recording.usage());
-        let usage = usage.map_err(|error| with_advice(error, dir))?;
-        all.push(ContextUsage { context, directory: path.display().to_string(), usage });
+    let selected = selected_recordings(dir, contexts)?;
+    let is_only = selected.len() == 1;
+    let (mut all, mut code) = (Vec::new(), ExitCode::Ok);
+    for (context, path) in selected {
+        match Recording::open(&path).and_then(|recording| recording.usage()) {
+            Ok(usage) => all.push(ContextUsage { context, directory: path.display().to_string(), usage }),
+            Err(error) if is_only => return Err(with_advice(error, dir)),
+            Err(error) => {
+                report_unreadable(&context, &with_advice(error, dir), messages);
+                code = ExitCode::Partial;
+            }
+        }
+    }
+    if all.is_empty() {
+        return Ok(ExitCode::Error);
     }
     if let Some(format) = of_documents(format) {
         let document = Document { contexts: all.iter().map(ContextDocument::of).collect() };
@@ -52,7 +67,7 @@ pub(super) fn run(
         }
     }
     out.flush()?;
-    Ok(ExitCode::Ok)
+    Ok(code)
 }
 
 fn with_advice(error: RecordingError, dir: &Path) -> anyhow::Error {
@@ -95,12 +110,14 @@ impl ContextUsage {
         }
         writeln!(out)?;
         let mut rows = TabRows::default();
-        rows.push(["TYPE", "OBJECTS", "VERSIONS", "BODIES", "ROWS", "COLUMNS", "KEYFRAMES"]);
+        rows.push(["TYPE", "OBJECTS", "VERSIONS", "BODIES", "ROWS", "COLUMNS", "KEYFRAMES", "JOURNAL"]);
         for of_type in &usage.types {
-            let sizes = [of_type.body_bytes, of_type.row_bytes, of_type.column_bytes, of_type.keyframe_bytes];
+            let TypeUsage { body_bytes, row_bytes, column_bytes, keyframe_bytes, journal_bytes, .. } =
+                of_type;
+            let sizes = [body_bytes, row_bytes, column_bytes, keyframe_bytes, journal_bytes];
             let name = escape_cell(&of_type.resource.group_resource()).into_owned();
             let counts = [of_type.objects.to_string(), of_type.versions.to_string()];
-            rows.push([name].into_iter().chain(counts).chain(sizes.map(human_size)));
+            rows.push([name].into_iter().chain(counts).chain(sizes.map(|bytes| human_size(*bytes))));
         }
         rows.flush(out)
     }
@@ -166,6 +183,7 @@ struct TypeDocument<'a> {
     row_bytes: u64,
     column_bytes: u64,
     keyframe_bytes: u64,
+    journal_bytes: u64,
 }
 
 impl<'a> ContextDocument<'a> {
@@ -206,6 +224,7 @@ impl<'a> TypeDocument<'a> {
             row_bytes: usage.row_bytes,
             column_bytes: usage.column_bytes,
             keyframe_bytes: usage.keyframe_bytes,
+            journal_bytes: usage.journal_bytes,
         }
     }
 }

@@ -20,8 +20,9 @@ pub(super) fn run(
 ) -> anyhow::Result<ExitCode> {
     let mut recordings: BTreeMap<String, Vec<Recording>> = BTreeMap::new();
     for dir in dirs {
-        for (context, path) in selected_recordings(dir, contexts)? {
-            recordings.entry(context).or_default().push(Recording::open(&path)?);
+        for (_, path) in selected_recordings(dir, contexts)? {
+            let recording = Recording::open(&path)?;
+            recordings.entry(recording.context().to_owned()).or_default().push(recording);
         }
     }
     for (context, recordings) in recordings {

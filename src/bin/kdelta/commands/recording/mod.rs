@@ -4,6 +4,7 @@ mod cut;
 mod export;
 mod import;
 mod info;
+mod known_names;
 mod merge;
 mod part;
 mod report;
@@ -28,8 +29,8 @@ pub(crate) fn run(
 ) -> anyhow::Result<ExitCode> {
     let (contexts, stdout) = (&settings.connection.contexts, settings.terminal.stdout);
     match tool {
-        RecordingTool::Info { dir, format } => info::run(dir, contexts, *format, stdout, out),
-        RecordingTool::Verify { dir, format } => verify::run(dir, contexts, *format, stdout, out),
+        RecordingTool::Info { dir, format } => info::run(dir, contexts, *format, stdout, messages, out),
+        RecordingTool::Verify { dir, format } => verify::run(dir, contexts, *format, stdout, messages, out),
         RecordingTool::Cut { part, redacted, to } => cut::run(part, redacted, contexts, to, messages),
         RecordingTool::Merge { dirs, to } => merge::run(dirs, contexts, to, messages),
         RecordingTool::Export { part } => export::run(part, contexts, messages, out),

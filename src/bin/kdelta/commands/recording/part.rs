@@ -1,12 +1,13 @@
 //! The parts of recordings that the arguments select.
 
-use anyhow::bail;
+use anyhow::{Context, bail};
 use jiff::Timestamp;
-use kdelta::recording::{EntryFilter, Moment, Recording};
+use kdelta::recording::{EntryFilter, Item, Moment, Recording, RecordingError};
 
 use super::types::named_types;
-use crate::session::selected_recordings;
-use crate::settings::{Contexts, RecordingPart, RequestedMoment};
+use crate::exit::Usage;
+use crate::session::{Coverage, selected_recordings};
+use crate::settings::{Contexts, RecordingPart, RequestedMoment, UsageError};
 
 /// A recording and its selected part.
 pub(super) struct SelectedPart {
@@ -14,6 +15,18 @@ pub(super) struct SelectedPart {
     pub(super) since: Option<Timestamp>,
     pub(super) until: Option<Timestamp>,
     pub(super) filter: EntryFilter,
+}
+
+impl SelectedPart {
+    /// Whether the part has an object. A damaged part counts as one: it is an error when it is copied.
+    ///
+    /// # Errors
+    /// The recording can't be read.
+    pub(super) fn has_objects(&self) -> Result<bool, RecordingError> {
+        let Self { recording, since, until, filter } = self;
+        let mut items = recording.excerpt(*since, *until, filter.clone())?;
+        Ok(items.any(|item| matches!(item, Err(_) | Ok((_, Item::Change { .. })))))
+    }
 }
 
 /// Returns the selected part of each context.
@@ -25,6 +38,7 @@ pub(super) fn selected_parts(part: &RecordingPart, contexts: &Contexts) -> anyho
     for (_, path) in selected_recordings(&part.dir, contexts)? {
         recordings.push(Recording::open(&path)?);
     }
+    check_contexts(&recordings)?;
     let types = match part.types.as_slice() {
         [] => recordings.iter().map(|_| None).collect(),
         words => named_types(&recordings, words)?.into_iter().map(Some).collect::<Vec<_>>(),
@@ -35,6 +49,21 @@ pub(super) fn selected_parts(part: &RecordingPart, contexts: &Contexts) -> anyho
         Ok(SelectedPart { recording, since, until, filter })
     };
     recordings.into_iter().zip(types).map(of_recording).collect()
+}
+
+/// Rejects several recordings of a context: they would be mixed.
+fn check_contexts(recordings: &[Recording]) -> anyhow::Result<()> {
+    for (number, recording) in recordings.iter().enumerate() {
+        let context = recording.context();
+        if let Some(earlier) = recordings[..number].iter().find(|earlier| earlier.context() == context) {
+            bail!(
+                "{} and {} are recordings of the same context {context:?}: merge them first, or select one with --context",
+                earlier.path().display(),
+                recording.path().display()
+            );
+        }
+    }
+    Ok(())
 }
 
 /// Returns the selected namespaces. Cluster-scoped objects, in the namespace "", are selected with them only if their
@@ -51,29 +80,19 @@ fn namespaces(part: &RecordingPart) -> Option<Vec<String>> {
 type Range = (Option<Timestamp>, Option<Timestamp>);
 
 fn range(recording: &Recording, part: &RecordingPart) -> anyhow::Result<Range> {
-    let (Some(beginning), Some(end)) = (recording.beginning(), recording.end()) else {
-        bail!("the recording of the context {:?} is empty", recording.context());
-    };
-    let time = |flag: &str, moment: Option<RequestedMoment>| {
-        let Some(moment) = moment else { return Ok(None) };
-        let time = match moment {
-            RequestedMoment::Version(version) => recording.state(Moment::Version(version))?.time(),
-            moment => moment.time(end),
-        };
-        let time = time.unwrap_or(beginning);
-        if time < beginning || end < time {
-            let context = recording.context();
-            bail!(
-                "--{flag} is {time}, and the recording of the context {context:?} is from {beginning} to {end}"
-            );
-        }
-        Ok(Some(time))
+    let coverage = Coverage::of(recording)?;
+    let time = |flag: &str, requested: Option<RequestedMoment>| {
+        let Some(requested) = requested else { return Ok(None) };
+        anyhow::Ok(match coverage.moment(recording, flag, requested)? {
+            Moment::Time(time) => Some(time),
+            moment => Some(recording.state(moment)?.time().unwrap_or(coverage.beginning)),
+        })
     };
     let (since, until) = (time("since", part.since)?, time("until", part.until)?);
     if let (Some(since), Some(until)) = (since, until)
         && until < since
     {
-        bail!("--until is {until}, which is before --since, {since}");
+        return Err(UsageError::EmptyRange).context(Usage);
     }
     Ok((since, until))
 }

@@ -1,9 +1,10 @@
-//! The report of a new recording.
+//! The reports of new recordings, and of those that can't be read.
 
 use std::path::Path;
 
 use kdelta::recording::Recording;
 
+use crate::exit::Report;
 use crate::output::Messages;
 use crate::view::human_size;
 
@@ -27,4 +28,10 @@ pub(super) fn report(dir: &Path, messages: &Messages) -> anyhow::Result<()> {
         dir.display()
     ));
     Ok(())
+}
+
+/// Reports a context that can't be read, so that the others follow.
+pub(super) fn report_unreadable(context: &str, error: &anyhow::Error, messages: &Messages) {
+    let report = Report::of(error, "");
+    messages.error(&report.prefixed(&format!("{context}: ")), report.hint.as_deref());
 }

@@ -5,6 +5,7 @@ use kdelta::object::ApiResource;
 use kdelta::recording::{Moment, Recording};
 use serde_json::Value;
 
+use super::known_names::alternatives;
 use crate::settings::Pattern;
 
 /// The names of a recorded type.
@@ -31,11 +32,9 @@ pub(super) fn named_types(
     };
     for word in words {
         if !known.iter().flatten().any(|named| has_name(word, named)) {
-            let mut names: Vec<String> =
-                known.iter().flatten().map(|named| named.resource.group_resource()).collect();
-            names.sort_unstable();
-            names.dedup();
-            bail!("{:?} was not recorded, the recording has: {}", word.text(), names.join(", "));
+            let names = known.iter().flatten().map(|named| named.resource.group_resource()).collect();
+            let spellings = known.iter().flatten().flat_map(|named| named.names.iter().cloned()).collect();
+            bail!("{:?} was not recorded{}", word.text(), alternatives(word.text(), spellings, &names));
         }
     }
     let selected = |all: Vec<NamedType>| {

@@ -9,9 +9,10 @@ use kdelta::object::JsonValue;
 use kdelta::recording::{Damage, Recording, RecordingError};
 use serde::Serialize;
 
+use super::report::report_unreadable;
 use crate::commands::format::of_documents;
 use crate::exit::ExitCode;
-use crate::output::{TabRows, TypedDocuments};
+use crate::output::{Messages, TabRows, TypedDocuments};
 use crate::session::selected_recordings;
 use crate::settings::{Contexts, Format, OutputStream};
 use crate::view::{escape_cell, escape_line};
@@ -24,20 +25,30 @@ struct Verified {
     damages: Vec<Damage>,
 }
 
-/// Verifies each context and prints the damaged parts.
+/// Verifies each context and prints the damaged parts. Contexts that can't be read are reported.
 ///
 /// # Errors
-/// A recording is damaged, or its files can't be read.
+/// A recording is damaged, the only one can't be read, or the output can't be written.
 pub(super) fn run(
     dir: &Path,
     contexts: &Contexts,
     format: Format,
     stdout: OutputStream,
+    messages: &Messages,
     mut out: impl Write,
 ) -> anyhow::Result<ExitCode> {
-    let mut all = Vec::new();
-    for (context, path) in selected_recordings(dir, contexts)? {
-        all.push(verify(context, &path)?);
+    let selected = selected_recordings(dir, contexts)?;
+    let is_only = selected.len() == 1;
+    let (mut all, mut code) = (Vec::new(), ExitCode::Ok);
+    for (context, path) in selected {
+        match verify(&context, &path) {
+            Ok(verified) => all.push(verified),
+            Err(error) if is_only => return Err(error.into()),
+            Err(error) => {
+                report_unreadable(&context, &error.into(), messages);
+                code = ExitCode::Error;
+            }
+        }
     }
     if let Some(format) = of_documents(format) {
         let json = serde_json::to_vec(&Document { contexts: all.iter().map(ContextDocument::of).collect() })?;
@@ -47,13 +58,13 @@ pub(super) fn run(
     }
     out.flush()?;
     match all.iter().map(|verified| verified.damages.len()).sum() {
-        0 => Ok(ExitCode::Ok),
+        0 => Ok(code),
         1usize => bail!("a part of the recording is damaged"),
         count => bail!("{count} parts of the recording are damaged"),
     }
 }
 
-fn verify(context: String, path: &Path) -> Result<Verified, RecordingError> {
+fn verify(context: &str, path: &Path) -> Result<Verified, RecordingError> {
     let recording = Recording::open(path)?;
     let mut damages = recording.verify()?;
     // The end of the journal may be a part that a running recorder was writing.
@@ -61,6 +72,7 @@ fn verify(context: String, path: &Path) -> Result<Verified, RecordingError> {
         damages = Recording::open(path)?.verify()?;
     }
     let usage = recording.usage().unwrap_or_default();
+    let context = context.to_owned();
     Ok(Verified { context, files: usage.files, entries: usage.entries, damages })
 }
 

@@ -15,7 +15,7 @@ use tokio::sync::Notify;
 
 use crate::exit::ExitCode;
 use crate::output::{Messages, ReaderWatch};
-use crate::session::{Interrupts, SelectedRecording, gap_notice, recorded_moment, select_recordings};
+use crate::session::{Coverage, Interrupts, SelectedRecording, gap_notice, select_recordings};
 use crate::settings::{Connection, Recording, RequestedMoment, Serve};
 use kubeconfig_file::{KubeconfigFile, ServedContext};
 
@@ -33,11 +33,13 @@ pub(crate) async fn run(
     messages: &Messages,
     mut out: impl Write,
 ) -> anyhow::Result<ExitCode> {
-    let interrupts = Interrupts::listen()?;
+    let interrupts = Interrupts::listen_with_hang_up()?;
     let (selected, current) = select_recordings(&recording.dir, connection)?;
     if selected.len() > 1 && serve.address.port() != 0 {
         bail!(SHARED_PORT);
     }
+    // Declared before the servers, and so removed after them: while a server responds, its kubeconfig exists.
+    let file;
     let mut servers = Vec::new();
     let mut failures = Vec::new();
     for SelectedRecording { context, dir } in selected {
@@ -60,7 +62,7 @@ pub(crate) async fn run(
         .iter()
         .map(|(name, server)| ServedContext { name, namespace: None, endpoint: server.endpoint() })
         .collect();
-    let file = written(serve, connection, &contexts, current.as_deref())?;
+    file = written(serve, connection, &contexts, current.as_deref())?;
     announce(messages, &servers, file.path())?;
     writeln!(out, "{}", file.path().display())?;
     out.flush()?;
@@ -81,10 +83,10 @@ pub(crate) async fn run(
 /// Starts the server of one context.
 async fn start(serve: &Serve, at: RequestedMoment, dir: &Path) -> anyhow::Result<NetworkServer> {
     let opened = kdelta::recording::Recording::open(dir)?;
-    let requested = serve.replay.map_or(at, |(since, _)| since);
+    let (flag, requested) = serve.replay.map_or(("at", at), |(since, _)| ("since", since));
     let options = NetworkOptions::default()
         .address(serve.address)
-        .moment(recorded_moment(&opened, requested)?)
+        .moment(Coverage::of(&opened)?.moment(&opened, flag, requested)?)
         .replay(serve.replay.map(|(_, speed)| speed));
     Ok(NetworkServer::start(dir, options).await?)
 }

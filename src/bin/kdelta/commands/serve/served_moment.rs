@@ -9,11 +9,14 @@ use serde_json::Value;
 
 use crate::commands::Reporter;
 use crate::exit::ExitCode;
-use crate::session::{Cluster, Session};
+use crate::session::{Cluster, Coverage, Session};
 use crate::settings::{RawPath, RequestedMoment};
 
 /// The path of the moment on a server of `kdelta serve`.
 const PATH: &str = "/kdelta/moment";
+
+/// The flag with the moment.
+const FLAG: &str = "move-to";
 
 /// The largest response that is read.
 const LIMIT: usize = 64 * 1024;
@@ -53,8 +56,7 @@ pub(crate) async fn move_to(
     mut out: impl Write,
 ) -> anyhow::Result<ExitCode> {
     for cluster in session.clusters() {
-        let served = request(cluster, None).await?;
-        let moved = request(cluster, Some(target(to, &served)?)).await?;
+        let moved = moved(cluster, to).await?;
         let time = moved.time.map(|time| time.to_string()).unwrap_or_default();
         writeln!(out, "{} moved to {time}", moved.context)?;
         if let Some((from, to)) = moved.gap {
@@ -66,23 +68,22 @@ pub(crate) async fn move_to(
     Ok(ExitCode::Ok)
 }
 
-/// Returns the moment as the server takes it.
-fn target(to: RequestedMoment, served: &ServedMoment) -> anyhow::Result<String> {
-    let Some((beginning, end)) = served.range else {
-        bail!("the recording of the context {:?} is empty", served.context);
+/// Moves the moment of one server.
+async fn moved(cluster: &Cluster, to: RequestedMoment) -> anyhow::Result<ServedMoment> {
+    let served = request(cluster, None).await?;
+    let coverage = Coverage::new(&served.context, served.range)?;
+    let target = match (to, coverage.time(FLAG, to)?) {
+        (RequestedMoment::Version(version), _) => format!("rv:{version}"),
+        (RequestedMoment::End, _) | (_, None) => "end".to_owned(),
+        (_, Some(time)) => time.to_string(),
     };
-    match (to, to.time(end)) {
-        (RequestedMoment::Version(version), _) => Ok(format!("rv:{version}")),
-        (RequestedMoment::End, _) | (_, None) => Ok("end".to_owned()),
-        (_, Some(time)) if time < beginning || time > end => {
-            let side = if time < beginning { "before" } else { "after" };
-            bail!(
-                "{time} is {side} the recording of the context {:?}, from {beginning} to {end}",
-                served.context
-            )
-        }
-        (_, Some(time)) => Ok(time.to_string()),
-    }
+    let moved = request(cluster, Some(target)).await;
+    // Only the server knows the versions.
+    let is_outside = |error: &anyhow::Error| {
+        let status = error.downcast_ref::<Error>().and_then(Error::status);
+        status.is_some_and(|status| status.code == Some(400))
+    };
+    moved.map_err(|error| if is_outside(&error) { coverage.outside(FLAG, to) } else { error })
 }
 
 async fn request(cluster: &Cluster, to: Option<String>) -> anyhow::Result<ServedMoment> {
@@ -109,26 +110,11 @@ mod tests {
         "end": "2026-11-24T04:00:00Z", "gap": {"from": "2026-11-24T03:30:00Z", "to": "2026-11-24T03:40:00Z"}}"#;
 
     #[test]
-    fn moments_are_inside_the_recording() {
+    fn only_servers_of_recordings_report_a_moment() {
         let served = ServedMoment::read(MOMENT.as_bytes()).expect("a moment");
         let time = |text: &str| text.parse::<Timestamp>().expect("a time");
+        assert_eq!(served.range, Some((time("2026-11-24T03:00:00Z"), time("2026-11-24T04:00:00Z"))));
         assert_eq!(served.gap, Some((time("2026-11-24T03:30:00Z"), time("2026-11-24T03:40:00Z"))));
-        let hour = RequestedMoment::BeforeEnd(jiff::SignedDuration::from_hours(1));
-        for (requested, expected) in [
-            (RequestedMoment::End, "end"),
-            (RequestedMoment::Version(7), "rv:7"),
-            (RequestedMoment::Time(time("2026-11-24T03:10:00Z")), "2026-11-24T03:10:00Z"),
-            (hour, "2026-11-24T03:00:00Z"),
-        ] {
-            assert_eq!(target(requested, &served).expect("inside"), expected);
-        }
-        for (outside, side) in [("2026-11-24T02:59:59Z", "before"), ("2026-11-24T04:00:01Z", "after")] {
-            let error = target(RequestedMoment::Time(time(outside)), &served).expect_err(outside).to_string();
-            assert!(
-                error.contains(&format!("{outside} is {side} the recording of the context \"prod\"")),
-                "{error}"
-            );
-        }
         assert!(ServedMoment::read(b"{}").is_none() && ServedMoment::read(b"404 page not found").is_none());
     }
 }

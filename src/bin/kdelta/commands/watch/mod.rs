@@ -134,7 +134,7 @@ pub(crate) async fn run<W: Write>(
     };
     if let Some(replay) = &watch.replay {
         let recorded = RecordedWatch::open(session, watch, replay, reporter, targets.parts())?;
-        let mut running = Replaying { watch, reporter, recorded, printer };
+        let mut running = Replaying { watch, reporter, recorded, printer, is_partial: partial };
         let ended = tokio::select! {
             biased;
             () = gone.notified() => Ok(ExitCode::BrokenPipe),

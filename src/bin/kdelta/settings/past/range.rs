@@ -28,11 +28,13 @@ impl Range {
 
     /// Returns the name of a flag that was given, if any.
     pub(in crate::settings) fn given(&self) -> Option<&'static str> {
-        match (self.since, self.until) {
-            (Some(_), _) => Some("since"),
-            (None, Some(_)) => Some("until"),
-            (None, None) => None,
-        }
+        self.ends().next().map(|(flag, _)| flag)
+    }
+
+    /// Returns the given ends with the names of their flags.
+    pub(crate) fn ends(&self) -> impl Iterator<Item = (&'static str, RequestedMoment)> + use<> {
+        let ends = [("since", self.since), ("until", self.until)];
+        ends.into_iter().filter_map(|(flag, moment)| Some((flag, moment?)))
     }
 
     /// Returns the first and the last time in a recording that ends at `end`; `None` without a limit.

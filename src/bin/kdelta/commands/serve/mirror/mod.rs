@@ -53,7 +53,7 @@ pub(crate) async fn mirror(
     if !watch::first_parts(session, watch, &mut targets, reporter, &mut is_partial).await? {
         return Ok(ExitCode::Error);
     }
-    let interrupts = Interrupts::listen()?;
+    let interrupts = Interrupts::listen_with_hang_up()?;
     drop(early);
     let (mirrors, documents) = (Mirrors::new(session), RefCell::new(Documents::default()));
     let synced = Notify::new();
@@ -116,6 +116,7 @@ struct RunningMirror<'a> {
     documents: &'a RefCell<Documents>,
     /// The servers with the names of their contexts; none before the initial state is complete.
     servers: Vec<(String, NetworkEndpoint)>,
+    /// Dropped after the servers: while one responds, its kubeconfig exists.
     file: Option<KubeconfigFile>,
 }
 

@@ -15,6 +15,8 @@ pub(super) struct Replaying<'a, W> {
     pub(super) reporter: &'a Reporter,
     pub(super) recorded: RecordedWatch<'a>,
     pub(super) printer: DeltaPrinter<W>,
+    /// Whether a context can't be read, which was reported.
+    pub(super) is_partial: bool,
 }
 
 impl<W: Write> Replaying<'_, W> {
@@ -50,7 +52,7 @@ impl<W: Write> Replaying<'_, W> {
         }
         self.reporter.report_summary();
         Ok(match () {
-            () if self.recorded.is_partial() => ExitCode::Partial,
+            () if self.is_partial || self.recorded.is_partial() => ExitCode::Partial,
             () if has_missing || PartSink::has_failures(&self.printer) => ExitCode::Error,
             () if !is_done && self.watch.until.count.is_some() => ExitCode::TimedOut,
             () => ExitCode::Ok,

@@ -1,5 +1,9 @@
 //! Recordings in place of clusters: each is served inside the process at one moment.
 
+mod coverage;
+
+pub(crate) use coverage::Coverage;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -13,7 +17,7 @@ use kdelta::recording::{Gap, Moment, RecordedServer, Recording, RecordingError};
 
 use super::cluster::{Cluster, NoticeHandlers};
 use super::{Filter, Part, ServedRecording, Session, contexts};
-use crate::settings::{self, By, Connection, Contexts, RequestedMoment, Selection, Settings};
+use crate::settings::{self, By, Connection, Contexts, Range, RequestedMoment, Selection, Settings};
 
 impl Session {
     /// Opens the selected contexts of a directory of recordings.
@@ -29,7 +33,11 @@ impl Session {
         let has_several = selected.len() > 1;
         for (context, path) in selected {
             let index = self.clusters.len();
-            match open(index, &context, &path, requested.at, &connection, has_several, handlers) {
+            let recording = opened(&path, requested.at, settings.task.range());
+            let served = recording.and_then(|(recording, moment)| {
+                serve(index, &context, recording, moment, &connection, has_several, handlers)
+            });
+            match served {
                 Ok((cluster, server)) => {
                     self.moment = self.moment.max(server.time());
                     self.clusters.push(Arc::new(cluster));
@@ -83,18 +91,25 @@ impl Session {
     }
 }
 
+/// Opens a recording that has the requested moment and range.
+fn opened(path: &Path, at: RequestedMoment, range: Option<&Range>) -> anyhow::Result<(Recording, Moment)> {
+    let recording = Recording::open(path)?;
+    let coverage = Coverage::of(&recording)?;
+    let moment = coverage.moment(&recording, "at", at)?;
+    range.map_or(Ok(()), |range| coverage.check(range))?;
+    Ok((recording, moment))
+}
+
 /// Serves a recording and returns it as a cluster.
-fn open(
+fn serve(
     index: usize,
     context: &str,
-    path: &Path,
-    at: RequestedMoment,
+    recording: Recording,
+    moment: Moment,
     connection: &Connection,
     has_several: bool,
     handlers: &NoticeHandlers,
 ) -> anyhow::Result<(Cluster, RecordedServer)> {
-    let recording = Recording::open(path)?;
-    let moment = recorded_moment(&recording, at)?;
     let gap = match moment {
         Moment::Time(time) => recording.gap_at(time)?,
         _ => None,
@@ -203,45 +218,36 @@ pub(crate) fn recorded_contexts(dir: &Path) -> anyhow::Result<Vec<String>> {
     Ok(recorded(dir)?.into_iter().map(|(name, _)| name).collect())
 }
 
-/// Returns the contexts in a directory of recordings, or the one whose directory this is.
+/// Returns the contexts in a directory of recordings, or the one whose directory this is. Recordings of the same context,
+/// such as copies of other days, are named `CONTEXT@DIRECTORY`.
 fn recorded(dir: &Path) -> Result<Vec<(String, PathBuf)>, RecordingError> {
     let contexts = Recording::contexts(dir)?;
-    if !contexts.is_empty() {
-        return Ok(contexts);
+    if contexts.is_empty() {
+        let recording = Recording::open(dir)?;
+        return Ok(vec![(recording.context().to_owned(), dir.to_owned())]);
     }
-    let recording = Recording::open(dir)?;
-    Ok(vec![(recording.context().to_owned(), dir.to_owned())])
+    Ok(with_distinct_names(contexts))
 }
 
-/// Returns the moment, if the recording has it.
-///
-/// # Errors
-/// The moment is before the beginning or after the end, or the files can't be read.
-pub(crate) fn recorded_moment(recording: &Recording, at: RequestedMoment) -> anyhow::Result<Moment> {
-    let (Some(beginning), Some(end)) = (recording.beginning(), recording.end()) else {
-        // Damaged or newer files have no times either.
-        recording.resources()?;
-        bail!("the recording of the context {:?} is empty", recording.context());
+fn with_distinct_names(contexts: Vec<(String, PathBuf)>) -> Vec<(String, PathBuf)> {
+    let name = |(context, path): &(String, PathBuf)| {
+        let is_only = contexts.iter().filter(|(other, _)| other == context).count() == 1;
+        let directory = path.file_name().unwrap_or_default().to_string_lossy();
+        if is_only { context.clone() } else { format!("{context}@{directory}") }
     };
-    let outside = |what: &str, side: &str| {
-        let context = recording.context();
-        anyhow::anyhow!(
-            "{what} is {side} the recording of the context {context:?}, from {beginning} to {end}"
-        )
-    };
-    match (at, at.time(end)) {
-        (RequestedMoment::Version(version), _) => {
-            let what = format!("version {version}");
-            match recording.state(Moment::Version(version)) {
-                Err(RecordingError::BeforeBeginning { .. }) => Err(outside(&what, "before")),
-                Err(error) => Err(error.into()),
-                Ok(_) if version > recording.state(Moment::End)?.version() => Err(outside(&what, "after")),
-                Ok(_) => Ok(Moment::Version(version)),
-            }
-        }
-        (RequestedMoment::End, _) | (_, None) => Ok(Moment::End),
-        (_, Some(time)) if time < beginning => Err(outside(&time.to_string(), "before")),
-        (_, Some(time)) if time > end => Err(outside(&time.to_string(), "after")),
-        (_, Some(time)) => Ok(Moment::Time(time)),
+    contexts.iter().map(|entry| (name(entry), entry.1.clone())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn recordings_of_the_same_context_are_named_after_their_directories() {
+        let all = [("dev", "rec/dev"), ("prod", "rec/monday"), ("prod", "rec/prod")];
+        let all = all.map(|(context, path)| (context.to_owned(), PathBuf::from(path)));
+        let names: Vec<String> =
+            with_distinct_names(all.to_vec()).into_iter().map(|(name, _)| name).collect();
+        assert_eq!(names, ["dev", "prod@monday", "prod@prod"]);
     }
 }
