@@ -236,18 +236,25 @@ fn equal_changes_are_printed_once() {
         set["spec"] = json!({"replicas": replicas});
         set
     };
+    let pods_only = changes.len();
     for (from, to) in [(1, 2), (2, 1), (1, 2)] {
         changes.push(change(ChangeKind::Modified, &replicasets(), &set(to), Some(&set(from)), 2));
     }
-    let line = lines(&summarized(&changes, &[])).remove(0);
-    for part in ["replicas: 1 → 2", "replicas: 2 → 1"] {
-        assert_eq!(line.matches(part).count(), 1, "{line}");
-    }
-    let pods_only = lines(&summarized(&changes[..6], &[])).remove(0);
+    let of_pods =
+        "spec.containers[c].image: web:1 → web:2 (by helm), spec.containers[c].cpu: 1 → 2 (by helm)";
     assert_eq!(
-        pods_only,
-        "replicaset.apps/web-1: changed 6 times: spec.containers[c].image: web:1 → web:2 (by helm), \
-         spec.containers[c].cpu: 1 → 2 (by helm)"
+        lines(&summarized(&changes[..pods_only], &[])),
+        [format!("replicaset.apps/web-1: changed 6 times: {of_pods}")]
+    );
+    assert_eq!(
+        lines(&summarized(&changes, &[])),
+        [format!("deployment.apps/web: changed 9 times: {of_pods}, spec.replicas: 1 → 2 (by helm)")]
+    );
+    assert_eq!(
+        lines(&summarized(&changes[pods_only..], &[])),
+        [
+            "deployment.apps/web: changed 3 times: spec.replicas: 1 → 2 (by helm), spec.replicas: 2 → 1 (by helm)"
+        ]
     );
 }
 

@@ -20,6 +20,8 @@ const MAX_FIELDS: usize = 3;
 /// The changes of one object.
 #[derive(Debug)]
 pub(super) struct Track {
+    /// The number of objects that changed before this one.
+    pub(super) order: u64,
     pub(super) resource: Arc<ApiResource>,
     pub(super) namespace: Box<str>,
     pub(super) name: Box<str>,
@@ -44,12 +46,13 @@ pub(super) struct Track {
 }
 
 impl Track {
-    /// Begins a track with the first change of an object.
-    pub(super) fn begin(change: &Change) -> Self {
+    /// Begins a track with the first change of an object. `order` is the number of earlier tracks.
+    pub(super) fn begin(change: &Change, order: u64) -> Self {
         let Change { kind, object, old, origin, resource, .. } = change;
         let before = old.as_ref().or((*kind == ChangeKind::Deleted).then_some(object));
         let is_new = *kind == ChangeKind::Added && *origin != Origin::List;
         Self {
+            order,
             resource: Arc::clone(resource),
             namespace: object.namespace().into(),
             name: object.name().into(),

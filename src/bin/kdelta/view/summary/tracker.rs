@@ -16,6 +16,8 @@ use super::track::Track;
 #[derive(Debug, Default)]
 pub(crate) struct ChangeTracker {
     tracks: HashMap<Arc<ApiResource>, HashMap<Key, Track>>,
+    /// The number of tracks.
+    tracked: u64,
     /// The warnings by object and reason, with their numbers.
     warnings: HashMap<String, Vec<(Warning, u64)>>,
     owners: Owners,
@@ -53,7 +55,8 @@ impl ChangeTracker {
         if let Some(track) = tracks.get_mut(object.key()) {
             track.record(change, manager);
         } else {
-            let mut track = Track::begin(change);
+            let mut track = Track::begin(change, self.tracked);
+            self.tracked += 1;
             track.record(change, manager);
             tracks.insert(Arc::clone(object.key()), track);
         }
@@ -95,16 +98,17 @@ impl ChangeTracker {
 
     /// Returns the summary. `end` is the end of the range.
     pub(crate) fn summary(self, end: Timestamp) -> ChangeSummary {
-        let Self { tracks, warnings, owners, changes } = self;
+        let Self { tracks, warnings, owners, changes, .. } = self;
         let mut groups: HashMap<RootName, ChangeGroup> = HashMap::new();
-        let mut objects = 0;
-        for (resource, tracks) in &tracks {
-            for track in tracks.values().filter(|track| track.changes > 0) {
-                objects += 1;
-                let name = (&*track.namespace, &*track.name);
-                let root = owners.root(resource, name, track.state.owner.as_ref());
-                groups.entry(root.clone()).or_insert_with(|| ChangeGroup::new(&root)).add(track, end);
-            }
+        let mut changed: Vec<&Track> =
+            tracks.values().flat_map(HashMap::values).filter(|track| track.changes > 0).collect();
+        // The fields of a group are those of the objects that changed first.
+        changed.sort_unstable_by_key(|track| track.order);
+        let objects = changed.len() as u64;
+        for track in changed {
+            let name = (&*track.namespace, &*track.name);
+            let root = owners.root(&track.resource, name, track.state.owner.as_ref());
+            groups.entry(root.clone()).or_insert_with(|| ChangeGroup::new(&root)).add(track, end);
         }
         for (warning, count) in warnings.into_values().flatten() {
             let root = owners.root_of(&warning.uid).unwrap_or_else(|| RootName {
