@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use bytes::Bytes;
 use jiff::Timestamp;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use tokio::sync::watch;
 
 use super::kinds::Origin;
@@ -167,11 +167,6 @@ impl Source for MovablePast {
 
     fn schemas(&self) -> &Map<String, Value> {
         &self.schemas
-    }
-
-    fn server_version(&self) -> Value {
-        let recorded = self.document("/version");
-        recorded.and_then(|body| serde_json::from_slice(&body).ok()).unwrap_or_else(|| json!({}))
     }
 
     fn document(&self, path: &str) -> Option<Bytes> {

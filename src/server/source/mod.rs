@@ -8,7 +8,7 @@ mod stored_object;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use tokio::sync::watch;
 
 use super::clock::Clock;
@@ -78,8 +78,11 @@ pub(crate) trait Source: Send + Sync {
     /// part of their [`Kind`].
     fn schemas(&self) -> &Map<String, Value>;
 
-    /// Returns the document of `/version`.
-    fn server_version(&self) -> Value;
+    /// Returns the document of `/version`; unless a source has one of its own, that of [`Source::document`].
+    fn server_version(&self) -> Value {
+        let document = self.document("/version");
+        document.and_then(|body| serde_json::from_slice(&body).ok()).unwrap_or_else(|| json!({}))
+    }
 
     /// Returns the document to serve at a path of discovery or `OpenAPI`, in JSON. `None` if the server is to create it
     /// from the resources and schemas.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use tokio::sync::watch;
 
 use super::collection::{Collection, Page};
@@ -112,11 +112,6 @@ impl Source for MirrorSource {
 
     fn schemas(&self) -> &Map<String, Value> {
         &self.schemas
-    }
-
-    fn server_version(&self) -> Value {
-        let document = self.document("/version");
-        document.and_then(|body| serde_json::from_slice(&body).ok()).unwrap_or_else(|| json!({}))
     }
 
     fn document(&self, path: &str) -> Option<Bytes> {
