@@ -1,6 +1,7 @@
 //! `kdelta wait` on a real server: scenarios of what users complained about, each also with `kubectl wait`, and the table of
 //! both in `docs/wait.md`.
 
+mod inputs;
 mod outcomes;
 mod runs;
 mod scenarios;

@@ -201,3 +201,31 @@ async fn follow(
     let supervisor = PartSupervisor::new(watch, reporter, parts, sink, is_partial);
     WatchLoop::new(watch, reporter, supervisor).run().await
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use clap::Parser;
+
+    use super::*;
+    use crate::args::Cli;
+    use crate::output::Messages;
+    use crate::settings::{Environment, Settings, Task};
+
+    #[tokio::test]
+    #[should_panic(expected = "a bug in a handler")]
+    async fn panic_of_a_target_ends_the_wait() {
+        let cli = Cli::try_parse_from(["kdelta", "wait", "pods", "--for", "ready", "--any"]).expect("a wait");
+        let settings = Settings::read(&cli, &Environment::default()).expect("settings");
+        let Task::SetWait(wait) = settings.task else { panic!("not a wait for a set") };
+        let reporter = Reporter::new(Arc::new(Messages::stderr(false, false)), false);
+        let progress = WaitProgress::new(wait.rules(), vec!["pods".to_owned()], true);
+        let progress = Rc::new(RefCell::new(progress));
+        let mut loops: FuturesUnordered<Running<'_>> = FuturesUnordered::new();
+        loops.push(Box::pin(std::future::pending()));
+        loops.push(Box::pin(async { panic!("a bug in a handler") }));
+        let end = Instant::now() + wait.timeout;
+        let _ended = decide(&wait, &reporter, &progress, end, &mut loops).await;
+    }
+}
