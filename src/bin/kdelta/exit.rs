@@ -22,7 +22,7 @@ pub(crate) enum ExitCode {
     Empty = 3,
     /// Some of the requested parts failed, the rest completed.
     Partial = 4,
-    /// The time ran out before what was requested happened.
+    /// The time, or the range of a recording, ended before the requested event.
     TimedOut = 5,
     /// The requested state can't be reached any more, or a failure ends the wait for it.
     Failed = 6,
@@ -48,7 +48,7 @@ const MEANINGS: [(&[ExitCode], &str); 8] = [
     (&[ExitCode::Partial], "some of the requested parts failed, the rest completed"),
     (
         &[ExitCode::TimedOut],
-        "the time ran out first: `--count` was not reached within `--duration`, or `wait` did not see its conditions met within `--timeout`",
+        "the time, or the range of a recording, ended first: `--count` was not reached within `--duration`, or `wait` did not see its conditions met within `--timeout`",
     ),
     (&[ExitCode::Failed], "`wait` gave up: its conditions can't be met any more, or an object failed"),
     (

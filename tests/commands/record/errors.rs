@@ -41,6 +41,33 @@ fn incomplete_write_is_cut_and_reported() {
 }
 
 #[test]
+fn state_that_can_not_be_read_is_a_warning() {
+    let (env, demo, dir) = demo("0.001");
+    let done = record(&env, &demo, &dir, &["ns", "--until-synced"]).finish();
+    assert_eq!(done.code, 0, "{}", done.stderr);
+    // A part that is cut has a keyframe at its end.
+    let (from, to) = (dir.to_str().expect("UTF-8"), env.home().join("cut"));
+    let words = ["recording", "cut", from, "--to", to.to_str().expect("UTF-8")];
+    let cut = env.kdelta(&words).finish();
+    assert_eq!(cut.code, 0, "{}", cut.stderr);
+    let (_, path) = Recording::contexts(&to).expect("a directory").remove(0);
+    for file in fs::read_dir(path).expect("files").map(|file| file.expect("a file").path()) {
+        if file.extension().is_some_and(|ending| ending == "keyframe" || ending == "segment") {
+            let mut bytes = fs::read(&file).expect("a file");
+            let middle = bytes.len() / 2;
+            bytes[middle] ^= 1;
+            fs::write(&file, bytes).expect("written");
+        }
+    }
+    let done = record(&env, &demo, &to, &["ns", "--until-synced"]).finish();
+    assert_eq!(done.code, 0, "{}", done.stderr);
+    let warning = done.stderr.lines().find(|line| line.starts_with("Warning: "));
+    let warning = warning.unwrap_or_else(|| panic!("{}", done.stderr));
+    assert!(warning.starts_with("Warning: the recorded state can't be read: "), "{warning}");
+    assert!(warning.contains("damaged at byte") && !done.stderr.contains("kdelta::"), "{}", done.stderr);
+}
+
+#[test]
 fn other_selectors_are_refused() {
     let (env, demo, dir) = demo("0.001");
     let done = record(&env, &demo, &dir, &["pods", "-l", "app=web", "--until-synced"]).finish();
@@ -68,7 +95,10 @@ fn other_redaction_is_refused() {
 fn selections_without_a_state_are_usage_errors() {
     let env = TestEnv::new();
     for (flags, expected) in [
-        (&["--older-than", "1h"][..], "can't select objects by the time"),
+        (
+            &["--older-than", "1h"][..],
+            "record can't use filters that depend on the time, such as --older-than",
+        ),
         (&["--where", "old == null"], "a recording has all changes of its objects"),
         (&["--keep", "0"], "--keep must be more than 0"),
         (&["--max-size", "5 apples"], "--max-size must be a number of bytes"),

@@ -1,6 +1,7 @@
 //! Reading commands on recordings: moments, contexts, and types that were not recorded.
 
 mod completion;
+mod cut;
 mod large;
 mod serve;
 mod tools;

@@ -183,11 +183,11 @@ fn requests_that_can_not_be_served_are_errors() {
             "is outside of the recording of the context \"dev\"",
         ),
         ("serve --at rv:10 --since rv:10", 2, "--at and --since exclude each other"),
-        ("serve --speed 10", 2, "--speed needs --since"),
+        ("serve --speed 10", 2, "serve --speed needs --since, from which the recording is replayed"),
         ("serve --address 0.0.0.0", 2, "--address must be one address of this machine, not 0.0.0.0"),
         ("serve --address 192.0.2.1 --context dev", 1, "can't listen on 192.0.2.1:0"),
         ("serve --move-to rv:10", 2, "--move-to and --from exclude each other"),
-        ("get pods --speed 10", 2, "--speed needs --demo, or a range to replay"),
+        ("get pods --speed 10", 2, "--speed is for replays of a range"),
     ] {
         let error = recordings.run(line).failure(code);
         assert!(error.contains(expected), "{line}: {error}");
@@ -198,7 +198,10 @@ fn requests_that_can_not_be_served_are_errors() {
     for (line, expected) in [
         ("serve --follow pods --from rec", "--follow mirrors a cluster, and --from is for a recording"),
         ("serve pods --from rec", "RESOURCE needs --follow"),
-        ("serve --follow pods --older-than 1h --demo", "a mirror can't select objects by the time"),
+        (
+            "serve --follow pods --older-than 1h --demo",
+            "serve --follow can't use filters that depend on the time, such as --older-than",
+        ),
     ] {
         let words: Vec<&str> = line.split_whitespace().collect();
         let error = env.kdelta(&words).finish().failure(2);
@@ -207,7 +210,8 @@ fn requests_that_can_not_be_served_are_errors() {
     let existing = env.file("existing", "");
     let existing = existing.to_str().expect("UTF-8");
     let error = recordings.run(&format!("serve --write-kubeconfig {existing} --context dev")).failure(1);
-    assert!(error.contains("existing") && error.contains("exists"), "{error}");
+    let expected = "existing: the file exists: remove it, or select another one with --write-kubeconfig";
+    assert!(error.contains(expected), "{error}");
 }
 
 #[test]

@@ -121,8 +121,12 @@ fn speed_keeps_the_pauses() {
 #[test]
 fn ranges_need_a_recording_and_exclude_a_moment() {
     let incident = Incident::new();
-    let error = incident.run("watch pods --since -1h --at -5m").failure(2);
-    assert!(error.contains("--at selects one moment, and --since a range"), "{error}");
+    for command in ["watch pods", "history pod/db-0", "changes"] {
+        for flag in ["since", "until"] {
+            let error = incident.run(&format!("{command} --{flag} -1m --at -5m")).failure(2);
+            assert!(error.contains(&format!("--at selects one moment, and --{flag} a range")), "{error}");
+        }
+    }
     let env = TestEnv::new();
     for line in ["watch pods --demo --since -1h", "wait pods --for ready --demo --since -1h"] {
         let words: Vec<&str> = line.split_whitespace().collect();

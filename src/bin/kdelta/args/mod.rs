@@ -33,7 +33,7 @@ pub(crate) use index::{AggregateArgs, CountOrder, IndexArgs};
 pub(crate) use kubectl_options::KubectlOptionArgs;
 pub(crate) use lines::{ChangesArg, FlowArgs, LineArgs, MetricsArgs, OnSlowArg, UpdateArgs};
 pub(crate) use one_shot::{OneShotArgs, PlanArgs, PlanForm};
-pub(crate) use record::{RecordArgs, SecretsArg};
+pub(crate) use record::{RecordArgs, SecretsArg, WatchedObjectsArgs};
 pub(crate) use recording::{
     ChangesArgs, HistoryArgs, RangeArgs, RecordingArgs, RecordingToolArgs, ServeArgs, SpeedArg,
 };

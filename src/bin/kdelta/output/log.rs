@@ -48,11 +48,15 @@ struct Lines(Arc<Messages>);
 
 impl<S: Subscriber> Layer<S> for Lines {
     fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
-        if !self.0.is_json() {
+        let is_warning = *event.metadata().level() <= tracing::Level::WARN;
+        if !self.0.is_json() && !is_warning {
             return self.0.notice(&line(event, Timestamp::now()));
         }
         let mut parts = Parts::default();
         event.record(&mut parts);
+        if !self.0.is_json() {
+            return self.0.warning(&parts.warning());
+        }
         let target = ("target", event.metadata().target());
         let fields = parts.fields.iter().map(|(name, value)| (*name, value.as_str()));
         let fields: Vec<_> = [target].into_iter().chain(fields).collect();
@@ -75,6 +79,17 @@ fn level(event: &Event<'_>) -> Level {
 struct Parts {
     message: String,
     fields: Vec<(&'static str, String)>,
+}
+
+impl Parts {
+    /// Returns the text of a warning: the message, then the fields. The name of an error adds nothing to its text.
+    fn warning(&self) -> String {
+        let fields = self.fields.iter().map(|(name, value)| match *name {
+            "error" | "damage" => value.clone(),
+            name => format!("{name} {value}"),
+        });
+        [self.message.clone()].into_iter().chain(fields).collect::<Vec<_>>().join(": ")
+    }
 }
 
 impl Visit for Parts {
@@ -142,6 +157,13 @@ mod tests {
             assert!(shown.would_enable("kdelta::store", &Level::WARN));
             assert!(!shown.would_enable("h2", &Level::ERROR));
         }
+    }
+
+    #[test]
+    fn warning_has_neither_time_nor_source() {
+        let fields = vec![("error", "damaged at byte 7".to_owned()), ("journal", "rec/1.journal".to_owned())];
+        let parts = Parts { message: "a journal can't be read back".to_owned(), fields };
+        assert_eq!(parts.warning(), "a journal can't be read back: damaged at byte 7: journal rec/1.journal");
     }
 
     #[test]

@@ -73,11 +73,11 @@ impl Task {
             let range = Range::read(&args.range, &Zoned::now())?;
             return Ok(Self::SetWait(Box::new(wait.of_recording(range))));
         }
+        if let Some(flag) = self.range().and_then(Range::given).filter(|_| is_moment) {
+            return Err(UsageError::MomentAndRange(flag));
+        }
         match &mut self {
             Self::Watch(Watch { replay: Some(replay), .. }) => {
-                if let Some(flag) = replay.range.given().filter(|_| is_moment) {
-                    return Err(UsageError::MomentAndRange(flag));
-                }
                 **replay = replay.with_speed(cli.demo.speed)?;
                 return Ok(self);
             }

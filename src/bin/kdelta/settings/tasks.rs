@@ -173,7 +173,7 @@ impl Task {
                 Run::read(args, selection, files, namespace).map(|run| Self::Run(Box::new(run)))
             }
             Command::Record(args) => {
-                let selection = selection(&args.select, TargetForm::OwnWatch)?;
+                let selection = selection(&args.objects.select, TargetForm::OwnWatch)?;
                 Record::read(args, selection, environment).map(|record| Self::Record(Box::new(record)))
             }
             Command::Recording(args) => {
@@ -194,8 +194,9 @@ impl Task {
             Command::Version(args) => Version::read(args).map(Self::Version),
             Command::Explain(args) => Ok(Self::Explain(explain(args))),
             Command::Serve(args) if args.follow && args.move_to.is_none() => {
-                let selection = selection(&args.select, TargetForm::OwnWatch)?;
-                Mirror::read(args, selection, environment).map(|mirror| Self::Mirror(Box::new(mirror)))
+                let selection = selection(&args.objects.select, TargetForm::OwnWatch)?;
+                Mirror::read(&args.objects, selection, environment)
+                    .map(|mirror| Self::Mirror(Box::new(mirror)))
             }
             Command::Serve(args) => Ok(serve::moved(args)?.map_or(Self::Serve, Self::MoveServed)),
             Command::Demo(_) => Ok(Self::Demo),

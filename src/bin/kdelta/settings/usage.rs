@@ -222,8 +222,8 @@ pub(crate) enum UsageError {
     NoDirectory(&'static str),
     #[error("recording {0} needs --to with the directory of the new recordings")]
     NoTarget(&'static str),
-    #[error("--{flag} is no flag of recording {tool}")]
-    FlagOfOtherTool { flag: &'static str, tool: &'static str },
+    #[error("recording {tool} has no flag --{flag}, which is for {users}")]
+    FlagOfOtherTool { flag: &'static str, tool: &'static str, users: &'static str },
     #[error("recording takes the names of namespaces in -n, not patterns")]
     NamespacePatterns,
     #[error("--{0} needs --from")]
@@ -236,8 +236,8 @@ pub(crate) enum UsageError {
         "invalid --{flag} {text:?}: it takes a time such as 2026-11-24T03:12:00Z or 03:12, an age before the recording's end such as -10m, or a version such as rv:1234"
     )]
     Moment { flag: &'static str, text: String },
-    #[error("--{0} needs --since, and a command that replays a recording")]
-    NeedsSince(&'static str),
+    #[error("serve --speed needs --since, from which the recording is replayed")]
+    ServedSpeed,
     #[error("serve needs --from DIR, the recording to serve, or --follow TYPE, the objects to mirror")]
     ServeWithoutRecording,
     #[error("--follow mirrors a cluster, and --{0} is for a recording: omit one of them")]
@@ -246,7 +246,9 @@ pub(crate) enum UsageError {
     NeedsFollow(&'static str),
     #[error("--where can't use `old` here: a mirror has the current objects")]
     MirroredChanges,
-    #[error("a mirror can't select objects by the time, which does not change them")]
+    #[error(
+        "serve --follow can't use filters that depend on the time, such as --older-than: their result changes without a change of the object"
+    )]
     MirroredAges,
     #[error("--at and --since exclude each other: the moment stands still, or the recording is replayed")]
     MomentAndReplay,
@@ -274,9 +276,9 @@ pub(crate) enum UsageError {
     MomentAndRange(&'static str),
     #[error("wait --from reads a range, not a moment: use --since and --until in place of --at")]
     WaitAtMoment,
-    #[error("--speed needs --demo, or a range to replay: --since or --until")]
+    #[error("--speed is for replays of a range, which --since or --until selects, and for --demo")]
     SpeedOfAMoment,
-    #[error("--speed of a replay must be a number above 0, such as 10x, or max")]
+    #[error("--speed of a replay must be a number above 0 and at most 1000000, such as 10x, or max")]
     ReplaySpeed,
     #[error("--until is before --since")]
     EmptyRange,
@@ -288,7 +290,9 @@ pub(crate) enum UsageError {
     Size(String),
     #[error("--where can't use `old` here: a recording has all changes of its objects")]
     RecordedChanges,
-    #[error("a recording can't select objects by the time, which does not change them")]
+    #[error(
+        "record can't use filters that depend on the time, such as --older-than: their result changes without a change of the object"
+    )]
     RecordedAges,
     #[error("--redact: {0}")]
     RedactedPath(String),
@@ -350,7 +354,6 @@ impl UsageError {
                 | Self::NeedsFollow(_)
                 | Self::NeedsJson(_)
                 | Self::NeedsRecording(_)
-                | Self::NeedsSince(_)
                 | Self::NeedsWatch(_)
                 | Self::NoInitialState(_)
                 | Self::NothingToPrint
@@ -358,6 +361,7 @@ impl UsageError {
                 | Self::OutputWithRaw
                 | Self::RecordingElsewhere(_)
                 | Self::SelectorWithFiles(_)
+                | Self::ServedSpeed
                 | Self::SeveralContexts(_)
                 | Self::SeveralNamespacesWithFiles(_)
                 | Self::ShowLabelsFormat(_)

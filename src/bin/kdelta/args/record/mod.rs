@@ -1,11 +1,15 @@
 //! The arguments of `kdelta record`.
 
+mod watched_objects;
+
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
+use super::MetricsArgs;
 use super::help_template::HELP;
-use super::{ByArgs, MetricsArgs, SelectArgs};
+
+pub(crate) use watched_objects::{SecretsArg, WatchedObjectsArgs};
 
 /// Record the current objects, then every change, until interrupted
 ///
@@ -26,14 +30,7 @@ Examples:
 )]
 pub(crate) struct RecordArgs {
     #[command(flatten)]
-    pub(crate) select: SelectArgs,
-
-    #[command(flatten)]
-    pub(crate) index: ByArgs,
-
-    /// Do not fail if a name does not exist: wait for it
-    #[arg(long, help_heading = "Selection")]
-    pub(crate) ignore_not_found: bool,
+    pub(crate) objects: WatchedObjectsArgs,
 
     #[command(flatten)]
     pub(crate) recording: RecordFileArgs,
@@ -45,7 +42,7 @@ pub(crate) struct RecordArgs {
     pub(crate) end: RecordEndArgs,
 }
 
-/// The flags for the files of a recording, and for what they contain.
+/// The flags for the files of a recording.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Recording")]
 pub(crate) struct RecordFileArgs {
@@ -64,26 +61,6 @@ pub(crate) struct RecordFileArgs {
     /// Record no table cells: the past is then printed with NAME and AGE only
     #[arg(long)]
     pub(crate) no_rows: bool,
-
-    /// Replace the value of this field by a keyed hash, in all types, such as spec.template.spec.containers[*].env; may be
-    /// repeated
-    #[arg(long, value_name = "PATH", allow_hyphen_values = true)]
-    pub(crate) redact: Vec<String>,
-
-    /// The values of Secrets
-    #[arg(long, value_name = "FORM", value_enum, default_value_t = SecretsArg::Hash)]
-    pub(crate) secrets: SecretsArg,
-}
-
-/// The form in which the values of Secrets are recorded.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum SecretsArg {
-    /// As they are
-    Keep,
-    /// As keyed hashes: changes stay visible
-    Hash,
-    /// Not at all
-    Drop,
 }
 
 /// The conditions that end a recorder.

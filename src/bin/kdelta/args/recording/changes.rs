@@ -7,9 +7,9 @@ use crate::args::help_template::HELP;
 
 /// Summarize what changed in a range of a recording, grouped by owner, the most important first
 ///
-/// A group is an owner with everything below it, such as a deployment with its pods. First come groups with something that is
-/// unready at the end, then what vanished, what was unready for some time, restarts, changed specifications, what appeared,
-/// and warnings.
+/// A group is an owner with everything below it, such as a deployment with its pods. Groups with an object that is unready at the
+/// end come first, then those whose owner was deleted, those with an object that was unready for some time, with restarts, with
+/// changed specifications, with new objects, and with warnings only.
 #[derive(Debug, Args)]
 #[command(
     help_template = HELP,

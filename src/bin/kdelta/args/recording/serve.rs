@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 
+use crate::args::WatchedObjectsArgs;
 use crate::args::help_template::HELP;
-use crate::args::{ByArgs, SecretsArg, SelectArgs};
 
 /// Serve a recording, or a live mirror, as a read-only cluster, for kubectl, k9s and other tools
 ///
@@ -32,27 +32,13 @@ Examples:
 "
 )]
 pub(crate) struct ServeArgs {
-    /// Mirror the objects of a cluster that RESOURCE and the flags of Selection and Filter select, in place of a recording
+    /// Mirror the objects of a cluster that RESOURCE and the flags of Selection and Filter select, in place of a recording;
+    /// the flags of Redaction apply to them
     #[arg(long, help_heading = "Mirror")]
     pub(crate) follow: bool,
 
     #[command(flatten)]
-    pub(crate) select: SelectArgs,
-
-    #[command(flatten)]
-    pub(crate) index: ByArgs,
-
-    /// Do not fail if a name does not exist: wait for it
-    #[arg(long, help_heading = "Selection")]
-    pub(crate) ignore_not_found: bool,
-
-    /// With --follow: replace the value of this field by a keyed hash, in all types; may be repeated
-    #[arg(long, value_name = "PATH", allow_hyphen_values = true, help_heading = "Mirror")]
-    pub(crate) redact: Vec<String>,
-
-    /// With --follow: the values of Secrets [default: hash]
-    #[arg(long, value_name = "FORM", value_enum, help_heading = "Mirror")]
-    pub(crate) secrets: Option<SecretsArg>,
+    pub(crate) objects: WatchedObjectsArgs,
 
     /// Replay the recording from this moment on, which it takes as --at does
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, help_heading = "Moment")]

@@ -9,8 +9,8 @@ use crate::args::help_template::HELP;
 
 /// Inspect, verify, cut, merge, export and import recordings
 ///
-/// info prints the range, the gaps, and the counts and sizes of each type. verify reads every file and lists what is damaged;
-/// the exit code is 1 then. cut copies a part, as a recording that is complete in itself. merge joins recordings: those of a
+/// info prints the range, the gaps, and the counts and sizes of each type. verify reads every file and lists the damaged parts;
+/// the exit code is 1 if there are any. cut copies a part, as a recording that is complete in itself. merge joins recordings: those of a
 /// context one after the other, different contexts side by side. export prints JSON lines, as `kdelta watch -o json` does,
 /// and import makes recordings of them. --context selects among the contexts of a directory.
 #[derive(Debug, Args)]

@@ -4,12 +4,12 @@ mod kubeconfig_file;
 mod mirror;
 mod served_moment;
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 use kdelta::recording::{NetworkOptions, NetworkServer};
 use tokio::sync::Notify;
 
@@ -100,7 +100,13 @@ fn written(
 ) -> anyhow::Result<KubeconfigFile> {
     let text = kubeconfig_file::text(contexts, current);
     if let Some(path) = &serve.kubeconfig {
-        return KubeconfigFile::create(path, &text).with_context(|| path.display().to_string());
+        return KubeconfigFile::create(path, &text).map_err(|error| match error.kind() {
+            io::ErrorKind::AlreadyExists => anyhow!(
+                "{}: the file exists: remove it, or select another one with --write-kubeconfig",
+                path.display()
+            ),
+            _ => anyhow::Error::new(error).context(path.display().to_string()),
+        });
     }
     let dir = connection.cache_dir.as_ref().context(
         "there is no cache directory for the kubeconfig, as there is no home directory: select a file with --write-kubeconfig",

@@ -11,3 +11,4 @@ pub(crate) use history::{HISTORY_FORMATS, History};
 pub(crate) use moment::RequestedMoment;
 pub(crate) use range::Range;
 pub(crate) use replay::Replay;
+pub(in crate::settings) use replay::replay_speed;

@@ -26,13 +26,16 @@ impl Replay {
 
     /// Sets the speed; without the flag the fastest.
     pub(in crate::settings) fn with_speed(self, speed: Option<SpeedArg>) -> Result<Self, UsageError> {
-        match speed {
-            None | Some(SpeedArg::Max) => Ok(Self { speed: None, ..self }),
-            Some(SpeedArg::Times(speed)) if speed > 0.0 && speed <= MAX_SPEED => {
-                Ok(Self { speed: Some(speed), ..self })
-            }
-            Some(SpeedArg::Times(_)) => Err(UsageError::ReplaySpeed),
-        }
+        Ok(Self { speed: replay_speed(speed.unwrap_or(SpeedArg::Max))?, ..self })
+    }
+}
+
+/// Returns the speed relative to the recording; `None` for the fastest.
+pub(in crate::settings) fn replay_speed(speed: SpeedArg) -> Result<Option<f64>, UsageError> {
+    match speed {
+        SpeedArg::Max => Ok(None),
+        SpeedArg::Times(speed) if speed > 0.0 && speed <= MAX_SPEED => Ok(Some(speed)),
+        SpeedArg::Times(_) => Err(UsageError::ReplaySpeed),
     }
 }
 

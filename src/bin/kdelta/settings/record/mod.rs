@@ -18,7 +18,7 @@ use super::selection::Selection;
 use super::targets::{Target, Types};
 use super::until::Until;
 use super::usage::UsageError;
-use crate::args::{RecordArgs, SecretsArg};
+use crate::args::{RecordArgs, SecretsArg, WatchedObjectsArgs};
 
 /// `kdelta record`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,12 +51,12 @@ pub(crate) struct Redacted {
 
 impl Redacted {
     pub(super) fn read(
-        secrets: SecretsArg,
+        secrets: Option<SecretsArg>,
         paths: &[String],
         environment: &Environment,
     ) -> Result<Self, UsageError> {
         Ok(Self {
-            secrets: match secrets {
+            secrets: match secrets.unwrap_or(SecretsArg::Hash) {
                 SecretsArg::Keep => SecretValues::Keep,
                 SecretsArg::Hash => SecretValues::Hash,
                 SecretsArg::Drop => SecretValues::Drop,
@@ -73,18 +73,18 @@ impl Record {
         selection: Selection,
         environment: &Environment,
     ) -> Result<Self, UsageError> {
-        let (recording, end) = (&args.recording, &args.end);
+        let RecordArgs { objects, recording, end, .. } = args;
         let duration = end.duration.as_deref().map(duration::parse_seconds).transpose()?;
         if !selection.filter.of_changes().is_empty() {
             return Err(UsageError::RecordedChanges);
         }
-        let by: Vec<By> = args.index.by.iter().map(|text| By::parse(text)).collect::<Result<_, _>>()?;
-        let redacted = Redacted::read(recording.secrets, &recording.redact, environment)?;
+        let by: Vec<By> = objects.index.by.iter().map(|text| By::parse(text)).collect::<Result<_, _>>()?;
+        let redacted = Redacted::read(objects.secrets, &objects.redact, environment)?;
         Ok(Self {
-            selectors: selectors(args, &selection),
+            selectors: selectors(objects, &selection),
             selection: with_events(selection).with_conditions(&by),
             by,
-            ignore_not_found: args.ignore_not_found,
+            ignore_not_found: objects.ignore_not_found,
             until: Until { count: None, duration, synced: end.until_synced },
             to: recording.to.clone(),
             keep: recording.keep.as_deref().map(kept_time).transpose()?,
@@ -111,7 +111,7 @@ pub(super) fn with_events(mut selection: Selection) -> Selection {
 
 /// Returns the selectors of objects in a collection, with the patterns of names, and the flags of redaction that are not
 /// the default.
-fn selectors(args: &RecordArgs, selection: &Selection) -> BTreeMap<String, Vec<String>> {
+fn selectors(args: &WatchedObjectsArgs, selection: &Selection) -> BTreeMap<String, Vec<String>> {
     let mut all: BTreeMap<String, Vec<String>> = coverage::selectors(&args.select, &args.index.by)
         .into_iter()
         .map(|(name, values)| (name.to_owned(), values))
@@ -122,14 +122,14 @@ fn selectors(args: &RecordArgs, selection: &Selection) -> BTreeMap<String, Vec<S
         patterns.sort();
         all.insert("names".to_owned(), patterns);
     }
-    let secrets = match args.recording.secrets {
-        SecretsArg::Hash => None,
-        SecretsArg::Keep => Some("keep"),
-        SecretsArg::Drop => Some("drop"),
+    let secrets = match args.secrets {
+        None | Some(SecretsArg::Hash) => None,
+        Some(SecretsArg::Keep) => Some("keep"),
+        Some(SecretsArg::Drop) => Some("drop"),
     };
     all.extend(secrets.map(|secrets| ("secrets".to_owned(), vec![secrets.to_owned()])));
-    if !args.recording.redact.is_empty() {
-        let mut redacted = args.recording.redact.clone();
+    if !args.redact.is_empty() {
+        let mut redacted = args.redact.clone();
         redacted.sort();
         redacted.dedup();
         all.insert("redact".to_owned(), redacted);

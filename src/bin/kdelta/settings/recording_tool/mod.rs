@@ -10,7 +10,7 @@ use super::past::RequestedMoment;
 use super::print::Format;
 use super::record::Redacted;
 use super::{Namespaces, Pattern, UsageError};
-use crate::args::{RecordingToolArgs, SecretsArg};
+use crate::args::RecordingToolArgs;
 
 /// The tools, which are the words after `kdelta recording`.
 pub(crate) const RECORDING_TOOLS: [&str; 6] = ["cut", "export", "import", "info", "merge", "verify"];
@@ -72,11 +72,7 @@ impl RecordingTool {
             "verify" => Self::Verify { dir, format: format()? },
             "cut" => Self::Cut {
                 part: RecordingPart::read(args, dir, more, namespace, now)?,
-                redacted: Redacted::read(
-                    args.secrets.unwrap_or(SecretsArg::Hash),
-                    &args.redact,
-                    environment,
-                )?,
+                redacted: Redacted::read(args.secrets, &args.redact, environment)?,
                 to: to()?,
             },
             "export" => Self::Export { part: RecordingPart::read(args, dir, more, namespace, now)? },
@@ -99,19 +95,29 @@ fn read_format(text: Option<&str>) -> Result<Format, UsageError> {
     }
 }
 
+/// The flags that only some tools have, with these tools.
+const FLAGS: [(&str, &[&str], &str); 6] = [
+    ("to", &["cut", "merge", "import"], "cut, merge and import"),
+    ("since", &["cut", "export"], "cut and export"),
+    ("until", &["cut", "export"], "cut and export"),
+    ("redact", &["cut"], "cut"),
+    ("secrets", &["cut"], "cut"),
+    ("output", &["info", "verify"], "info and verify"),
+];
+
 /// Rejects flags of other tools.
 fn check_flags(args: &RecordingToolArgs, tool: &'static str) -> Result<(), UsageError> {
-    let is_part = matches!(tool, "cut" | "export");
-    let flags = [
-        ("to", args.to.is_some(), matches!(tool, "cut" | "merge" | "import")),
-        ("since", args.since.is_some(), is_part),
-        ("until", args.until.is_some(), is_part),
-        ("redact", !args.redact.is_empty(), tool == "cut"),
-        ("secrets", args.secrets.is_some(), tool == "cut"),
-        ("output", args.output.is_some(), matches!(tool, "info" | "verify")),
+    let given = [
+        args.to.is_some(),
+        args.since.is_some(),
+        args.until.is_some(),
+        !args.redact.is_empty(),
+        args.secrets.is_some(),
+        args.output.is_some(),
     ];
-    match flags.into_iter().find(|(_, given, is_used)| *given && !is_used) {
-        Some((flag, ..)) => Err(UsageError::FlagOfOtherTool { flag, tool }),
+    let mut given = FLAGS.into_iter().zip(given).filter(|(_, given)| *given).map(|(flag, _)| flag);
+    match given.find(|(_, tools, _)| !tools.contains(&tool)) {
+        Some((flag, _, users)) => Err(UsageError::FlagOfOtherTool { flag, tool, users }),
         None => Ok(()),
     }
 }
@@ -187,6 +193,7 @@ mod tests {
 
     #[test]
     fn incomplete_and_foreign_arguments_are_refused() {
+        let other = |flag, tool, users| UsageError::FlagOfOtherTool { flag, tool, users };
         for (line, error) in [
             ("", UsageError::NoRecordingTool),
             ("show d", UsageError::UnknownRecordingTool("show".to_owned())),
@@ -195,10 +202,10 @@ mod tests {
             ("import - x --to n", UsageError::UnexpectedArguments("x".to_owned())),
             ("cut d", UsageError::NoTarget("cut")),
             ("merge a b", UsageError::NoTarget("merge")),
-            ("info d --to n", UsageError::FlagOfOtherTool { flag: "to", tool: "info" }),
-            ("merge d --since -1m --to n", UsageError::FlagOfOtherTool { flag: "since", tool: "merge" }),
-            ("export d -o json", UsageError::FlagOfOtherTool { flag: "output", tool: "export" }),
-            ("merge d --redact x --to n", UsageError::FlagOfOtherTool { flag: "redact", tool: "merge" }),
+            ("info d --to n", other("to", "info", "cut, merge and import")),
+            ("merge d --since -1m --to n", other("since", "merge", "cut and export")),
+            ("export d -o json", other("output", "export", "info and verify")),
+            ("merge d --redact x --to n", other("redact", "merge", "cut")),
             ("export d -n team-*", UsageError::NamespacePatterns),
             (
                 "info d -o name",

@@ -1,6 +1,6 @@
 //! The settings of `kdelta serve --follow`.
 
-use crate::args::{SecretsArg, ServeArgs};
+use crate::args::{ServeArgs, WatchedObjectsArgs};
 use crate::settings::UsageError;
 use crate::settings::by::By;
 use crate::settings::environment::Environment;
@@ -20,7 +20,7 @@ pub(crate) struct Mirror {
 
 impl Mirror {
     pub(in crate::settings) fn read(
-        args: &ServeArgs,
+        args: &WatchedObjectsArgs,
         selection: Selection,
         environment: &Environment,
     ) -> Result<Self, UsageError> {
@@ -28,19 +28,18 @@ impl Mirror {
             return Err(UsageError::MirroredChanges);
         }
         let by: Vec<By> = args.index.by.iter().map(|text| By::parse(text)).collect::<Result<_, _>>()?;
-        let secrets = args.secrets.unwrap_or(SecretsArg::Hash);
         Ok(Self {
             selection: with_events(selection).with_conditions(&by),
             by,
             ignore_not_found: args.ignore_not_found,
-            redacted: Redacted::read(secrets, &args.redact, environment)?,
+            redacted: Redacted::read(args.secrets, &args.redact, environment)?,
         })
     }
 }
 
 /// Rejects a selection of objects without a mirror.
 pub(super) fn check_unused(args: &ServeArgs) -> Result<(), UsageError> {
-    let ServeArgs { select, index, .. } = args;
+    let WatchedObjectsArgs { select, index, redact, secrets, .. } = &args.objects;
     let given = [
         (!select.resources.is_empty(), "RESOURCE"),
         (select.all_kinds, "--all-kinds"),
@@ -49,8 +48,8 @@ pub(super) fn check_unused(args: &ServeArgs) -> Result<(), UsageError> {
         (select.field_selector.is_some(), "--field-selector"),
         (select.filter.is_given(), "a filter"),
         (!index.by.is_empty(), "--by"),
-        (!args.redact.is_empty(), "--redact"),
-        (args.secrets.is_some(), "--secrets"),
+        (!redact.is_empty(), "--redact"),
+        (secrets.is_some(), "--secrets"),
     ];
     match first_given(given).filter(|_| !args.follow) {
         Some(flag) => Err(UsageError::NeedsFollow(flag)),

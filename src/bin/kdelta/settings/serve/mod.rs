@@ -9,7 +9,7 @@ use jiff::Zoned;
 use kdelta::recording::ReplaySpeed;
 
 use super::UsageError;
-use super::past::RequestedMoment;
+use super::past::{RequestedMoment, replay_speed};
 use super::usage::first_given;
 use crate::args::{Cli, Command, ServeArgs, SpeedArg};
 
@@ -60,14 +60,10 @@ fn replay(
 ) -> Result<Option<(RequestedMoment, ReplaySpeed)>, UsageError> {
     let Some(since) = &args.since else {
         // The demo, which can be mirrored, has a speed too.
-        return if speed.is_some() && !args.follow { Err(UsageError::NeedsSince("speed")) } else { Ok(None) };
+        return if speed.is_some() && !args.follow { Err(UsageError::ServedSpeed) } else { Ok(None) };
     };
-    let speed = match speed {
-        None => ReplaySpeed::Times(1.0),
-        Some(SpeedArg::Max) => ReplaySpeed::Max,
-        Some(SpeedArg::Times(factor)) if factor > 0.0 && factor.is_finite() => ReplaySpeed::Times(factor),
-        Some(SpeedArg::Times(_)) => return Err(UsageError::ReplaySpeed),
-    };
+    let speed = replay_speed(speed.unwrap_or(SpeedArg::Times(1.0)))?;
+    let speed = speed.map_or(ReplaySpeed::Max, ReplaySpeed::Times);
     Ok(Some((RequestedMoment::parse("since", since, now)?, speed)))
 }
 
@@ -128,7 +124,7 @@ mod tests {
         for (line, error) in [
             ("serve", UsageError::ServeWithoutRecording),
             ("serve --from d --at rv:1 --since rv:1", UsageError::MomentAndReplay),
-            ("serve --from d --speed 2", UsageError::NeedsSince("speed")),
+            ("serve --from d --speed 2", UsageError::ServedSpeed),
             ("serve --from d --since rv:1 --speed 0", UsageError::ReplaySpeed),
             ("serve --from d --since rv:1 --speed inf", UsageError::ReplaySpeed),
             ("serve --from d --address 0.0.0.0", UsageError::ServeAddress([0, 0, 0, 0].into())),
