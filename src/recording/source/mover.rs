@@ -19,7 +19,8 @@ pub(super) struct Mover {
     dir: PathBuf,
     speed: Option<ReplaySpeed>,
     source: Arc<MovablePast>,
-    /// The task of the replay, at most one. A std mutex, held for an exchange. Dropping the set aborts the task.
+    /// The task of the replay, at most one. Dropping the set aborts the task. A std mutex, held while the moment and the
+    /// task are exchanged, so that of concurrent moves the last one determines both.
     replay: Mutex<JoinSet<()>>,
 }
 
@@ -46,7 +47,7 @@ impl Mover {
         let past = opened(dir, moment, speed)?;
         let source = Arc::new(MovablePast::new(past));
         let mover = Self { dir: dir.to_owned(), speed, source, replay: Mutex::default() };
-        mover.replay_from(mover.source.current());
+        mover.replay(|source| source.current());
         Ok(mover)
     }
 
@@ -58,7 +59,7 @@ impl Mover {
     /// expired.
     pub(super) fn move_to(&self, moment: Moment) -> Result<(), RecordingError> {
         let past = opened(&self.dir, moment, self.speed)?;
-        self.replay_from(self.source.move_to(past));
+        self.replay(|source| source.move_to(past));
         Ok(())
     }
 
@@ -72,11 +73,12 @@ impl Mover {
         }
     }
 
-    /// Starts the replay from a moment, in place of the running one.
-    fn replay_from(&self, past: Arc<Past>) {
+    /// Selects a moment and starts the replay from it, in place of the running one.
+    fn replay(&self, select: impl FnOnce(&MovablePast) -> Arc<Past>) {
+        let mut tasks = self.replay.lock().unwrap_or_else(PoisonError::into_inner);
+        let past = select(&self.source);
         let Some(speed) = self.speed else { return };
         let (source, dir) = (Arc::clone(&self.source), self.dir.clone());
-        let mut tasks = self.replay.lock().unwrap_or_else(PoisonError::into_inner);
         *tasks = JoinSet::new();
         tasks.spawn(async move { replay(source, past, &dir, speed).await });
     }

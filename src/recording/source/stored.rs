@@ -92,7 +92,7 @@ fn stored_object(kind: &Kind, head: &str, object: &Object) -> StoredObject {
 struct RowWriter {
     /// `columnDefinitions`.
     definitions: Arc<str>,
-    /// Whether each column has whole numbers.
+    /// Whether each column has whole numbers, which servers also send in some columns of the type `string`.
     integers: Vec<bool>,
 }
 
@@ -100,9 +100,14 @@ impl RowWriter {
     /// Creates a writer. A recording has the names of columns, not their types and descriptions: those are of the
     /// computed column of that name.
     fn new(kind: &Kind, columns: &[Column]) -> Self {
-        let computed = Columns::of(kind).definitions();
+        let computed_columns = Columns::of(kind);
+        let (computed, empty) = (computed_columns.definitions(), computed_columns.empty_cells());
         let definitions: Vec<Value> = columns.iter().map(|column| definition(column, &computed)).collect();
-        let integers = definitions.iter().map(|definition| definition["type"] == "integer").collect();
+        let named = computed.as_array().into_iter().flatten().map(|column| &column["name"]);
+        let numbers: Vec<&Value> =
+            named.zip(&empty).filter(|(_, cell)| cell.is_i64()).map(|(name, _)| name).collect();
+        let is_integer = |column: &Value| column["type"] == "integer" || numbers.contains(&&column["name"]);
+        let integers = definitions.iter().map(is_integer).collect();
         Self { definitions: Value::from(definitions).to_string().into(), integers }
     }
 

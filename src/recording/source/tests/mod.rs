@@ -442,3 +442,19 @@ async fn rows_with_identities_need_no_bodies() {
         json!({"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": metadata});
     assert_eq!(table["rows"], json!([{"cells": ["web", "Running", "71s", "z1"], "object": object}]));
 }
+
+#[tokio::test]
+async fn numbers_in_cells_stay_numbers() {
+    let config_maps = resource("", "v1", "configmaps", "ConfigMap");
+    let columns = [("Name", "name"), ("Data", ""), ("Age", "")];
+    let columns =
+        columns.map(|(name, format)| Column { name: name.into(), format: format.into(), priority: 0 });
+    let map =
+        json!({"metadata": {"name": "7", "namespace": "a", "resourceVersion": "4"}, "data": {"a": "b"}});
+    let row = Row::new(columns.into(), ["7", "1", "<unknown>"]);
+    let recorded = Recorded::new().change(&config_maps, &map, Some(row), 6).synced(&config_maps, 4, 7);
+    let (server, _dir) = recorded.serve(Moment::End);
+    let table = request(&server, "GET", "/api/v1/configmaps", TABLE).await.json();
+    assert_eq!(table["rows"][0]["cells"], json!(["7", 1, "<unknown>"]));
+    assert_eq!(table["columnDefinitions"][1]["type"], "string", "as on a server");
+}

@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"regexp"
+	"slices"
 	"sort"
 	"strings"
 	"time"
@@ -49,7 +50,8 @@ var browsing = []struct {
 	{"objects", (*browser).create},
 	{"tables", (*browser).readTables},
 	{"yaml", (*browser).readWhole},
-	{"events", (*browser).describe},
+	{"an event", (*browser).createEvent},
+	{"events", (*browser).readEvents},
 	{"following", (*browser).follow},
 	{"patches", (*browser).patch},
 	{"scale", (*browser).scale},
@@ -63,6 +65,8 @@ func Run(ctx context.Context, args []string) error {
 	flags := pflag.NewFlagSet("browse", pflag.ContinueOnError)
 	kubeconfig := flags.String("kubeconfig", "", "kubeconfig file")
 	namespace := flags.StringP("namespace", "n", "browse", "namespace to make and to work in")
+	before := flags.String("before", "", "the step before which to end; default: after the last one")
+	only := flags.StringSlice("only", nil, "the steps; default: all")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -73,6 +77,12 @@ func Run(ctx context.Context, args []string) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()
 	for _, step := range browsing {
+		if *before != "" && step.name == *before {
+			return nil
+		}
+		if len(*only) > 0 && !slices.Contains(*only, step.name) {
+			continue
+		}
 		fmt.Fprintf(b.out, "== %s\n", step.name)
 		if err := step.do(b, ctx); err != nil {
 			return fmt.Errorf("%s: %w", step.name, err)

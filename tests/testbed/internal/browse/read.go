@@ -148,8 +148,8 @@ func plain(object *unstructured.Unstructured) map[string]any {
 	return plain
 }
 
-// describe reads the events of an object from both event groups.
-func (b *browser) describe(ctx context.Context) error {
+// createEvent creates an event of an object.
+func (b *browser) createEvent(ctx context.Context) error {
 	deployment, err := b.typed.AppsV1().Deployments(b.namespace).Get(ctx, "web", metav1.GetOptions{})
 	if err != nil {
 		return err
@@ -164,6 +164,15 @@ func (b *browser) describe(ctx context.Context) error {
 		Source: corev1.EventSource{Component: "browse"}, ReportingController: "browse",
 	}, metav1.CreateOptions{})
 	b.report("create event", err)
+	return nil
+}
+
+// readEvents reads the events of an object from both event groups.
+func (b *browser) readEvents(ctx context.Context) error {
+	deployment, err := b.typed.AppsV1().Deployments(b.namespace).Get(ctx, "web", metav1.GetOptions{})
+	if err != nil {
+		return err
+	}
 	for _, by := range []struct{ group, field string }{{"", "involvedObject"}, {"events.k8s.io", "regarding"}} {
 		events := schema.GroupVersionResource{Group: by.group, Version: "v1", Resource: "events"}
 		selector := fmt.Sprintf("%[1]s.name=web,%[1]s.namespace=%[2]s,%[1]s.uid=%[3]s,reason=Told", by.field, b.namespace, deployment.UID)
