@@ -37,8 +37,8 @@ impl Interrupt {
     }
 }
 
-/// A listener for SIGINT and SIGTERM, and SIGHUP if requested. It runs as a task so that signals take effect while the command is blocked on a
-/// write to stdout; dropping the listener aborts the task.
+/// A listener for SIGINT and SIGTERM, and SIGHUP if requested. It runs as a task so that signals take effect while the
+/// command is blocked on a write to stdout; dropping the listener aborts the task.
 pub(crate) struct Interrupts {
     /// A watch channel, because the first signal is state and not an event: a late caller still sees it.
     first: watch::Receiver<Option<Interrupt>>,
@@ -51,7 +51,7 @@ impl Interrupts {
     /// # Errors
     /// The system refuses the signal handlers.
     pub(crate) fn listen() -> io::Result<Self> {
-        Self::of(Signals::listen()?)
+        Signals::listen().map(Self::of)
     }
 
     /// Starts listening for SIGHUP too.
@@ -59,10 +59,10 @@ impl Interrupts {
     /// # Errors
     /// The system refuses the signal handlers.
     pub(crate) fn listen_with_hang_up() -> io::Result<Self> {
-        Self::of(Signals::listen_with_hang_up()?)
+        Signals::listen_with_hang_up().map(Self::of)
     }
 
-    fn of(mut signals: Signals) -> io::Result<Self> {
+    fn of(mut signals: Signals) -> Self {
         let (sender, first) = watch::channel(None);
         let task = tokio::spawn(async move {
             let interrupt = signals.next().await;
@@ -74,7 +74,7 @@ impl Interrupts {
             }
             std::process::exit(second.unwrap_or(interrupt).code());
         });
-        Ok(Self { first, task })
+        Self { first, task }
     }
 
     /// Waits for the first signal, forever if none arrives.

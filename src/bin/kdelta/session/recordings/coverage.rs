@@ -49,21 +49,17 @@ impl Coverage {
         flag: &str,
         requested: RequestedMoment,
     ) -> anyhow::Result<Moment> {
-        match (requested, self.time(flag, requested)?) {
-            (RequestedMoment::End, _) => Ok(Moment::End),
-            (_, Some(time)) => Ok(Moment::Time(time)),
-            (RequestedMoment::Version(version), None) => {
-                let moment = Moment::Version(version);
-                match recording.state(moment) {
-                    Err(RecordingError::BeforeBeginning { .. }) => Err(self.outside(flag, requested)),
-                    Err(error) => Err(error.into()),
-                    Ok(_) if version > recording.state(Moment::End)?.version() => {
-                        Err(self.outside(flag, requested))
-                    }
-                    Ok(_) => Ok(moment),
-                }
-            }
-            (_, None) => Ok(Moment::End),
+        let version = match (requested, self.time(flag, requested)?) {
+            (RequestedMoment::Version(version), _) => version,
+            (RequestedMoment::End, _) | (_, None) => return Ok(Moment::End),
+            (_, Some(time)) => return Ok(Moment::Time(time)),
+        };
+        let moment = Moment::Version(version);
+        match recording.state(moment) {
+            Err(RecordingError::BeforeBeginning { .. }) => Err(self.outside(flag, requested)),
+            Err(error) => Err(error.into()),
+            Ok(_) if version > recording.state(Moment::End)?.version() => Err(self.outside(flag, requested)),
+            Ok(_) => Ok(moment),
         }
     }
 

@@ -34,10 +34,10 @@ impl Session {
         for (context, path) in selected {
             let index = self.clusters.len();
             let recording = opened(&path, requested.at, settings.task.range());
-            let served = recording.and_then(|(recording, moment)| {
+            let started = recording.and_then(|(recording, moment)| {
                 serve(index, &context, recording, moment, &connection, has_several, handlers)
             });
-            match served {
+            match started {
                 Ok((cluster, server)) => {
                     self.moment = self.moment.max(server.time());
                     self.clusters.push(Arc::new(cluster));
@@ -226,10 +226,10 @@ fn recorded(dir: &Path) -> Result<Vec<(String, PathBuf)>, RecordingError> {
         let recording = Recording::open(dir)?;
         return Ok(vec![(recording.context().to_owned(), dir.to_owned())]);
     }
-    Ok(with_distinct_names(contexts))
+    Ok(with_distinct_names(&contexts))
 }
 
-fn with_distinct_names(contexts: Vec<(String, PathBuf)>) -> Vec<(String, PathBuf)> {
+fn with_distinct_names(contexts: &[(String, PathBuf)]) -> Vec<(String, PathBuf)> {
     let name = |(context, path): &(String, PathBuf)| {
         let is_only = contexts.iter().filter(|(other, _)| other == context).count() == 1;
         let directory = path.file_name().unwrap_or_default().to_string_lossy();
@@ -246,8 +246,7 @@ mod tests {
     fn recordings_of_the_same_context_are_named_after_their_directories() {
         let all = [("dev", "rec/dev"), ("prod", "rec/monday"), ("prod", "rec/prod")];
         let all = all.map(|(context, path)| (context.to_owned(), PathBuf::from(path)));
-        let names: Vec<String> =
-            with_distinct_names(all.to_vec()).into_iter().map(|(name, _)| name).collect();
+        let names: Vec<String> = with_distinct_names(&all).into_iter().map(|(name, _)| name).collect();
         assert_eq!(names, ["dev", "prod@monday", "prod@prod"]);
     }
 }
