@@ -26,17 +26,32 @@ pub(crate) struct Server {
     access: Access,
     bodies: BodyBudget,
     handler: Option<Handler>,
+    /// Whether large responses are compressed for clients that accept it.
+    compresses: bool,
 }
 
 impl Server {
     /// Creates a read-only server.
     pub(crate) fn new(source: Arc<dyn Source>, address: String) -> Self {
-        Self { source, address, access: Access::default(), bodies: BodyBudget::default(), handler: None }
+        Self {
+            source,
+            address,
+            access: Access::default(),
+            bodies: BodyBudget::default(),
+            handler: None,
+            compresses: true,
+        }
     }
 
     /// Adds a handler for writes and other requests that the source does not serve.
     pub(crate) fn with_handler(self, handler: Handler) -> Self {
         Self { handler: Some(handler), ..self }
+    }
+
+    /// Sends all responses uncompressed: a client in the same process would only decompress them again.
+    #[cfg(feature = "serve")]
+    pub(crate) fn without_compression(self) -> Self {
+        Self { compresses: false, ..self }
     }
 
     /// Accepts only requests that meet these conditions.
@@ -52,7 +67,8 @@ impl Server {
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
         match ApiRequest::read(request, &self.access, &self.bodies, self.source.clock()).await {
-            Ok(request) => {
+            Ok(mut request) => {
+                request.gzip &= self.compresses;
                 let handled = self.handler.as_ref().and_then(|handler| handler(&request));
                 let response = handled.unwrap_or_else(|| route(&self.source, &self.address, &request));
                 if request.gzip { gzip::compress_if_large(response).await } else { response }

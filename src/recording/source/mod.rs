@@ -62,7 +62,8 @@ impl RecordedServer {
         let past = Past::open(recording, moment)?;
         let time = past.time();
         let (opener, listener) = in_memory::listen();
-        let server = Arc::new(Server::new(Arc::new(MovablePast::new(past)), LOCALHOST.to_owned()));
+        let server = Server::new(Arc::new(MovablePast::new(past)), LOCALHOST.to_owned());
+        let server = Arc::new(server.without_compression());
         let mut tasks = JoinSet::new();
         tasks.spawn(connections::serve(server, listener));
         Ok(Self { opener, time, _tasks: tasks })
