@@ -4,6 +4,7 @@ mod float;
 mod go_quote;
 mod go_syntax;
 mod go_text;
+mod indent;
 mod write;
 
 pub use float::{format_go_float, format_json_float, format_yaml_float};

@@ -73,7 +73,7 @@ impl JsonValue<'_> {
     }
 }
 
-fn new_line(depth: usize, out: &mut Vec<u8>) {
+pub(super) fn new_line(depth: usize, out: &mut Vec<u8>) {
     const BLANKS: &[u8] = &[b' '; 64];
     out.push(b'\n');
     let mut blanks = depth * 4;
@@ -85,7 +85,7 @@ fn new_line(depth: usize, out: &mut Vec<u8>) {
 }
 
 /// The bytes that may need an escape. Beyond ASCII, only the first byte of U+2028 and U+2029.
-const MAY_BE_ESCAPED: [bool; 256] = {
+pub(super) const MAY_BE_ESCAPED: [bool; 256] = {
     let mut bytes = [false; 256];
     let mut at = 0;
     while at <= 0x1f {
@@ -103,7 +103,7 @@ const MAY_BE_ESCAPED: [bool; 256] = {
 };
 
 /// Writes a string as Go's encoder does: characters that are special in HTML or JavaScript are escaped too.
-fn string(text: &str, out: &mut Vec<u8>) {
+pub(super) fn string(text: &str, out: &mut Vec<u8>) {
     let bytes = text.as_bytes();
     // The end of the text written so far.
     let mut start = 0;

@@ -12,7 +12,7 @@ use crate::view::escape_json;
 /// `out` failed.
 pub(crate) fn document(object: &Object, for_terminal: bool, out: &mut impl Write) -> io::Result<()> {
     let mut text = Vec::new();
-    JsonValue::parse(&object.json_or_names()).write_indented(0, &mut text);
+    JsonValue::write_text_indented(&object.json_or_names(), 0, &mut text);
     text.push(b'\n');
     write(&text, for_terminal, out)?;
     out.flush()
@@ -58,7 +58,7 @@ impl JsonList {
             b"{\n    \"apiVersion\": \"v1\",\n    \"items\": [\n        "
         });
         self.any = true;
-        JsonValue::parse(&object.json_or_names()).write_indented(2, &mut self.text);
+        JsonValue::write_text_indented(&object.json_or_names(), 2, &mut self.text);
         write(&self.text, self.for_terminal, out)
     }
 
