@@ -41,7 +41,19 @@ impl<'a> Cursor<'a> {
         self.bytes.len()
     }
 
+    #[inline]
     pub(in crate::recording) fn take_number(&mut self) -> Option<u64> {
+        // Most numbers have one byte.
+        match self.bytes {
+            [byte, rest @ ..] if *byte < 0x80 => {
+                self.bytes = rest;
+                Some(u64::from(*byte))
+            }
+            _ => self.take_long_number(),
+        }
+    }
+
+    fn take_long_number(&mut self) -> Option<u64> {
         let mut number = 0;
         for (at, byte) in self.bytes.iter().enumerate().take(10) {
             let bits = u64::from(byte & 0x7f);

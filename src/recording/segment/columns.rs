@@ -26,6 +26,10 @@ pub(super) fn put_timeline(timeline: &Timeline, range: std::ops::Range<usize>, o
 /// Takes the times and versions of a chunk.
 pub(super) fn take_timeline(cursor: &mut Cursor<'_>, timeline: &mut Timeline) -> Option<()> {
     let count = cursor.take_number()?;
+    // Each number has at least one byte.
+    let expected = usize::try_from(count).ok().filter(|count| *count <= cursor.len() / 2)?;
+    timeline.received.reserve(expected);
+    timeline.versions.reserve(expected);
     let mut time = 0i64;
     for _ in 0..count {
         time = time.checked_add(cursor.take_signed()?)?;
@@ -64,6 +68,8 @@ pub(super) fn put_entries(entries: &[LogEntry], out: &mut Vec<u8>) {
 pub(super) fn take_entries(cursor: &mut Cursor<'_>, entries: &mut Vec<LogEntry>) -> Option<()> {
     let count = cursor.take_number()?;
     let start = entries.len();
+    // Each entry has at least four bytes.
+    entries.reserve(usize::try_from(count).ok().filter(|count| *count <= cursor.len() / 4)?);
     let (body, row) = (Place::default(), Place::default());
     let flags = Flags::from_number(0)?;
     let mut index = 0i64;

@@ -120,8 +120,9 @@ impl Sealed {
             taken.ok_or_else(|| self.invalid(block.offset, "the times are invalid"))?;
         }
         let count = timeline.received.len() as u64;
-        let in_range = timeline.received.iter().all(|time| Timestamp::from_millisecond(*time).is_ok());
-        if count != self.header.count || !in_range || !timeline.received.is_sorted() {
+        let mut ends = timeline.received.first().into_iter().chain(timeline.received.last());
+        let in_range = ends.all(|time| Timestamp::from_millisecond(*time).is_ok());
+        if count != self.header.count || !timeline.received.is_sorted() || !in_range {
             return Err(self.invalid(0, "the times are invalid"));
         }
         Ok(Arc::clone(self.timeline.get_or_init(|| Arc::new(timeline))))
