@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 
 use super::cut::{Cut, Limit};
 use super::segment_file::Segment;
@@ -73,6 +75,37 @@ struct Collected {
     of_keyframe: usize,
 }
 
+/// The changes of a type in each segment, or the error of the segment.
+type Logs = Vec<Result<Option<SegmentLog>, FileError>>;
+
+/// Reads the tables of a type in the keyframe and in the segments of a cut, on two threads.
+fn read_tables(
+    cut: &Cut,
+    resource: &ApiResource,
+    read: &(dyn Fn(&Segment) -> Result<Option<SegmentLog>, FileError> + Sync),
+) -> (Result<Option<KeyframeObjects>, FileError>, Logs) {
+    let next = AtomicUsize::new(0);
+    let run = || {
+        let mut logs = Vec::new();
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            let Some(segment) = cut.segments.get(at) else { return logs };
+            logs.push((at, read(segment)));
+        }
+    };
+    // A scoped std thread: decoding only computes. It ends with this call.
+    thread::scope(|scope| {
+        let other = (cut.segments.len() > 1).then(|| scope.spawn(run));
+        let keyframe = cut.keyframe.as_ref().map(|keyframe| keyframe.objects(resource)).transpose();
+        let mut logs = run();
+        if let Some(other) = other {
+            logs.extend(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        }
+        logs.sort_unstable_by_key(|(at, _)| *at);
+        (keyframe, logs.into_iter().map(|(_, log)| log).collect())
+    })
+}
+
 impl Chains {
     /// Collects the chain of one object.
     pub(super) fn of_object(cut: &Cut, resource: &ApiResource, key: &str) -> Result<Self, FileError> {
@@ -92,12 +125,17 @@ impl Chains {
         cut: &Cut,
         resource: &ApiResource,
         wanted: impl Fn(&str, u16) -> bool,
-        log_of: impl Fn(&Segment) -> Result<Option<TypeLog>, FileError>,
+        log_of: impl Fn(&Segment) -> Result<Option<TypeLog>, FileError> + Sync,
     ) -> Result<Self, FileError> {
         let mut all = Self::default();
         let mut collected = Collected::default();
-        if let Some(keyframe) = &cut.keyframe {
-            all.keyframe = keyframe.objects(resource)?;
+        let read = |segment: &Segment| -> Result<Option<SegmentLog>, FileError> {
+            let Some(log) = log_of(segment)? else { return Ok(None) };
+            Ok(Some(SegmentLog { log, timeline: segment.timeline()? }))
+        };
+        let (keyframe, logs) = read_tables(cut, resource, &read);
+        if let Some(keyframe) = keyframe? {
+            all.keyframe = keyframe;
             for (number, object) in (0u32..).zip(&all.keyframe.objects) {
                 let (key, namespace_len) = all.keyframe.names.get(number as usize);
                 if wanted(key, namespace_len) {
@@ -119,12 +157,11 @@ impl Chains {
         // For a moment that is a version, all changes of each object: only the last segment shows which of them are
         // too late.
         let mut of_version: ChangesOfObjects = HashMap::new();
-        for (number, segment) in (0u32..).zip(&cut.segments) {
-            let Some(log) = log_of(segment)? else {
+        for ((number, segment), log) in (0u32..).zip(&cut.segments).zip(logs) {
+            let Some(SegmentLog { log, timeline }) = log? else {
                 all.logs.push(None);
                 continue;
             };
-            let timeline = segment.timeline()?;
             let first = segment.header().first;
             for object in 0..log.names.len() {
                 let (key, namespace_len) = log.names.get(object);

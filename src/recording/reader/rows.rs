@@ -1,6 +1,7 @@
 //! Reads the rows of the objects of a state.
 
 use std::sync::Arc;
+use std::thread;
 
 use jiff::Timestamp;
 
@@ -14,8 +15,15 @@ use crate::recording::payload::split_row;
 use crate::recording::row_template::{needs_body, render};
 use crate::recording::tracked::RowTemplate;
 
-/// Receives the number of a chain, the payload of its row and the columns of its file.
-type ReceiveRow<'a> = dyn FnMut(usize, &[u8], &[Arc<[Column]>]) -> Option<()> + 'a;
+/// Creates a value from the number of a chain, the payload of its row and the columns of its file.
+type Make<'a, T> = dyn Fn(usize, &[u8], &[Arc<[Column]>]) -> Option<T> + Sync + 'a;
+
+/// The number of rows that justify another thread.
+const MIN_PARALLEL: usize = 1000;
+
+/// The place of the row of a chain: the number of the file, where the keyframe is number 0, the place in the file, and
+/// the number of the chain.
+type RowOfChain = (usize, Place, usize);
 
 impl Chains {
     /// Returns the objects with their names, versions and rows, or `None` if a row can only be rendered with its
@@ -27,19 +35,16 @@ impl Chains {
         now: Timestamp,
     ) -> Result<Option<Vec<Arc<Object>>>, FileError> {
         let type_meta = resource.type_meta();
-        let mut objects = Vec::with_capacity(self.objects.len());
-        let mut is_whole = true;
-        self.read_rows(cut, resource, &mut |chain, payload, columns| {
+        let objects = self.read_rows(cut, resource, &|chain, payload, columns| {
             let (columns, template) = split_row(payload, columns)?;
-            is_whole &= !needs_body(template);
-            if is_whole {
-                let object = identity(&self.objects[chain], None).named(&type_meta);
-                let row = render(template, columns, &object, now)?;
-                objects.push(Arc::new(object.with_row(row)));
+            if needs_body(template) {
+                return Some(None);
             }
-            Some(())
+            let object = identity(&self.objects[chain], None).named(&type_meta);
+            let row = render(template, columns, &object, now)?;
+            Some(Some(Arc::new(object.with_row(row))))
         })?;
-        Ok(is_whole.then_some(objects))
+        Ok(objects.into_iter().map(|(_, object)| object).collect())
     }
 
     /// Returns the columns and the template of the row of each chain.
@@ -48,24 +53,26 @@ impl Chains {
         cut: &Cut,
         resource: &ApiResource,
     ) -> Result<Vec<Option<RowTemplate>>, FileError> {
-        let mut templates = vec![None; self.objects.len()];
-        self.read_rows(cut, resource, &mut |chain, payload, columns| {
+        let read = self.read_rows(cut, resource, &|_, payload, columns| {
             let (columns, template) = split_row(payload, columns)?;
-            templates[chain] = Some((Arc::clone(columns), template.into()));
-            Some(())
+            Some((Arc::clone(columns), template.into()))
         })?;
+        let mut templates = vec![None; self.objects.len()];
+        for (chain, template) in read {
+            templates[chain] = Some(template);
+        }
         Ok(templates)
     }
 
-    /// Passes the payload of each chain's row to `receive`, with the columns of its file.
-    fn read_rows(
+    /// Returns the values that `make` creates from the rows of the chains, each with the number of its chain.
+    fn read_rows<T: Send>(
         &self,
         cut: &Cut,
         resource: &ApiResource,
-        receive: &mut ReceiveRow<'_>,
-    ) -> Result<(), FileError> {
-        // In the order of the files, so that each block is read once. The keyframe is number 0.
-        let mut places: Vec<(usize, Place, usize)> = Vec::new();
+        make: &Make<'_, T>,
+    ) -> Result<Vec<(usize, T)>, FileError> {
+        // In the order of the files, so that each block is read once.
+        let mut places: Vec<RowOfChain> = Vec::new();
         for (number, chain) in self.objects.iter().enumerate() {
             match chain.row {
                 Some(RowPlace::Keyframe(place)) => places.push((0, place, number)),
@@ -74,33 +81,52 @@ impl Chains {
             }
         }
         places.sort_unstable_by_key(|(file, place, _)| (*file, place.block, place.at));
-        let mut loaded: Option<(usize, u32, PayloadBytes<'_>)> = None;
-        for (file, place, chain) in places {
-            if loaded.as_ref().is_none_or(|(of, block, _)| (*of, *block) != (file, place.block)) {
-                let bytes = match (file.checked_sub(1), &cut.keyframe) {
-                    (Some(segment), _) => {
-                        cut.segments[segment].payload(resource, Payload::Rows, place.block)?
-                    }
-                    (None, Some(keyframe)) => PayloadBytes::Read(keyframe.rows(resource, place.block)?),
-                    (None, None) => continue,
-                };
-                loaded = Some((file, place.block, bytes));
-            }
-            let columns = match (file.checked_sub(1), &cut.keyframe) {
-                (Some(segment), _) => &cut.segments[segment].tables().columns,
-                (None, Some(keyframe)) => &keyframe.footer().tables.columns,
+        if places.len() < MIN_PARALLEL {
+            return read_places(cut, resource, &places, make);
+        }
+        let (front, back) = places.split_at(places.len() / 2);
+        // A scoped std thread: decoding only computes. It ends with this call.
+        thread::scope(|scope| {
+            let back = scope.spawn(|| read_places(cut, resource, back, make));
+            let mut all = read_places(cut, resource, front, make)?;
+            all.extend(back.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?);
+            Ok(all)
+        })
+    }
+}
+
+fn read_places<T>(
+    cut: &Cut,
+    resource: &ApiResource,
+    places: &[RowOfChain],
+    make: &Make<'_, T>,
+) -> Result<Vec<(usize, T)>, FileError> {
+    let mut made = Vec::with_capacity(places.len());
+    let mut loaded: Option<(usize, u32, PayloadBytes<'_>)> = None;
+    for (file, place, chain) in places.iter().copied() {
+        let segment = file.checked_sub(1).map(|segment| &cut.segments[segment]);
+        if loaded.as_ref().is_none_or(|(of, block, _)| (*of, *block) != (file, place.block)) {
+            let bytes = match (segment, &cut.keyframe) {
+                (Some(segment), _) => segment.payload(resource, Payload::Rows, place.block)?,
+                (None, Some(keyframe)) => PayloadBytes::Read(keyframe.rows(resource, place.block)?),
                 (None, None) => continue,
             };
-            let payload = loaded.as_ref().and_then(|(.., bytes)| place.of(bytes));
-            let received = payload.and_then(|payload| receive(chain, payload, columns));
-            received.ok_or_else(|| match (file.checked_sub(1), &cut.keyframe) {
-                (None, Some(keyframe)) => keyframe.invalid_row(),
-                (segment, _) => {
-                    let segment = &cut.segments[segment.unwrap_or_default()];
-                    segment.invalid(resource, Payload::Rows, place.block, "a row can't be decoded")
-                }
-            })?;
+            loaded = Some((file, place.block, bytes));
         }
-        Ok(())
+        let columns = match (segment, &cut.keyframe) {
+            (Some(segment), _) => &segment.tables().columns,
+            (None, Some(keyframe)) => &keyframe.footer().tables.columns,
+            (None, None) => continue,
+        };
+        let payload = loaded.as_ref().and_then(|(.., bytes)| place.of(bytes));
+        match (payload.and_then(|payload| make(chain, payload, columns)), segment, &cut.keyframe) {
+            (Some(value), ..) => made.push((chain, value)),
+            (None, Some(segment), _) => {
+                return Err(segment.invalid(resource, Payload::Rows, place.block, "a row can't be decoded"));
+            }
+            (None, None, Some(keyframe)) => return Err(keyframe.invalid_row()),
+            (None, None, None) => {}
+        }
     }
+    Ok(made)
 }

@@ -244,6 +244,68 @@ fn in_namespace(key: &str, namespace_len: u16, namespace: Option<&str>) -> bool 
     namespace.is_none_or(|namespace| key.get(..namespace_len.into()) == Some(namespace))
 }
 
+/// The length of the front of the names by which objects are sorted.
+const FRONT: usize = 24;
+
+/// Sorts objects by namespace and name. The fronts of the names are compared first: they are next to each other in
+/// memory, and in most cases they differ.
 pub(super) fn sort(objects: &mut [Arc<Object>]) {
-    objects.sort_by(|one, other| (one.namespace(), one.name()).cmp(&(other.namespace(), other.name())));
+    let names = |object: &Object| (object.namespace().to_owned(), object.name().to_owned());
+    let Some(fronts) = objects.iter().map(|object| front(object)).collect::<Option<Vec<_>>>() else {
+        objects.sort_by_cached_key(|object| names(object));
+        return;
+    };
+    let mut sorted: Vec<_> = fronts.into_iter().zip(objects.iter().cloned()).collect();
+    sorted.sort_unstable_by(|(front, one), (other_front, other)| {
+        let by_names = || (one.namespace(), one.name()).cmp(&(other.namespace(), other.name()));
+        front.cmp(other_front).then_with(by_names)
+    });
+    for (place, (_, object)) in objects.iter_mut().zip(sorted) {
+        *place = object;
+    }
+}
+
+/// Returns the front of the names of an object, with zeros after the namespace and at the end. `None` if the names have
+/// zeros.
+fn front(object: &Object) -> Option<[u8; FRONT]> {
+    let (namespace, name) = (object.namespace().as_bytes(), object.name().as_bytes());
+    if namespace.contains(&0) || name.contains(&0) {
+        return None;
+    }
+    let mut front = [0; FRONT];
+    for (place, byte) in front.iter_mut().zip(namespace.iter().chain(&[0]).chain(name)) {
+        *place = *byte;
+    }
+    Some(front)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::object::TypeMeta;
+
+    proptest! {
+        #[test]
+        fn objects_are_sorted_by_namespace_and_name(
+            names in prop::collection::vec(("[a-b\\-]{0,3}", "[a-b\\-/\0]{1,3}", any::<bool>()), 0..20),
+        ) {
+            let type_meta = Arc::new(TypeMeta { api_version: "v1".to_owned(), kind: "Pod".to_owned() });
+            let long = |name: &String, is_long: bool| if is_long { format!("{}{name}", "a".repeat(30)) } else { name.clone() };
+            let mut objects: Vec<_> = names
+                .iter()
+                .map(|(namespace, name, is_long)| {
+                    Arc::new(Object::named(Arc::clone(&type_meta), namespace, &long(name, *is_long)))
+                })
+                .collect();
+            let names = |objects: &[Arc<Object>]| -> Vec<(String, String)> {
+                objects.iter().map(|object| (object.namespace().to_owned(), object.name().to_owned())).collect()
+            };
+            let mut expected = names(&objects);
+            expected.sort();
+            sort(&mut objects);
+            prop_assert_eq!(names(&objects), expected);
+        }
+    }
 }
