@@ -66,6 +66,8 @@ pub(super) struct ChangeReader<'a> {
     ingest: Ingest,
     bodies: Bodies<'a>,
     rows: Option<(u32, PayloadBytes<'a>)>,
+    /// Whether the objects get their rows.
+    renders_rows: bool,
     text: Vec<u8>,
 }
 
@@ -84,8 +86,14 @@ impl<'a> ChangeReader<'a> {
             ingest: ingest(resource.type_meta()),
             bodies: Bodies::new(segment, resource, log),
             rows: None,
+            renders_rows: true,
             text: Vec::new(),
         }
+    }
+
+    /// Selects whether the objects get their rows.
+    pub(super) fn with_rows(self, renders_rows: bool) -> Self {
+        Self { renders_rows, ..self }
     }
 
     /// Reads a change of an object. `tracked` is its state before the change, and becomes the one after it.
@@ -108,9 +116,9 @@ impl<'a> ChangeReader<'a> {
         let identity = Identity { key, namespace_len, version: context.version, own_version: own.as_deref() };
         let received = time_of(context.received);
         let row = self.row(number, tracked.as_ref())?;
-        let object = identity
-            .object(&self.text, &self.ingest)
-            .and_then(|object| with_row(object, row.as_ref(), received));
+        let rendered = row.as_ref().filter(|_| self.renders_rows);
+        let object =
+            identity.object(&self.text, &self.ingest).and_then(|object| with_row(object, rendered, received));
         let object = object.ok_or_else(|| self.bodies.invalid(number, "a text is not that of its object"))?;
         let object = Arc::new(object);
         let kind = entry.flags.kind();

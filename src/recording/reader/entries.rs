@@ -23,6 +23,8 @@ const READ_AHEAD: usize = 7;
 pub struct Entries {
     catalog: Arc<Catalog>,
     filter: EntryFilter,
+    /// Whether objects get their rows.
+    renders_rows: bool,
     /// The number of the first entry to return, and of the entry after the last one.
     from: u64,
     to: u64,
@@ -37,7 +39,14 @@ impl Entries {
         // The segment is read from its beginning, because later entries refer to earlier ones.
         let before = catalog.segments.iter().rev().find(|segment| segment.first() <= from);
         let next = before.map_or(from, |segment| segment.first());
-        Self { catalog, filter, from, to, next, states: States::new(), current: None }
+        let states = States::new();
+        Self { catalog, filter, renders_rows: true, from, to, next, states, current: None }
+    }
+
+    /// Leaves out the rows of objects, which take time to render.
+    #[must_use]
+    pub fn without_rows(self) -> Self {
+        Self { renders_rows: false, ..self }
     }
 
     /// Opens the next segment.
@@ -55,7 +64,7 @@ impl Entries {
         }
         self.load_bases(&entries)?;
         self.next = first + count;
-        Ok(entries)
+        Ok(entries.with_rows(self.renders_rows))
     }
 
     fn missing(&self) -> FileError {

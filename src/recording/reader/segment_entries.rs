@@ -37,6 +37,8 @@ pub(super) struct SegmentEntries {
     context: Arc<str>,
     logs: Vec<SelectedLog>,
     items: VecDeque<(u32, Item)>,
+    /// Whether objects get their rows.
+    renders_rows: bool,
     /// The number in the segment of the first entry that was not decoded.
     next: u32,
     window: VecDeque<Entry>,
@@ -68,7 +70,13 @@ impl SegmentEntries {
             Item::Bookmark { resource, .. } => filter.selects_resource(resource),
             _ => true,
         });
-        Ok(Self { segment, context: Arc::clone(context), logs, items, next: 0, window: VecDeque::new() })
+        let (context, window) = (Arc::clone(context), VecDeque::new());
+        Ok(Self { segment, context, logs, items, renders_rows: true, next: 0, window })
+    }
+
+    /// Selects whether objects get their rows.
+    pub(super) fn with_rows(self, renders_rows: bool) -> Self {
+        Self { renders_rows, ..self }
     }
 
     pub(super) fn segment(&self) -> &Arc<Segment> {
@@ -153,7 +161,8 @@ impl SegmentEntries {
     fn decode_log(&self, work: &mut Work<'_>, end: u32) -> Result<(), FileError> {
         let SelectedLog { resource, log: segment_log, objects } = work.selected;
         let log = &segment_log.log;
-        let mut reader = ChangeReader::new(&self.context, &self.segment, resource, segment_log);
+        let reader = ChangeReader::new(&self.context, &self.segment, resource, segment_log);
+        let mut reader = reader.with_rows(self.renders_rows);
         for object in objects {
             let range = log.range(*object);
             let of_object = &log.entries[range.clone()];

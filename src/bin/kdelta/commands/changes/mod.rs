@@ -1,5 +1,7 @@
 //! `kdelta changes`: a summary of a range of a recording.
 
+mod read_ahead;
+
 use std::io::Write;
 use std::sync::Arc;
 
@@ -89,18 +91,17 @@ fn summarize(
     };
     let mut tracker = ChangeTracker::default();
     let mut is_whole = true;
-    for entry in range.recording.entries(range.since, range.until, filter)? {
-        match entry.map(|entry| entry.item) {
-            Ok(Item::Change { change, author }) if is_selected(change.object.namespace()) => {
-                tracker.record(&change, author.as_ref().map(|author| &*author.manager));
-            }
-            Ok(_) => {}
-            Err(error) => {
-                is_whole = false;
-                reporter.report_error(cluster.prefix(), &error.into());
-            }
+    let entries = range.recording.entries(range.since, range.until, filter)?;
+    read_ahead::for_each(entries.without_rows(), |entry| match entry.map(|entry| entry.item) {
+        Ok(Item::Change { change, author }) if is_selected(change.object.namespace()) => {
+            tracker.record(&change, author.as_ref().map(|author| &*author.manager));
         }
-    }
+        Ok(_) => {}
+        Err(error) => {
+            is_whole = false;
+            reporter.report_error(cluster.prefix(), &error.into());
+        }
+    });
     load_owners(&range, &mut tracker)?;
     let (context, gaps) = (cluster.context().into(), range.gaps);
     Ok((SummaryRange { context, since, until, gaps }, tracker.summary(until), is_whole))
