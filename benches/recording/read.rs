@@ -4,7 +4,8 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use jiff::Timestamp;
-use kdelta::recording::{EntryFilter, Moment, Recording};
+use kdelta::lines::{LineOptions, LineWriter};
+use kdelta::recording::{EntryFilter, Item, Moment, Recording};
 
 use crate::record::resources;
 
@@ -15,7 +16,7 @@ pub(crate) enum Question {
     Table,
     /// All pods at a moment as JSON.
     Json,
-    /// The versions of one pod.
+    /// The versions of one pod as JSON lines with their changed fields.
     History,
     /// All entries of an hour.
     Entries,
@@ -71,6 +72,15 @@ pub(crate) fn answer(
         }
         Question::History => {
             let entries = recording.history(pods, pod.0, pod.1).expect("a history");
+            let mut writer = LineWriter::new(LineOptions::default().changes(true));
+            let mut line = Vec::new();
+            for entry in &entries {
+                if let Item::Change { change, author } = &entry.item {
+                    line.clear();
+                    writer.change_by(author.as_ref().map(|author| &*author.manager), change, None, &mut line);
+                    out.write_all(&line)?;
+                }
+            }
             Ok(entries.len())
         }
         Question::Entries => {
