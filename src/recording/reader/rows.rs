@@ -101,7 +101,7 @@ fn read_places<T>(
     places: &[RowOfChain],
     make: &Make<'_, T>,
 ) -> Result<Vec<(usize, T)>, FileError> {
-    let mut made = Vec::with_capacity(places.len());
+    let mut values = Vec::with_capacity(places.len());
     let mut loaded: Option<(usize, u32, PayloadBytes<'_>)> = None;
     for (file, place, chain) in places.iter().copied() {
         let segment = file.checked_sub(1).map(|segment| &cut.segments[segment]);
@@ -120,7 +120,7 @@ fn read_places<T>(
         };
         let payload = loaded.as_ref().and_then(|(.., bytes)| place.of(bytes));
         match (payload.and_then(|payload| make(chain, payload, columns)), segment, &cut.keyframe) {
-            (Some(value), ..) => made.push((chain, value)),
+            (Some(value), ..) => values.push((chain, value)),
             (None, Some(segment), _) => {
                 return Err(segment.invalid(resource, Payload::Rows, place.block, "a row can't be decoded"));
             }
@@ -128,5 +128,5 @@ fn read_places<T>(
             (None, None, None) => {}
         }
     }
-    Ok(made)
+    Ok(values)
 }
