@@ -220,9 +220,9 @@ impl Merge {
             Some(InitialState::New) | None => {}
         }
         let time = change.received;
-        let open = self.sources.iter().filter(|source| source.beginning <= time && source.head.is_some());
-        let has_several = open.count() > 1;
-        self.merged.change(change, author, has_several)
+        let mut others = self.sources.iter().enumerate().filter(|(other, _)| *other != number);
+        let is_followed = others.any(|(_, source)| source.beginning <= time && source.head.is_some());
+        self.merged.change(change, author, is_followed)
     }
 
     fn mark(&mut self, number: usize, mark: Mark) -> Result<(), RecordingError> {

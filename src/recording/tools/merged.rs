@@ -41,7 +41,7 @@ pub(super) struct Merged {
     comparisons: HashMap<SourceWatch, Comparison>,
     /// The states that were compared, with their versions: older changes of their objects are outdated.
     compared: Vec<(Watch, u64)>,
-    /// The versions of deletions: another source may still have older changes of the object.
+    /// The versions of the last deletions: another source may still have older changes of the object.
     deleted: HashMap<(Arc<ApiResource>, Arc<str>), u64>,
 }
 
@@ -153,7 +153,9 @@ impl Merged {
             && change.kind == ChangeKind::Deleted
             && let Some(version) = version
         {
-            self.deleted.insert((Arc::clone(&change.resource), Arc::clone(object.key())), version);
+            let place = (Arc::clone(&change.resource), Arc::clone(object.key()));
+            let last = self.deleted.entry(place).or_insert(version);
+            *last = version.max(*last);
         }
         self.apply(change, author, None)
     }
