@@ -9,10 +9,14 @@ use super::bytes::{Cursor, put_number};
 /// The longest payload: a block ends with the entry that makes it long enough, and an entry has one text.
 pub(in crate::recording) const MAX_LEN: usize = 80 << 20;
 
-/// The bounds of a payload by its stored length, so that a small file can't take much memory. A writer stores a payload
-/// beyond them uncompressed.
+/// The bounds of a payload by its stored length, so that a small file can't take much memory. A writer pads a payload that
+/// is compressed beyond them.
 const MAX_RATIO: usize = 1024;
 const MAX_SHORT: usize = 64 << 10;
+
+/// The first bytes of a frame that zstd skips, and the length of its head.
+const SKIPPED_FRAME: u32 = 0x184D_2A50;
+const SKIPPED_HEAD: usize = 8;
 
 /// Payloads shorter than this are stored uncompressed: compression saves nothing.
 const MIN_COMPRESSED: usize = 64;
@@ -49,8 +53,10 @@ pub(in crate::recording) enum BlockDamage {
 
 /// Appends a block.
 pub(in crate::recording) fn write_block(tag: u8, payload: &[u8], level: i32, out: &mut Vec<u8>) {
-    let compressed = compress(payload, level)
-        .filter(|bytes| bytes.len() < payload.len() && is_plausible(payload.len(), bytes.len()));
+    let mut compressed = compress(payload, level).filter(|bytes| bytes.len() < payload.len());
+    if let Some(bytes) = compressed.as_mut().filter(|bytes| !is_plausible(payload.len(), bytes.len())) {
+        pad(bytes, payload.len() / MAX_RATIO);
+    }
     let stored = compressed.as_deref().unwrap_or(payload);
     let start = out.len();
     out.push(tag);
@@ -92,6 +98,15 @@ pub(in crate::recording) fn read_block(bytes: &[u8]) -> Result<(Block, usize), B
 
 fn is_plausible(raw: usize, stored: usize) -> bool {
     raw <= MAX_SHORT || raw / MAX_RATIO <= stored
+}
+
+/// Appends a frame that zstd skips, so that the bytes have at least this length.
+fn pad(bytes: &mut Vec<u8>, length: usize) {
+    let content = length.saturating_sub(bytes.len() + SKIPPED_HEAD);
+    bytes.extend_from_slice(&SKIPPED_FRAME.to_le_bytes());
+    // The longest payload is padded to 80 KiB.
+    bytes.extend_from_slice(&u32::try_from(content).unwrap_or_default().to_le_bytes());
+    bytes.resize(bytes.len() + content, 0);
 }
 
 fn compress(payload: &[u8], level: i32) -> Option<Vec<u8>> {
@@ -146,8 +161,8 @@ mod tests {
             let payload = vec![0; length];
             let mut bytes = Vec::new();
             write_block(7, &payload, 9, &mut bytes);
-            assert_eq!(bytes.len() < 1000, length == MAX_SHORT, "{length}: {}", bytes.len());
-            assert_eq!(read_block(&bytes).expect("a block").0.payload.len(), length);
+            assert!(bytes.len() < length / MAX_RATIO + 100, "{length}: {}", bytes.len());
+            assert!(read_block(&bytes).expect("a block").0.payload == payload);
         }
     }
 

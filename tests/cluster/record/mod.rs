@@ -128,6 +128,12 @@ impl Churned {
     fn settle(&mut self) {
         let mut running = self.record();
         let api = Api::of(self.server());
+        for plural in KINDS {
+            let spec = json!({"containers": [{"name": "c", "image": "registry/web:1"}]});
+            let spec = if plural == "pods" { spec } else { Value::Null };
+            let marker = json!({"metadata": {"name": "marker"}, "spec": spec});
+            api.create(&format!("/api/v1/namespaces/load-0/{plural}"), &marker);
+        }
         let there: Vec<_> = KINDS.iter().map(|plural| (*plural, list(&api, plural).1)).collect();
         let state = |recording: &Recording, plural: &str| {
             let state = recording.state(Moment::End).ok()?;
@@ -142,17 +148,18 @@ impl Churned {
         });
         running.signal("TERM");
         assert_eq!(running.wait(), 143, "{}", running.stderr.drain());
-        let last = there.iter().flat_map(|(_, list)| list.values().map(|(_, version)| *version)).max();
+        // The marker is the last change of its type, and a watch is in order: all others have been delivered too.
+        let is_delivered = |lines: &[Value], (plural, list): &(&str, List)| {
+            let last = list.values().map(|(_, version)| *version).max();
+            lines.iter().any(|line| line["resource"] == *plural && version(line) >= last)
+        };
         let start = Instant::now();
-        while self.observed.iter().all(|line| version(line) < last) {
-            assert!(start.elapsed() < PATIENCE, "the observer delivers the last change");
+        while !there.iter().all(|each| is_delivered(&self.observed, each)) {
+            assert!(start.elapsed() < PATIENCE, "the observer delivers the last changes");
             self.observed.extend(
                 self.observer.stdout.within(Duration::from_millis(50)).iter().map(|line| parsed(line)),
             );
         }
-        // The lines that follow it.
-        thread::sleep(Duration::from_millis(500));
-        self.observed.extend(lines(&self.observer));
     }
 }
 
