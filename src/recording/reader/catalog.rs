@@ -47,7 +47,7 @@ impl Catalog {
                 Err(FileError::Io(_, error)) if error.kind() == io::ErrorKind::NotFound && attempts > 0 => {
                     attempts -= 1;
                 }
-                listed => return listed.map_err(|error| plain_error(error)),
+                listed => return listed.map_err(plain_error),
             }
         }
     }

@@ -47,7 +47,7 @@ impl Mover {
         let past = opened(dir, moment, speed)?;
         let source = Arc::new(MovablePast::new(past));
         let mover = Self { dir: dir.to_owned(), speed, source, replay: Mutex::default() };
-        mover.replay(|source| source.current());
+        mover.replay(MovablePast::current);
         Ok(mover)
     }
 
