@@ -38,7 +38,7 @@ setters!(CutOptions {
 ///
 /// # Errors
 /// [`RecordingError`] when the directory has a recording, when the range begins before the recording, when a part of the
-/// range is damaged, or when files can't be read or written. The directory is removed then.
+/// range is damaged, or when files can't be read or written. Nothing of the copy is left then.
 pub fn cut(recording: &Recording, dir: &Path, options: &CutOptions) -> Result<(), RecordingError> {
     let CutOptions { since, until, filter, redaction } = options;
     let mut new = NewRecording::create(dir, recording.context())?;

@@ -25,7 +25,7 @@ const LAG: SignedDuration = SignedDuration::from_secs(10);
 ///
 /// # Errors
 /// [`RecordingError`] when the contexts differ, when the directory has a recording, when a recording is damaged, or when
-/// files can't be read or written. The directory is removed then.
+/// files can't be read or written. Nothing of the new recording is left then.
 pub fn merge(recordings: &[Recording], dir: &Path) -> Result<(), RecordingError> {
     let Some(first) = recordings.first() else { return Ok(()) };
     if let Some(other) = recordings.iter().find(|other| other.context() != first.context()) {
