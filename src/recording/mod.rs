@@ -13,7 +13,7 @@ mod flags;
 mod frame;
 mod journal;
 mod keyframe;
-mod log;
+mod last_state;
 mod names;
 mod options;
 mod payload;
@@ -31,7 +31,7 @@ mod tables;
 #[cfg(test)]
 mod tests;
 mod tools;
-mod tracked;
+mod type_log;
 mod usage;
 mod writer;
 

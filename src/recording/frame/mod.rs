@@ -19,10 +19,10 @@
 //!   - `NEW_DIGITS` appends hexadecimal digits. Their number follows, then the digits, two in each byte.
 //!   - `DIGITS` appends bytes of the source with each hexadecimal digit replaced, and moves the cursor past them.
 
+mod encoder;
+mod hex_digits;
 mod index;
-mod packing;
 mod read;
-mod run;
 mod time;
 mod write;
 

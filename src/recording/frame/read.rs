@@ -2,7 +2,7 @@
 
 use super::{
     COPY, DIGITS, FrameContext, INSERT, NAME, NEW_DIGITS, NEW_NAME, NEW_TIME, NEW_UID, NEW_VERSION, OTHER,
-    REPLACE, SEEK, TIME, VERSION, packing, time,
+    REPLACE, SEEK, TIME, VERSION, hex_digits, time,
 };
 use crate::recording::bytes::Cursor;
 
@@ -74,12 +74,12 @@ pub(in crate::recording) fn read_frame(
             }
             (OTHER, NEW_UID) => {
                 let packed = reader.frame.take_bytes(16)?;
-                reader.text.extend(packing::unpack_uid(packed));
+                reader.text.extend(hex_digits::unpack_uid(packed));
             }
             (OTHER, NEW_DIGITS) => {
                 let count = usize::try_from(reader.frame.take_number()?).ok()?;
                 let packed = reader.frame.take_bytes(count.div_ceil(2))?;
-                reader.text.extend(packing::unpack(packed).take(count));
+                reader.text.extend(hex_digits::unpack(packed).take(count));
             }
             _ => reader.substitute(count - usize::try_from(DIGITS).ok()?)?,
         }
@@ -122,10 +122,10 @@ impl Reader<'_> {
         self.copy(count)?;
         let from = self.text.len() - count;
         let new = &mut self.text[from..];
-        let digits = new.iter().filter(|byte| packing::is_digit(**byte)).count();
+        let digits = new.iter().filter(|byte| hex_digits::is_digit(**byte)).count();
         let packed = self.frame.take_bytes(digits.div_ceil(2))?;
-        let places = new.iter_mut().filter(|byte| packing::is_digit(**byte));
-        places.zip(packing::unpack(packed)).for_each(|(place, digit)| *place = digit);
+        let places = new.iter_mut().filter(|byte| hex_digits::is_digit(**byte));
+        places.zip(hex_digits::unpack(packed)).for_each(|(place, digit)| *place = digit);
         Some(())
     }
 }

@@ -1,8 +1,8 @@
 //! Writes frames.
 
 use super::FrameContext;
+use super::encoder::{Encoder, common};
 use super::index::{Index, WORD};
-use super::run::{Run, common};
 use crate::recording::bytes::put_number;
 
 /// If this many equal bytes follow a difference, the search for a longer match ends.
@@ -55,21 +55,21 @@ impl FrameWriter {
         frame: &mut Vec<u8>,
     ) {
         put_number(frame, text.len() as u64);
-        let mut run = Run::new(text, base, base_version, context);
+        let mut encoder = Encoder::new(text, base, base_version, context);
         let mut is_indexed = false;
         loop {
-            run.copy();
-            if run.at == text.len() {
+            encoder.copy();
+            if encoder.at == text.len() {
                 break;
             }
-            if run.write_symbol(frame) {
+            if encoder.write_symbol(frame) {
                 continue;
             }
-            let replaced = run.replaced();
+            let replaced = encoder.replaced();
             if let Some((count, same)) = replaced
-                && (same >= LONG || run.at + count + same == text.len())
+                && (same >= LONG || encoder.at + count + same == text.len())
             {
-                run.replace(count, frame);
+                encoder.replace(count, frame);
                 continue;
             }
             if !is_indexed {
@@ -77,37 +77,37 @@ impl FrameWriter {
                 self.indexed = 0;
                 is_indexed = true;
             }
-            self.index_text(&run);
-            match (replaced, self.find(&run)) {
-                (Some((count, same)), found) if is_better(&run, count, same, found) => {
-                    run.replace(count, frame);
+            self.index_text(&encoder);
+            match (replaced, self.find(&encoder)) {
+                (Some((count, same)), found) if is_better(&encoder, count, same, found) => {
+                    encoder.replace(count, frame);
                 }
-                (_, Some(found)) => run.insert(found.count, found.cursor, frame),
-                (_, None) => run.insert(text.len() - run.at, run.cursor, frame),
+                (_, Some(found)) => encoder.insert(found.count, found.cursor, frame),
+                (_, None) => encoder.insert(text.len() - encoder.at, encoder.cursor, frame),
             }
         }
-        run.flush_copy(frame);
+        encoder.flush_copy(frame);
     }
 
     /// Adds the words of the text before the current position.
-    fn index_text(&mut self, run: &Run<'_>) {
-        let done = &run.text[..run.at];
+    fn index_text(&mut self, encoder: &Encoder<'_>) {
+        let done = &encoder.text[..encoder.at];
         for at in self.indexed..(done.len() + 1).saturating_sub(WORD) {
-            self.index.add(run.base.len() + at, &done[at..at + WORD]);
+            self.index.add(encoder.base.len() + at, &done[at..at + WORD]);
             self.indexed = at + 1;
         }
     }
 
     /// Returns the best of the first matches.
-    fn find(&self, run: &Run<'_>) -> Option<Continuation> {
-        let rest = &run.text[run.at..];
+    fn find(&self, encoder: &Encoder<'_>) -> Option<Continuation> {
+        let rest = &encoder.text[encoder.at..];
         let mut best: Option<Continuation> = None;
         for (count, word) in rest.windows(WORD).enumerate() {
             if best.is_some_and(|best| count > best.count + LOOK_AHEAD || best.same >= LONG) {
                 break;
             }
-            self.index.positions(word, run.base.len(), run.cursor, |cursor| {
-                let found = continuation(run, count, cursor);
+            self.index.positions(word, encoder.base.len(), encoder.cursor, |cursor| {
+                let found = continuation(encoder, count, cursor);
                 best = match (best, found) {
                     (Some(best), Some(found)) if found.gain + best.count <= best.gain + found.count => {
                         Some(best)
@@ -121,29 +121,29 @@ impl FrameWriter {
 }
 
 /// Returns whether a difference of equal length is better than a match elsewhere in the source.
-fn is_better(run: &Run<'_>, count: usize, same: usize, found: Option<Continuation>) -> bool {
+fn is_better(encoder: &Encoder<'_>, count: usize, same: usize, found: Option<Continuation>) -> bool {
     // A replaced digit takes half a byte.
-    let gain = if run.is_substitution(count) { same + count / 2 } else { same };
+    let gain = if encoder.is_substitution(count) { same + count / 2 } else { same };
     found.is_none_or(|found| found.count >= count + same || gain >= found.gain)
 }
 
 /// Returns the match between the text, from `count` bytes after the current position on, and the source at
 /// `cursor`, extended backwards.
-fn continuation(run: &Run<'_>, count: usize, cursor: usize) -> Option<Continuation> {
-    let rest = &run.text[run.at..];
-    let same = common(&rest[count..], run.source(cursor));
+fn continuation(encoder: &Encoder<'_>, count: usize, cursor: usize) -> Option<Continuation> {
+    let rest = &encoder.text[encoder.at..];
+    let same = common(&rest[count..], encoder.source(cursor));
     if same < WORD {
         return None;
     }
     // The beginning of the base, or of the text in the source.
-    let start = if cursor >= run.base.len() { run.base.len() } else { 0 };
-    let before = run.source(start).get(..cursor - start).unwrap_or_default();
+    let start = if cursor >= encoder.base.len() { encoder.base.len() } else { 0 };
+    let before = encoder.source(start).get(..cursor - start).unwrap_or_default();
     let back =
         rest[..count].iter().rev().zip(before.iter().rev()).take_while(|(new, old)| new == old).count();
     let (count, cursor, same) = (count - back, cursor - back, same + back);
-    let cost = match cursor.checked_sub(run.cursor) {
+    let cost = match cursor.checked_sub(encoder.cursor) {
         Some(0) => 0,
-        Some(forward) if forward <= NEAR && cursor < run.base.len() => NEAR_COST,
+        Some(forward) if forward <= NEAR && cursor < encoder.base.len() => NEAR_COST,
         _ => FAR_COST,
     };
     let gain = same.saturating_sub(cost);

@@ -1,6 +1,6 @@
 //! The gaps whose ends a journal records.
 
-use super::part::RawItem;
+use super::chunk::RawItem;
 use super::reader::Journal;
 use crate::lines::MarkKind;
 use crate::recording::entry::Item;
@@ -25,7 +25,7 @@ pub(in crate::recording) fn gap_start(item: &Item, received: i64, previous: Opti
 pub(in crate::recording) fn first_gap(journal: &Journal) -> i64 {
     let mut previous = (journal.header.first > 0).then_some(journal.header.time_before);
     let mut first = i64::MAX;
-    for entry in journal.parts.iter().flat_map(|part| &part.entries) {
+    for entry in journal.chunks.iter().flat_map(|chunk| &chunk.entries) {
         if let RawItem::Other(item) = &entry.item {
             first = first.min(gap_start(item, entry.received, previous).unwrap_or(i64::MAX));
         }

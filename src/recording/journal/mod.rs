@@ -1,14 +1,14 @@
 //! The journal: the newest entries in the order in which they were received.
 
+mod chunk;
 mod gap;
-mod part;
 mod reader;
 mod record;
 mod stream;
 mod writer;
 
+pub(in crate::recording) use chunk::{JournalObject, RawChange, RawItem};
 pub(in crate::recording) use gap::{first_gap, gap_start};
-pub(in crate::recording) use part::{JournalObject, RawChange, RawItem};
 pub(in crate::recording) use reader::{Journal, JournalReader};
 pub(in crate::recording) use record::{
     put_item, put_optional, put_version, take_item, take_optional, take_version,

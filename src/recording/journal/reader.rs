@@ -6,7 +6,7 @@ use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::part::{JournalObject, Part, Position};
+use super::chunk::{DecodedChunk, JournalObject, Position};
 use super::stream::Decompression;
 use crate::recording::files::{FileError, Header, HeaderError, Kind};
 use crate::recording::tables::Tables;
@@ -36,19 +36,19 @@ const MAX_HEADER: usize = 64 << 10;
 pub(in crate::recording) struct Journal {
     pub(in crate::recording) path: PathBuf,
     pub(in crate::recording) header: Header,
-    pub(in crate::recording) parts: Vec<Arc<Part>>,
+    pub(in crate::recording) chunks: Vec<Arc<DecodedChunk>>,
     pub(in crate::recording) tables: Tables,
     pub(in crate::recording) entries: u64,
     /// The time of the last entry, or of the creation.
     pub(in crate::recording) last_time: i64,
-    /// The length of the part of the file that was read.
+    /// The length of the chunk of the file that was read.
     pub(in crate::recording) length: u64,
 }
 
 impl Journal {
     /// Returns the objects by number.
     pub(in crate::recording) fn objects(&self) -> Vec<&JournalObject> {
-        self.parts.iter().flat_map(|part| &part.objects).collect()
+        self.chunks.iter().flat_map(|chunk| &chunk.objects).collect()
     }
 }
 
@@ -80,8 +80,8 @@ impl JournalReader {
         let position = Position { received: header.first_time, ..Position::default() };
         let decompression = Decompression::new().map_err(failed)?;
         let last_time = header.first_time;
-        let (parts, tables) = (Vec::new(), Tables::default());
-        let journal = Journal { path, header, parts, tables, entries: 0, last_time, length: length as u64 };
+        let (chunks, tables) = (Vec::new(), Tables::default());
+        let journal = Journal { path, header, chunks, tables, entries: 0, last_time, length: length as u64 };
         let mut reader = Self {
             context: journal.header.context.as_str().into(),
             journal,
@@ -166,14 +166,14 @@ impl JournalReader {
             let max_len = usize::try_from(max_text.saturating_sub(self.text_len)).unwrap_or(usize::MAX);
             let text = self.decompression.text(payload, max_len).ok();
             self.text_len += text.as_ref().map_or(0, |text| text.len() as u64);
-            let part = text.and_then(|text| self.position.decode(text, entries, &self.context));
-            let Some(part) = part.filter(|part| part.entries.len() == entries) else {
+            let chunk = text.and_then(|text| self.position.decode(text, entries, &self.context));
+            let Some(chunk) = chunk.filter(|chunk| chunk.entries.len() == entries) else {
                 self.is_broken = true;
                 return;
             };
             self.journal.entries += entries as u64;
             self.journal.last_time = self.position.received;
-            self.journal.parts.push(Arc::new(part));
+            self.journal.chunks.push(Arc::new(chunk));
             self.journal.tables.clone_from(&self.position.tables);
             self.end += length as u64;
             self.journal.length = self.end;
@@ -239,7 +239,7 @@ impl fmt::Debug for JournalReader {
 
 #[cfg(test)]
 mod tests {
-    use super::super::part::{OBJECT, OTHER};
+    use super::super::chunk::{OBJECT, OTHER};
     use super::super::stream::Compression;
     use super::*;
     use crate::recording::bytes::put_number;

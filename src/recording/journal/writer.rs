@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::part::{AUTHOR, CHANGE, COLUMNS, OBJECT, OTHER, RESOURCE};
+use super::chunk::{AUTHOR, CHANGE, COLUMNS, OBJECT, OTHER, RESOURCE};
 use super::reader::{JournalReader, RESTART};
 use super::record::{item_version, put_item};
 use super::stream::Compression;
@@ -86,7 +86,7 @@ impl JournalWriter {
             Self::new(journal.path.clone(), file, journal.header.first, received, journal.length)?;
         writer.version = version;
         writer.entries = journal.entries;
-        writer.text_length = journal.parts.iter().map(|part| part.bytes.len() as u64).sum();
+        writer.text_length = journal.chunks.iter().map(|chunk| chunk.bytes.len() as u64).sum();
         for (number, author) in (1u32..).zip(&journal.tables.authors) {
             writer.authors.insert(author.clone(), number);
         }

@@ -12,15 +12,15 @@ use crate::recording::files::{FileError, Header, Kind, RandomAccess};
 use crate::recording::flags::Flags;
 use crate::recording::frame::FrameContext;
 use crate::recording::journal::{take_optional, take_version};
-use crate::recording::log::Place;
 use crate::recording::names::Names;
 use crate::recording::payload::split_version;
 use crate::recording::position::Position;
 use crate::recording::segment::{
-    BODIES, BlockRef, DOCUMENT, Footer, ITEMS, KEYFRAME_FOOTER, NAMES, ROWS, Siblings, TypeFooter,
+    BODIES, BlockRef, DOCUMENT, Footer, ITEMS, KEYFRAME_FOOTER, NAMES, ROWS, TypeFooter, WholeTextReader,
     read_footer, read_header,
 };
 use crate::recording::tables::{take_size, take_string, take_u32};
+use crate::recording::type_log::Place;
 
 /// The positions of watches, and the documents.
 type Items = (Vec<Position>, BTreeMap<Arc<str>, Bytes>);
@@ -118,14 +118,14 @@ impl Keyframe {
             let end = of_type.bodies.get(number + 1).map_or(all.objects.len(), |next| next.first as usize);
             let Some(last) = (first..end.min(all.objects.len())).rfind(|at| wanted(*at)) else { continue };
             let payload = self.block(BODIES, block)?;
-            let mut siblings = Siblings::default();
+            let mut whole_texts = WholeTextReader::default();
             for (at, object) in all.objects.iter().enumerate().take(last + 1).skip(first) {
                 let mut read = || {
                     let flags = if object.has_own_version { Flags::OWN_VERSION } else { 0 };
                     let (own, frame) =
                         split_version(object.body.of(&payload)?, Flags::from_number(flags.into())?)?;
                     let context = FrameContext::new(object.version, self.header.first_time);
-                    let text = siblings.read(frame, all.names.get(at).0, context)?;
+                    let text = whole_texts.read(frame, all.names.get(at).0, context)?;
                     if wanted(at) {
                         receive(at, own, text);
                     }

@@ -10,14 +10,14 @@ use crate::recording::bytes::{put_number, put_signed, put_text};
 use crate::recording::files::{Header, Kind};
 use crate::recording::frame::FrameContext;
 use crate::recording::journal::{put_optional, put_version};
+use crate::recording::last_state::LastState;
 use crate::recording::names::{GROUP, Names};
 use crate::recording::position::Position;
 use crate::recording::segment::{
-    BODIES, Compressed, DOCUMENT, FILTERS, FileWriter, Footer, ITEMS, KEYFRAME_FOOTER, NAMES, ROWS, Sibling,
-    TypeFooter, stem_hash,
+    BODIES, Compressed, DOCUMENT, FILTERS, FileWriter, Footer, ITEMS, KEYFRAME_FOOTER, NAMES, ROWS,
+    TypeFooter, WholeTextWriter, stem_hash,
 };
 use crate::recording::tables::Tables;
-use crate::recording::tracked::Tracked;
 
 /// The number of objects, and the length of their frames, at which a group ends.
 const GROUP_BYTES: usize = 256 << 10;
@@ -31,7 +31,7 @@ pub(in crate::recording) struct Snapshot {
     /// The time of the last entry before it, in Unix milliseconds.
     pub(in crate::recording) time: i64,
     pub(in crate::recording) max_version: u64,
-    pub(in crate::recording) types: Vec<(Arc<ApiResource>, Vec<Tracked>)>,
+    pub(in crate::recording) types: Vec<(Arc<ApiResource>, Vec<LastState>)>,
     pub(in crate::recording) documents: BTreeMap<Arc<str>, Bytes>,
     pub(in crate::recording) positions: Vec<Position>,
 }
@@ -118,7 +118,7 @@ impl Group {
 
 fn write_type(
     resource: usize,
-    objects: &[Tracked],
+    objects: &[LastState],
     received: i64,
     tables: &mut Tables,
     file: &mut FileWriter,
@@ -126,11 +126,11 @@ fn write_type(
     let mut names = Names::default();
     let mut groups = Vec::new();
     let mut group = Group::default();
-    let mut sibling = Sibling::default();
+    let mut whole_texts = WholeTextWriter::default();
     for (at, known) in objects.iter().enumerate() {
         if group.columns.len() == GROUP || group.bodies.len() >= GROUP_BYTES {
             groups.push(std::mem::take(&mut group).finish(at));
-            sibling.clear();
+            whole_texts.clear();
         }
         let object = &known.object;
         let namespace_len = u16::try_from(object.namespace().len()).unwrap_or(u16::MAX);
@@ -142,7 +142,7 @@ fn write_type(
             put_text(&mut group.bodies, own.as_bytes());
         }
         let context = FrameContext::new(known.version, received);
-        sibling.write(&object.json(), object.key(), context, &mut group.bodies);
+        whole_texts.write(&object.json(), object.key(), context, &mut group.bodies);
         let body = (group.bodies.len() - before) as u64 * 2 + u64::from(has_own);
         let before = group.rows.len();
         if let Some((columns, template)) = &known.row {

@@ -8,51 +8,51 @@ use jiff::Timestamp;
 
 use super::catalog::time_of;
 use super::chains::{Chains, SegmentLog, identity};
-use super::cut::Cut;
 use super::segment_file::{PayloadBytes, Segment};
+use super::state_files::StateFiles;
 use super::texts::Bodies;
 use crate::lines::{Change, ChangeKind};
 use crate::object::{ApiResource, Ingest};
 use crate::recording::entry::{Author, Entry, Item};
 use crate::recording::files::FileError;
 use crate::recording::flags::Flags;
-use crate::recording::log::Payload;
+use crate::recording::last_state::{LastState, RowTemplate, with_row};
 use crate::recording::payload::{Identity, ingest, split_row};
-use crate::recording::tracked::{RowTemplate, Tracked, with_row};
+use crate::recording::type_log::Payload;
 
 /// Returns the states of the objects of a type that `wanted` accepts, by key.
-pub(in crate::recording) fn tracked(
-    cut: &Cut,
+pub(in crate::recording) fn last_states(
+    files: &StateFiles,
     resource: &ApiResource,
     wanted: impl Fn(&str) -> bool,
-) -> Result<HashMap<Arc<str>, Tracked>, FileError> {
-    tracked_of(&Chains::collect(cut, resource, |key, _| wanted(key))?, cut, resource)
+) -> Result<HashMap<Arc<str>, LastState>, FileError> {
+    last_states_of(&Chains::collect(files, resource, |key, _| wanted(key))?, files, resource)
 }
 
 /// Returns the state of one object.
-pub(super) fn tracked_object(
-    cut: &Cut,
+pub(super) fn last_state_of_object(
+    files: &StateFiles,
     resource: &ApiResource,
     key: &str,
-) -> Result<Option<Tracked>, FileError> {
-    let mut all = tracked_of(&Chains::of_object(cut, resource, key)?, cut, resource)?;
+) -> Result<Option<LastState>, FileError> {
+    let mut all = last_states_of(&Chains::of_object(files, resource, key)?, files, resource)?;
     Ok(all.remove(key))
 }
 
-fn tracked_of(
+fn last_states_of(
     chains: &Chains,
-    cut: &Cut,
+    files: &StateFiles,
     resource: &ApiResource,
-) -> Result<HashMap<Arc<str>, Tracked>, FileError> {
-    let rows = chains.templates(cut, resource)?;
-    let now = cut.time.unwrap_or(Timestamp::UNIX_EPOCH);
+) -> Result<HashMap<Arc<str>, LastState>, FileError> {
+    let rows = chains.templates(files, resource)?;
+    let now = files.time.unwrap_or(Timestamp::UNIX_EPOCH);
     let ingest = ingest(resource.type_meta());
-    let all = chains.decode(cut, resource, &|number, own, text| {
+    let all = chains.decode(files, resource, &|number, own, text| {
         let chain = &chains.objects[number];
         let row = rows[number].clone();
         let object = with_row(identity(chain, own).object(text, &ingest)?, row.as_ref(), now)?;
-        let tracked = Tracked { object: Arc::new(object), version: chain.version, row };
-        Some((Arc::clone(&chain.key), tracked))
+        let last = LastState { object: Arc::new(object), version: chain.version, row };
+        Some((Arc::clone(&chain.key), last))
     })?;
     Ok(all.into_iter().collect())
 }
@@ -96,15 +96,15 @@ impl<'a> ChangeReader<'a> {
         Self { renders_rows, ..self }
     }
 
-    /// Reads a change of an object. `tracked` is its state before the change, and becomes the one after it.
+    /// Reads a change of an object. `last` is its state before the change, and becomes the one after it.
     pub(super) fn read(
         &mut self,
         object: usize,
         number: u32,
-        tracked: &mut Option<Tracked>,
+        last: &mut Option<LastState>,
     ) -> Result<Entry, FileError> {
         let entry = self.log.log.entries[number as usize];
-        let base = tracked.as_ref().filter(|_| !entry.flags.has(Flags::WHOLE));
+        let base = last.as_ref().filter(|_| !entry.flags.has(Flags::WHOLE));
         if base.is_none() && !entry.flags.has(Flags::WHOLE) {
             return Err(self.bodies.invalid(number, "the previous state is missing"));
         }
@@ -115,16 +115,16 @@ impl<'a> ChangeReader<'a> {
         let context = self.bodies.context(&entry);
         let identity = Identity { key, namespace_len, version: context.version, own_version: own.as_deref() };
         let received = time_of(context.received);
-        let row = self.row(number, tracked.as_ref())?;
+        let row = self.row(number, last.as_ref())?;
         let rendered = row.as_ref().filter(|_| self.renders_rows);
         let object =
             identity.object(&self.text, &self.ingest).and_then(|object| with_row(object, rendered, received));
         let object = object.ok_or_else(|| self.bodies.invalid(number, "a text is not that of its object"))?;
         let object = Arc::new(object);
         let kind = entry.flags.kind();
-        let old = tracked.take().filter(|_| kind != ChangeKind::Added).map(|tracked| tracked.object);
+        let old = last.take().filter(|_| kind != ChangeKind::Added).map(|last| last.object);
         if kind != ChangeKind::Deleted {
-            *tracked = Some(Tracked { object: Arc::clone(&object), version: context.version, row });
+            *last = Some(LastState { object: Arc::clone(&object), version: context.version, row });
         }
         let change = Change {
             kind,
@@ -144,13 +144,13 @@ impl<'a> ChangeReader<'a> {
         self.segment.tables().authors.get(usize::try_from(number).ok()?.checked_sub(1)?).cloned()
     }
 
-    fn row(&mut self, number: u32, tracked: Option<&Tracked>) -> Result<Option<RowTemplate>, FileError> {
+    fn row(&mut self, number: u32, last: Option<&LastState>) -> Result<Option<RowTemplate>, FileError> {
         let entry = self.log.log.entries[number as usize];
         if entry.flags.has(Flags::NO_ROW) {
             return Ok(None);
         }
         if !entry.flags.has(Flags::NEW_ROW) {
-            return Ok(tracked.and_then(|tracked| tracked.row.clone()));
+            return Ok(last.and_then(|last| last.row.clone()));
         }
         let place = entry.row;
         if self.rows.as_ref().is_none_or(|(block, _)| *block != place.block) {

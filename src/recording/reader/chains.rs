@@ -5,15 +5,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use super::cut::{Cut, Limit};
 use super::segment_file::Segment;
+use super::state_files::{Limit, StateFiles};
 use crate::lines::ChangeKind;
 use crate::object::ApiResource;
 use crate::recording::files::FileError;
 use crate::recording::flags::Flags;
 use crate::recording::keyframe::KeyframeObjects;
-use crate::recording::log::{LogEntry, Place, Timeline, TypeLog};
 use crate::recording::payload::Identity;
+use crate::recording::type_log::{LogEntry, Place, Timeline, TypeLog};
 
 /// The place of a row.
 #[derive(Debug, Clone, Copy)]
@@ -57,7 +57,7 @@ pub(super) struct SegmentLog {
 #[derive(Debug, Default)]
 pub(super) struct Chains {
     pub(super) keyframe: KeyframeObjects,
-    /// For each segment of the cut.
+    /// For each segment of the state.
     pub(super) logs: Vec<Option<SegmentLog>>,
     /// The chains of the objects.
     pub(super) objects: Vec<Chain>,
@@ -78,9 +78,9 @@ struct Collected {
 /// The changes of a type in each segment, or the error of the segment.
 type Logs = Vec<Result<Option<SegmentLog>, FileError>>;
 
-/// Reads the tables of a type in the keyframe and in the segments of a cut, on two threads.
+/// Reads the tables of a type in the keyframe and in the segments of a state, on two threads.
 fn read_tables(
-    cut: &Cut,
+    files: &StateFiles,
     resource: &ApiResource,
     read: &(dyn Fn(&Segment) -> Result<Option<SegmentLog>, FileError> + Sync),
 ) -> (Result<Option<KeyframeObjects>, FileError>, Logs) {
@@ -89,14 +89,14 @@ fn read_tables(
         let mut logs = Vec::new();
         loop {
             let at = next.fetch_add(1, Ordering::Relaxed);
-            let Some(segment) = cut.segments.get(at) else { return logs };
+            let Some(segment) = files.segments.get(at) else { return logs };
             logs.push((at, read(segment)));
         }
     };
     // A scoped std thread: decoding only computes. It ends with this call.
     thread::scope(|scope| {
-        let other = (cut.segments.len() > 1).then(|| scope.spawn(run));
-        let keyframe = cut.keyframe.as_ref().map(|keyframe| keyframe.objects(resource)).transpose();
+        let other = (files.segments.len() > 1).then(|| scope.spawn(run));
+        let keyframe = files.keyframe.as_ref().map(|keyframe| keyframe.objects(resource)).transpose();
         let mut logs = run();
         if let Some(other) = other {
             logs.extend(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
@@ -108,21 +108,25 @@ fn read_tables(
 
 impl Chains {
     /// Collects the chain of one object.
-    pub(super) fn of_object(cut: &Cut, resource: &ApiResource, key: &str) -> Result<Self, FileError> {
-        Self::read(cut, resource, |of, _| of == key, |segment| segment.log_of(resource, key))
+    pub(super) fn of_object(
+        files: &StateFiles,
+        resource: &ApiResource,
+        key: &str,
+    ) -> Result<Self, FileError> {
+        Self::read(files, resource, |of, _| of == key, |segment| segment.log_of(resource, key))
     }
 
     /// Collects the chains of the objects whose key and length of namespace `wanted` accepts.
     pub(super) fn collect(
-        cut: &Cut,
+        files: &StateFiles,
         resource: &ApiResource,
         wanted: impl Fn(&str, u16) -> bool,
     ) -> Result<Self, FileError> {
-        Self::read(cut, resource, wanted, |segment| segment.log(resource))
+        Self::read(files, resource, wanted, |segment| segment.log(resource))
     }
 
     fn read(
-        cut: &Cut,
+        files: &StateFiles,
         resource: &ApiResource,
         wanted: impl Fn(&str, u16) -> bool,
         log_of: impl Fn(&Segment) -> Result<Option<TypeLog>, FileError> + Sync,
@@ -133,7 +137,7 @@ impl Chains {
             let Some(log) = log_of(segment)? else { return Ok(None) };
             Ok(Some(SegmentLog { log, timeline: segment.timeline()? }))
         };
-        let (keyframe, logs) = read_tables(cut, resource, &read);
+        let (keyframe, logs) = read_tables(files, resource, &read);
         if let Some(keyframe) = keyframe? {
             all.keyframe = keyframe;
             for (number, object) in (0u32..).zip(&all.keyframe.objects) {
@@ -157,7 +161,7 @@ impl Chains {
         // For a moment that is a version, all changes of each object: only the last segment shows which of them are
         // too late.
         let mut of_version: ChangesOfObjects = HashMap::new();
-        for ((number, segment), log) in (0u32..).zip(&cut.segments).zip(logs) {
+        for ((number, segment), log) in (0u32..).zip(&files.segments).zip(logs) {
             let Some(SegmentLog { log, timeline }) = log? else {
                 all.logs.push(None);
                 continue;
@@ -169,7 +173,7 @@ impl Chains {
                     continue;
                 }
                 let entries = log.numbered(object);
-                match cut.limit {
+                match files.limit {
                     Limit::Entries(limit) => {
                         let mut entries =
                             entries.take_while(|(_, entry)| first + u64::from(entry.index) < limit);
@@ -185,7 +189,7 @@ impl Chains {
             }
             all.logs.push(Some(SegmentLog { log, timeline }));
         }
-        if let Limit::Version(version) = cut.limit {
+        if let Limit::Version(version) = files.limit {
             all.apply_up_to(version, of_version, &mut collected);
         }
         all.objects = collected.chains.into_iter().flatten().collect();

@@ -5,17 +5,17 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::bases::tracked;
+use super::bases::last_states;
 use super::catalog::Catalog;
-use super::cut::{Cut, Limit};
 use super::resources::sorted_resources;
 use super::state::State;
+use super::state_files::{Limit, StateFiles};
 use crate::object::{ApiResource, Origin};
 use crate::recording::entry::Item;
 use crate::recording::error::RecordingError;
 use crate::recording::files::FileError;
+use crate::recording::last_state::LastState;
 use crate::recording::position::Position;
-use crate::recording::tracked::Tracked;
 
 /// The parts of an entry that affect the positions of watches.
 pub(in crate::recording) enum Step {
@@ -31,7 +31,7 @@ pub(in crate::recording) enum Step {
 }
 
 /// The states of objects by key.
-type TrackedObjects = HashMap<Arc<str>, Tracked>;
+type TrackedObjects = HashMap<Arc<str>, LastState>;
 
 /// The end of a recording.
 #[derive(Default)]
@@ -47,10 +47,10 @@ pub(in crate::recording) struct Continuation {
 impl State {
     /// Returns the positions of watches in the last keyframe, and the entries after it.
     pub(in crate::recording) fn steps(&self) -> Result<(Vec<Position>, Vec<Step>), RecordingError> {
-        let (catalog, cut) = (self.catalog(), self.cut());
+        let (catalog, files) = (self.catalog(), self.files());
         let read = || {
-            let of_keyframe = cut.keyframe.as_ref().map(|keyframe| keyframe.items(false)).transpose()?;
-            Ok((of_keyframe.unwrap_or_default().0, catalog.steps(cut)?))
+            let of_keyframe = files.keyframe.as_ref().map(|keyframe| keyframe.items(false)).transpose()?;
+            Ok((of_keyframe.unwrap_or_default().0, catalog.steps(files)?))
         };
         let steps: Result<_, FileError> = read();
         steps.map_err(|error| catalog.error(error))
@@ -86,21 +86,21 @@ impl Catalog {
     /// Reads the states at the end: all, or those since a state was lost.
     pub(in crate::recording) fn continuation(self: &Arc<Self>) -> Result<Continuation, RecordingError> {
         let failed = |error| self.error(error);
-        let cut = self.files_before(self.end().map_err(failed)?, self.end_time()).map_err(failed)?;
-        let state = State::new(Arc::clone(self), cut);
+        let files = self.files_before(self.end().map_err(failed)?, self.end_time()).map_err(failed)?;
+        let state = State::new(Arc::clone(self), files);
         let documents = state.documents()?;
         let max_version = state.version();
-        let (cut, resources) = (state.cut(), state.resources()?);
+        let (files, resources) = (state.files(), state.resources()?);
         let mut continuation = Continuation { documents, max_version, ..Continuation::default() };
         let read = || {
             for resource in resources {
-                let objects = tracked(cut, &resource, |_| true)?;
+                let objects = last_states(files, &resource, |_| true)?;
                 continuation.states.push((resource, objects));
             }
-            if let Some(keyframe) = &cut.keyframe {
+            if let Some(keyframe) = &files.keyframe {
                 continuation.positions = keyframe.items(false)?.0;
             }
-            continuation.steps = self.steps(cut)?;
+            continuation.steps = self.steps(files)?;
             Ok(())
         };
         let read: Result<_, FileError> = read();
@@ -108,12 +108,12 @@ impl Catalog {
         Ok(continuation)
     }
 
-    fn steps(&self, cut: &Cut) -> Result<Vec<Step>, FileError> {
+    fn steps(&self, files: &StateFiles) -> Result<Vec<Step>, FileError> {
         let mut all = Vec::new();
-        for segment in &cut.segments {
+        for segment in &files.segments {
             let timeline = segment.timeline()?;
             let first = segment.header().first;
-            let is_in = |index: u32| match cut.limit {
+            let is_in = |index: u32| match files.limit {
                 Limit::Entries(limit) => first + u64::from(index) < limit,
                 Limit::Version(version) => timeline.versions[index as usize] <= version,
             };

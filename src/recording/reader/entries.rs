@@ -5,7 +5,7 @@ use std::fmt;
 use std::io;
 use std::sync::Arc;
 
-use super::bases::tracked;
+use super::bases::last_states;
 use super::catalog::Catalog;
 use super::segment_entries::{Missing, SegmentEntries, States};
 use crate::recording::entry::{Entry, EntryFilter};
@@ -93,9 +93,9 @@ impl Entries {
             let Ok(next) = SegmentEntries::open(segment, &self.catalog.context, &self.filter) else { break };
             next.collect_bases(&self.states, &mut seen, &mut missing);
         }
-        let cut = self.catalog.files_before(first, self.catalog.end_time())?;
+        let files = self.catalog.files_before(first, self.catalog.end_time())?;
         for (resource, keys) in missing {
-            let loaded = tracked(&cut, &resource, |key| keys.contains(key))?;
+            let loaded = last_states(&files, &resource, |key| keys.contains(key))?;
             self.states.entry(resource).or_default().extend(loaded);
         }
         Ok(())

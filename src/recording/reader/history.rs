@@ -3,7 +3,7 @@
 use std::sync::{Arc, mpsc};
 use std::thread;
 
-use super::bases::{ChangeReader, tracked_object};
+use super::bases::{ChangeReader, last_state_of_object};
 use super::catalog::Catalog;
 use super::chains::SegmentLog;
 use super::segment_file::{Segment, SegmentFile};
@@ -54,8 +54,8 @@ impl Catalog {
     ) -> Result<(), (u64, FileError)> {
         let mut state = None;
         if start > 0 {
-            let cut = self.files_before(start, self.beginning()).map_err(|error| (start, error))?;
-            state = tracked_object(&cut, resource, key).map_err(|error| (start, error))?;
+            let files = self.files_before(start, self.beginning()).map_err(|error| (start, error))?;
+            state = last_state_of_object(&files, resource, key).map_err(|error| (start, error))?;
         }
         let files: Vec<_> = self.segments.iter().filter(|segment| segment.first() >= start).collect();
         // A scoped std thread: it reads the tables of the next segments while the versions of one are decoded. It ends

@@ -5,7 +5,6 @@ mod bases;
 mod catalog;
 mod chains;
 mod continuation;
-mod cut;
 mod entries;
 mod gaps;
 mod history;
@@ -15,6 +14,7 @@ mod rows;
 mod segment_entries;
 mod segment_file;
 mod state;
+mod state_files;
 mod texts;
 
 pub(in crate::recording) use catalog::{Catalog, MAX_EMPTY_JOURNAL};

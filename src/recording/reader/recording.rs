@@ -90,7 +90,7 @@ impl Recording {
     /// # Errors
     /// [`RecordingError::BeforeBeginning`], and others when the files can't be read or are damaged.
     pub fn state(&self, moment: Moment) -> Result<State, RecordingError> {
-        self.read(|catalog| Ok(State::new(Arc::clone(catalog), catalog.cut(moment)?)))
+        self.read(|catalog| Ok(State::new(Arc::clone(catalog), catalog.files_at(moment)?)))
     }
 
     /// Returns the gap that a time lies in.

@@ -6,14 +6,14 @@ use std::thread;
 use jiff::Timestamp;
 
 use super::chains::{Chains, RowPlace, identity};
-use super::cut::Cut;
 use super::segment_file::PayloadBytes;
+use super::state_files::StateFiles;
 use crate::object::{ApiResource, Column, Object};
 use crate::recording::files::FileError;
-use crate::recording::log::{Payload, Place};
+use crate::recording::last_state::RowTemplate;
 use crate::recording::payload::split_row;
 use crate::recording::row_template::{needs_body, render};
-use crate::recording::tracked::RowTemplate;
+use crate::recording::type_log::{Payload, Place};
 
 /// Creates a value from the number of a chain, the payload of its row and the columns of its file.
 type Make<'a, T> = dyn Fn(usize, &[u8], &[Arc<[Column]>]) -> Option<T> + Sync + 'a;
@@ -30,12 +30,12 @@ impl Chains {
     /// body.
     pub(super) fn rows(
         &self,
-        cut: &Cut,
+        files: &StateFiles,
         resource: &ApiResource,
         now: Timestamp,
     ) -> Result<Option<Vec<Arc<Object>>>, FileError> {
         let type_meta = resource.type_meta();
-        let objects = self.read_rows(cut, resource, &|chain, payload, columns| {
+        let objects = self.read_rows(files, resource, &|chain, payload, columns| {
             let (columns, template) = split_row(payload, columns)?;
             if needs_body(template) {
                 return Some(None);
@@ -50,10 +50,10 @@ impl Chains {
     /// Returns the columns and the template of the row of each chain.
     pub(super) fn templates(
         &self,
-        cut: &Cut,
+        files: &StateFiles,
         resource: &ApiResource,
     ) -> Result<Vec<Option<RowTemplate>>, FileError> {
-        let read = self.read_rows(cut, resource, &|_, payload, columns| {
+        let read = self.read_rows(files, resource, &|_, payload, columns| {
             let (columns, template) = split_row(payload, columns)?;
             Some((Arc::clone(columns), template.into()))
         })?;
@@ -67,7 +67,7 @@ impl Chains {
     /// Returns the values that `make` creates from the rows of the chains, each with the number of its chain.
     fn read_rows<T: Send>(
         &self,
-        cut: &Cut,
+        files: &StateFiles,
         resource: &ApiResource,
         make: &Make<'_, T>,
     ) -> Result<Vec<(usize, T)>, FileError> {
@@ -82,13 +82,13 @@ impl Chains {
         }
         places.sort_unstable_by_key(|(file, place, _)| (*file, place.block, place.at));
         if places.len() < MIN_PARALLEL {
-            return read_places(cut, resource, &places, make);
+            return read_places(files, resource, &places, make);
         }
         let (front, back) = places.split_at(places.len() / 2);
         // A scoped std thread: decoding only computes. It ends with this call.
         thread::scope(|scope| {
-            let back = scope.spawn(|| read_places(cut, resource, back, make));
-            let mut all = read_places(cut, resource, front, make)?;
+            let back = scope.spawn(|| read_places(files, resource, back, make));
+            let mut all = read_places(files, resource, front, make)?;
             all.extend(back.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?);
             Ok(all)
         })
@@ -96,7 +96,7 @@ impl Chains {
 }
 
 fn read_places<T>(
-    cut: &Cut,
+    files: &StateFiles,
     resource: &ApiResource,
     places: &[RowOfChain],
     make: &Make<'_, T>,
@@ -104,22 +104,22 @@ fn read_places<T>(
     let mut values = Vec::with_capacity(places.len());
     let mut loaded: Option<(usize, u32, PayloadBytes<'_>)> = None;
     for (file, place, chain) in places.iter().copied() {
-        let segment = file.checked_sub(1).map(|segment| &cut.segments[segment]);
+        let segment = file.checked_sub(1).map(|segment| &files.segments[segment]);
         if loaded.as_ref().is_none_or(|(of, block, _)| (*of, *block) != (file, place.block)) {
-            let bytes = match (segment, &cut.keyframe) {
+            let bytes = match (segment, &files.keyframe) {
                 (Some(segment), _) => segment.payload(resource, Payload::Rows, place.block)?,
                 (None, Some(keyframe)) => PayloadBytes::Read(keyframe.rows(resource, place.block)?),
                 (None, None) => continue,
             };
             loaded = Some((file, place.block, bytes));
         }
-        let columns = match (segment, &cut.keyframe) {
+        let columns = match (segment, &files.keyframe) {
             (Some(segment), _) => &segment.tables().columns,
             (None, Some(keyframe)) => &keyframe.footer().tables.columns,
             (None, None) => continue,
         };
         let payload = loaded.as_ref().and_then(|(.., bytes)| place.of(bytes));
-        match (payload.and_then(|payload| make(chain, payload, columns)), segment, &cut.keyframe) {
+        match (payload.and_then(|payload| make(chain, payload, columns)), segment, &files.keyframe) {
             (Some(value), ..) => values.push((chain, value)),
             (None, Some(segment), _) => {
                 return Err(segment.invalid(resource, Payload::Rows, place.block, "a row can't be decoded"));

@@ -12,13 +12,13 @@ use crate::object::ApiResource;
 use crate::recording::entry::{Entry, EntryFilter, Item};
 use crate::recording::files::FileError;
 use crate::recording::flags::Flags;
-use crate::recording::tracked::Tracked;
+use crate::recording::last_state::LastState;
 
 /// The number of entries that are decoded at a time: bodies are stored by object, and must be sorted by time.
 const WINDOW: u32 = 4096;
 
 /// The states of the objects that were read so far, by resource.
-pub(super) type States = HashMap<Arc<ApiResource>, HashMap<Arc<str>, Tracked>>;
+pub(super) type States = HashMap<Arc<ApiResource>, HashMap<Arc<str>, LastState>>;
 
 /// The keys of objects whose states are needed, by resource.
 pub(super) type Missing = HashMap<Arc<ApiResource>, HashSet<String>>;
@@ -188,10 +188,10 @@ impl SegmentEntries {
 struct Work<'a> {
     selected: &'a SelectedLog,
     /// The states of the objects of the type.
-    states: HashMap<Arc<str>, Tracked>,
+    states: HashMap<Arc<str>, LastState>,
     entries: Vec<Entry>,
 }
 
-fn take_states(states: &mut States, selected: &SelectedLog) -> HashMap<Arc<str>, Tracked> {
+fn take_states(states: &mut States, selected: &SelectedLog) -> HashMap<Arc<str>, LastState> {
     states.remove(&selected.resource).unwrap_or_default()
 }

@@ -8,9 +8,9 @@ use crate::object::ApiResource;
 use crate::recording::entry::Item;
 use crate::recording::files::{FileError, Header, Kind, RandomAccess};
 use crate::recording::journal::{Journal, RawItem, first_gap};
-use crate::recording::log::{LogEntry, Payload, Place, Timeline, TypeLog};
 use crate::recording::segment::{Sealed, read_header};
 use crate::recording::tables::Tables;
+use crate::recording::type_log::{LogEntry, Payload, Place, Timeline, TypeLog};
 
 /// A segment as the directory lists it. A sealed one is opened when it is needed.
 #[derive(Debug)]
@@ -99,7 +99,7 @@ impl JournalView {
     fn new(journal: Journal) -> Self {
         let mut timeline = Timeline::default();
         let (mut min_version, mut max_version) = (u64::MAX, 0);
-        for entry in journal.parts.iter().flat_map(|part| &part.entries) {
+        for entry in journal.chunks.iter().flat_map(|chunk| &chunk.entries) {
             timeline.received.push(entry.received);
             timeline.versions.push(entry.version);
             max_version = max_version.max(entry.version);
@@ -127,8 +127,8 @@ impl JournalView {
         let mut places: HashMap<u32, usize> = HashMap::new();
         let mut of_objects: Vec<Vec<LogEntry>> = Vec::new();
         let mut index = 0;
-        for (block, part) in (0u32..).zip(&self.journal.parts) {
-            for entry in &part.entries {
+        for (block, chunk) in (0u32..).zip(&self.journal.chunks) {
+            for entry in &chunk.entries {
                 if let RawItem::Change(change) = &entry.item
                     && let object = objects[change.object as usize]
                     && object.resource as usize == number
@@ -198,7 +198,7 @@ impl Segment {
     }
 
     /// Returns whether whole texts are differences from the previous one in their block.
-    pub(super) fn has_siblings(&self) -> bool {
+    pub(super) fn has_chained_whole_texts(&self) -> bool {
         matches!(self, Self::Sealed(_))
     }
 
@@ -234,8 +234,8 @@ impl Segment {
         match self {
             Self::Sealed(sealed) => sealed.payload(resource, payload, block).map(PayloadBytes::Read),
             Self::Journal(view) => {
-                let part = view.journal.parts.get(block as usize);
-                Ok(PayloadBytes::Journal(part.map(|part| &*part.bytes).unwrap_or_default()))
+                let chunk = view.journal.chunks.get(block as usize);
+                Ok(PayloadBytes::Journal(chunk.map(|chunk| &*chunk.bytes).unwrap_or_default()))
             }
         }
     }
@@ -263,7 +263,7 @@ impl Segment {
         match self {
             Self::Sealed(sealed) => sealed.items(context, with_documents),
             Self::Journal(view) => {
-                let entries = view.journal.parts.iter().flat_map(|part| &part.entries);
+                let entries = view.journal.chunks.iter().flat_map(|chunk| &chunk.entries);
                 let items = (0u32..).zip(entries).filter_map(|(index, entry)| match &entry.item {
                     RawItem::Other(item) => Some((index, (**item).clone())),
                     RawItem::Change(_) => None,

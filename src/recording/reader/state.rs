@@ -9,47 +9,47 @@ use jiff::Timestamp;
 
 use super::catalog::Catalog;
 use super::chains::{Chains, identity};
-use super::cut::{Cut, Limit};
 use super::resources::sorted_resources;
 use super::segment_file::Segment;
+use super::state_files::{Limit, StateFiles};
 use crate::object::{ApiResource, Object};
 use crate::recording::entry::Item;
 use crate::recording::error::RecordingError;
 use crate::recording::files::FileError;
+use crate::recording::last_state::with_row;
 use crate::recording::payload::ingest;
-use crate::recording::tracked::with_row;
 
 /// The state at one moment. Objects are read when they are requested, one resource at a time.
 pub struct State {
     catalog: Arc<Catalog>,
-    cut: Cut,
+    files: StateFiles,
 }
 
 impl State {
-    pub(super) fn new(catalog: Arc<Catalog>, cut: Cut) -> Self {
-        Self { catalog, cut }
+    pub(super) fn new(catalog: Arc<Catalog>, files: StateFiles) -> Self {
+        Self { catalog, files }
     }
 
     /// Returns the time of the moment; for the end and times after it, that of the last entry. `None` if nothing is
     /// recorded.
     #[must_use]
     pub fn time(&self) -> Option<Timestamp> {
-        self.cut.time
+        self.files.time
     }
 
     /// Returns the highest resourceVersion up to the moment; 0 if there is none.
     #[must_use]
     pub fn version(&self) -> u64 {
-        let mut highest = self.cut.keyframe.as_ref().map_or(0, |keyframe| keyframe.header().max_version);
-        for segment in &self.cut.segments {
+        let mut highest = self.files.keyframe.as_ref().map_or(0, |keyframe| keyframe.header().max_version);
+        for segment in &self.files.segments {
             let header = segment.header();
-            let is_whole = match self.cut.limit {
+            let is_whole = match self.files.limit {
                 Limit::Entries(limit) => header.first + header.count <= limit,
                 Limit::Version(version) => header.max_version <= version,
             };
             let of_segment = match (is_whole, segment.timeline()) {
                 (false, Ok(timeline)) => {
-                    let is_in = |(index, version): (u64, u64)| match self.cut.limit {
+                    let is_in = |(index, version): (u64, u64)| match self.files.limit {
                         Limit::Entries(limit) => header.first + index < limit,
                         Limit::Version(limit) => version <= limit,
                     };
@@ -77,16 +77,17 @@ impl State {
         resource: &ApiResource,
         namespace: Option<&str>,
     ) -> Result<Vec<Arc<Object>>, RecordingError> {
-        let chains = Chains::collect(&self.cut, resource, |key, length| in_namespace(key, length, namespace));
+        let chains =
+            Chains::collect(&self.files, resource, |key, length| in_namespace(key, length, namespace));
         let read = chains.and_then(|chains| self.read(resource, &chains));
         read.map_err(|error| self.catalog.error(error))
     }
 
     fn read(&self, resource: &ApiResource, chains: &Chains) -> Result<Vec<Arc<Object>>, FileError> {
-        let rows = chains.templates(&self.cut, resource)?;
+        let rows = chains.templates(&self.files, resource)?;
         let now = self.now();
         let ingest = ingest(resource.type_meta());
-        let mut objects = chains.decode(&self.cut, resource, &|number, own, text| {
+        let mut objects = chains.decode(&self.files, resource, &|number, own, text| {
             let object = identity(&chains.objects[number], own).object(text, &ingest)?;
             Some(Arc::new(with_row(object, rows[number].as_ref(), now)?))
         })?;
@@ -107,12 +108,12 @@ impl State {
     ) -> Result<Option<Vec<Arc<Object>>>, RecordingError> {
         let read = || {
             let chains =
-                Chains::collect(&self.cut, resource, |key, length| in_namespace(key, length, namespace))?;
+                Chains::collect(&self.files, resource, |key, length| in_namespace(key, length, namespace))?;
             // The object's own version is stored in its body.
             if chains.objects.iter().any(|chain| chain.row.is_none() || chain.has_own_version) {
                 return Ok(None);
             }
-            let mut objects = chains.rows(&self.cut, resource, self.now())?;
+            let mut objects = chains.rows(&self.files, resource, self.now())?;
             if let Some(objects) = &mut objects {
                 sort(objects);
             }
@@ -133,7 +134,7 @@ impl State {
         name: &str,
     ) -> Result<Option<Arc<Object>>, RecordingError> {
         let wanted = Object::named(resource.type_meta(), namespace, name);
-        let chains = Chains::of_object(&self.cut, resource, wanted.key());
+        let chains = Chains::of_object(&self.files, resource, wanted.key());
         let read = chains.and_then(|chains| self.read(resource, &chains));
         Ok(read.map_err(|error| self.catalog.error(error))?.pop())
     }
@@ -144,15 +145,15 @@ impl State {
     /// [`RecordingError`] when the files can't be read or are damaged.
     pub fn documents(&self) -> Result<BTreeMap<Arc<str>, Bytes>, RecordingError> {
         let read = || {
-            let mut documents = match &self.cut.keyframe {
+            let mut documents = match &self.files.keyframe {
                 Some(keyframe) => keyframe.items(true)?.1,
                 None => BTreeMap::new(),
             };
-            for segment in &self.cut.segments {
+            for segment in &self.files.segments {
                 let header = segment.header();
                 let timeline = segment.timeline()?;
                 for (index, item) in segment.items(&self.catalog.context, true)? {
-                    let is_in = match self.cut.limit {
+                    let is_in = match self.files.limit {
                         Limit::Entries(limit) => header.first + u64::from(index) < limit,
                         Limit::Version(version) => timeline.versions[index as usize] <= version,
                     };
@@ -176,10 +177,10 @@ impl State {
     pub fn resources(&self) -> Result<Vec<Arc<ApiResource>>, RecordingError> {
         let read = || {
             let mut all = Vec::new();
-            if let Some(keyframe) = &self.cut.keyframe {
+            if let Some(keyframe) = &self.files.keyframe {
                 all.extend(keyframe.footer().tables.resources.iter().cloned());
             }
-            for segment in &self.cut.segments {
+            for segment in &self.files.segments {
                 all.extend(self.resources_of(segment)?);
             }
             Ok(sorted_resources(all.iter()))
@@ -192,13 +193,13 @@ impl State {
     fn resources_of(&self, segment: &Segment) -> Result<Vec<Arc<ApiResource>>, FileError> {
         let header = segment.header();
         let all = &segment.tables().resources;
-        match self.cut.limit {
+        match self.files.limit {
             Limit::Entries(limit) if header.first + header.count <= limit => return Ok(all.clone()),
             Limit::Version(limit) if header.max_version <= limit => return Ok(all.clone()),
             _ => {}
         }
         let timeline = segment.timeline()?;
-        let is_in = |index: u32| match self.cut.limit {
+        let is_in = |index: u32| match self.files.limit {
             Limit::Entries(limit) => header.first + u64::from(index) < limit,
             Limit::Version(limit) => timeline.versions[index as usize] <= limit,
         };
@@ -222,20 +223,20 @@ impl State {
         &self.catalog
     }
 
-    pub(super) fn cut(&self) -> &Cut {
-        &self.cut
+    pub(super) fn files(&self) -> &StateFiles {
+        &self.files
     }
 
     fn now(&self) -> Timestamp {
-        self.cut.time.unwrap_or(Timestamp::UNIX_EPOCH)
+        self.files.time.unwrap_or(Timestamp::UNIX_EPOCH)
     }
 }
 
 impl fmt::Debug for State {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("State")
-            .field("time", &self.cut.time)
-            .field("limit", &self.cut.limit)
+            .field("time", &self.files.time)
+            .field("limit", &self.files.limit)
             .finish_non_exhaustive()
     }
 }

@@ -5,15 +5,15 @@ use std::ops::Range;
 use std::thread;
 
 use super::chains::{Chains, SegmentLog};
-use super::cut::Cut;
 use super::segment_file::{PayloadBytes, Segment};
+use super::state_files::StateFiles;
 use crate::object::ApiResource;
 use crate::recording::files::FileError;
 use crate::recording::flags::Flags;
 use crate::recording::frame::{FrameContext, read_frame};
-use crate::recording::log::{LogEntry, Payload};
 use crate::recording::payload::split_version;
-use crate::recording::segment::Siblings;
+use crate::recording::segment::WholeTextReader;
+use crate::recording::type_log::{LogEntry, Payload};
 
 /// Creates a value from the number of a chain, the object's own version, if it differs from the one in the columns,
 /// and its text. Returns `None` for an invalid text.
@@ -37,7 +37,7 @@ impl Chains {
     /// Decodes the text of each chain, and returns the values that `make` creates, in no particular order.
     pub(super) fn decode<T: Send>(
         &self,
-        cut: &Cut,
+        files: &StateFiles,
         resource: &ApiResource,
         make: &Make<'_, T>,
     ) -> Result<Vec<T>, FileError> {
@@ -51,11 +51,11 @@ impl Chains {
             [share(0, of_keyframe), share(of_keyframe, self.objects.len() - of_keyframe)]
         };
         if threads == 1 {
-            return self.decode_part(cut, resource, &part(0), make);
+            return self.decode_part(files, resource, &part(0), make);
         }
         // Scoped std threads: decoding only computes. They end with this call, and there are few.
         thread::scope(|scope| {
-            let decode = |at: usize| scope.spawn(move || self.decode_part(cut, resource, &part(at), make));
+            let decode = |at: usize| scope.spawn(move || self.decode_part(files, resource, &part(at), make));
             let running: Vec<_> = (0..threads).map(decode).collect();
             let mut all = Vec::with_capacity(self.objects.len());
             for thread in running {
@@ -67,7 +67,7 @@ impl Chains {
 
     fn decode_part<T>(
         &self,
-        cut: &Cut,
+        files: &StateFiles,
         resource: &ApiResource,
         part: &[Range<usize>; 2],
         make: &Make<'_, T>,
@@ -75,7 +75,7 @@ impl Chains {
         let numbers = || part.iter().flat_map(Range::clone);
         let mut decoded = Vec::with_capacity(numbers().count());
         let mut texts: HashMap<usize, Text> = HashMap::new();
-        self.decode_keyframe(cut, resource, numbers(), &mut texts, &mut |chain, own, text| {
+        self.decode_keyframe(files, resource, numbers(), &mut texts, &mut |chain, own, text| {
             decoded.push(make(chain, own, text)?);
             Some(())
         })?;
@@ -87,7 +87,7 @@ impl Chains {
             }
         }
         let mut scratch = Vec::new();
-        for ((segment, log), mut steps) in cut.segments.iter().zip(&self.logs).zip(steps) {
+        for ((segment, log), mut steps) in files.segments.iter().zip(&self.logs).zip(steps) {
             let Some(log) = log else { continue };
             steps.sort_unstable();
             let mut bodies = Bodies::new(segment, resource, log);
@@ -111,13 +111,13 @@ impl Chains {
 
     fn decode_keyframe(
         &self,
-        cut: &Cut,
+        files: &StateFiles,
         resource: &ApiResource,
         numbers: impl Iterator<Item = usize>,
         texts: &mut HashMap<usize, Text>,
         receive: &mut ReceiveText<'_>,
     ) -> Result<(), FileError> {
-        let Some(keyframe) = &cut.keyframe else { return Ok(()) };
+        let Some(keyframe) = &files.keyframe else { return Ok(()) };
         let mut chain_of = vec![None; self.keyframe.objects.len()];
         for number in numbers {
             if let Some(base) = self.objects[number].base {
@@ -149,14 +149,14 @@ pub(super) struct Bodies<'a> {
     resource: &'a ApiResource,
     log: &'a SegmentLog,
     block: Option<(u32, PayloadBytes<'a>)>,
-    siblings: Siblings,
+    whole_texts: WholeTextReader,
     /// The first entry of the block whose whole text was not read yet.
-    next_sibling: usize,
+    next_whole: usize,
 }
 
 impl<'a> Bodies<'a> {
     pub(super) fn new(segment: &'a Segment, resource: &'a ApiResource, log: &'a SegmentLog) -> Self {
-        Self { segment, resource, log, block: None, siblings: Siblings::default(), next_sibling: 0 }
+        Self { segment, resource, log, block: None, whole_texts: WholeTextReader::default(), next_whole: 0 }
     }
 
     pub(super) fn context(&self, entry: &LogEntry) -> FrameContext<'static> {
@@ -187,10 +187,10 @@ impl<'a> Bodies<'a> {
         let block = entry.body.block;
         if self.block.as_ref().is_none_or(|(loaded, _)| *loaded != block) {
             self.block = Some((block, self.segment.payload(self.resource, Payload::Bodies, block)?));
-            self.siblings = Siblings::default();
+            self.whole_texts = WholeTextReader::default();
             let before =
                 self.log.log.entries[..number as usize].iter().rposition(|entry| entry.body.block != block);
-            self.next_sibling = before.map_or(0, |last| last + 1);
+            self.next_whole = before.map_or(0, |last| last + 1);
         }
         text.clear();
         let mut own = None;
@@ -213,24 +213,24 @@ impl<'a> Bodies<'a> {
         *own = own_version.map(str::to_owned);
         if !entry.flags.has(Flags::WHOLE) {
             read_frame(frame, base, base_version, &context, text)?;
-        } else if self.segment.has_siblings() {
-            // Entries are read in order, so that the siblings up to this one were read or are read now.
-            if number < self.next_sibling {
+        } else if self.segment.has_chained_whole_texts() {
+            // Entries are read in order, so that the whole texts up to this one were read or are read now.
+            if number < self.next_whole {
                 return None;
             }
-            for at in self.next_sibling..=number {
-                let sibling = &self.log.log.entries[at];
-                if sibling.flags.has(Flags::WHOLE) {
+            for at in self.next_whole..=number {
+                let entry = &self.log.log.entries[at];
+                if entry.flags.has(Flags::WHOLE) {
                     let object = self.log.log.ends.partition_point(|end| *end as usize <= at);
-                    let (_, frame) = split_version(sibling.body.of(payload)?, sibling.flags)?;
-                    let context = self.context(sibling);
-                    let whole = self.siblings.read(frame, self.log.log.names.get(object).0, context)?;
+                    let (_, frame) = split_version(entry.body.of(payload)?, entry.flags)?;
+                    let context = self.context(entry);
+                    let whole = self.whole_texts.read(frame, self.log.log.names.get(object).0, context)?;
                     if at == number {
                         text.extend_from_slice(whole);
                     }
                 }
             }
-            self.next_sibling = number + 1;
+            self.next_whole = number + 1;
         } else {
             text.extend_from_slice(frame);
         }

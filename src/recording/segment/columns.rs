@@ -2,8 +2,8 @@
 
 use crate::recording::bytes::{Cursor, put_number, put_signed};
 use crate::recording::flags::Flags;
-use crate::recording::log::{LogEntry, Place, Timeline};
 use crate::recording::tables::take_u32;
+use crate::recording::type_log::{LogEntry, Place, Timeline};
 
 /// The number of entries in a chunk.
 pub(super) const CHUNK: usize = 4096;

@@ -5,7 +5,7 @@ mod file_writer;
 mod footer;
 mod seal;
 mod sealed;
-mod sibling;
+mod whole_texts;
 
 pub(in crate::recording) use file_writer::{Compressed, FileWriter};
 pub(in crate::recording) use footer::{
@@ -13,4 +13,4 @@ pub(in crate::recording) use footer::{
 };
 pub(in crate::recording) use seal::{seal, stem_hash};
 pub(in crate::recording) use sealed::{Sealed, read_footer, read_header};
-pub(in crate::recording) use sibling::{Sibling, Siblings};
+pub(in crate::recording) use whole_texts::{WholeTextReader, WholeTextWriter};

@@ -7,21 +7,21 @@ use super::file_writer::{Compressed, FileWriter};
 use super::footer::{
     BODIES, COLUMNS, DOCUMENT, FILTERS, FOOTER, Footer, ITEMS, NAMES, ROWS, TIMELINE, TypeFooter,
 };
-use super::sibling::Sibling;
+use super::whole_texts::WholeTextWriter;
 use crate::recording::bytes::{put_number, put_text};
 use crate::recording::entry::Item;
 use crate::recording::files::{Header, Kind};
 use crate::recording::flags::Flags;
 use crate::recording::frame::FrameContext;
 use crate::recording::journal::{Journal, JournalObject, RawChange, RawItem, first_gap, put_item};
-use crate::recording::log::{LogEntry, Place, Timeline};
 use crate::recording::names::{GROUP, Names};
 use crate::recording::payload::split_version;
+use crate::recording::type_log::{LogEntry, Place, Timeline};
 
 /// The length at which a block of payloads ends.
 const BLOCK: usize = 128 << 10;
 
-/// A change in its journal: the number of the entry, the number of its part, and the change.
+/// A change in its journal: the number of the entry, the number of its chunk, and the change.
 type Change = (u32, u32, RawChange);
 
 /// The entries of a journal: their times, the changes of each object, and the other items with their numbers.
@@ -57,14 +57,14 @@ fn split(journal: &Journal) -> Split<'_> {
     let mut timeline = Timeline::default();
     let mut changes: Vec<Vec<Change>> = journal.objects().iter().map(|_| Vec::new()).collect();
     let mut items = Vec::new();
-    for (part_number, part) in (0u32..).zip(&journal.parts) {
-        for entry in &part.entries {
+    for (chunk_number, chunk) in (0u32..).zip(&journal.chunks) {
+        for entry in &chunk.entries {
             let index = u32::try_from(timeline.received.len()).unwrap_or(u32::MAX);
             timeline.received.push(entry.received);
             timeline.versions.push(entry.version);
             match &entry.item {
                 RawItem::Change(change) => {
-                    changes[change.object as usize].push((index, part_number, *change));
+                    changes[change.object as usize].push((index, chunk_number, *change));
                 }
                 RawItem::Other(item) => items.push((index, &**item)),
             }
@@ -184,15 +184,15 @@ impl TypeSeal<'_> {
         let mut entries = Vec::new();
         let mut bodies = Blocks::new(BODIES);
         let mut rows = Blocks::new(ROWS);
-        let mut sibling = Sibling::default();
+        let mut whole_texts = WholeTextWriter::default();
         for object in sorted {
-            for (index, part_number, change) in &self.changes[*object] {
-                let part = &self.journal.parts[*part_number as usize];
+            for (index, chunk_number, change) in &self.changes[*object] {
+                let chunk = &self.journal.chunks[*chunk_number as usize];
                 let at = entries.len();
                 if bodies.begin_entry(at) {
-                    sibling.clear();
+                    whole_texts.clear();
                 }
-                let body = part.slice(change.body);
+                let body = chunk.slice(change.body);
                 let before = bodies.current.len();
                 if change.flags.has(Flags::WHOLE) {
                     let (own, text) = split_version(body, change.flags).unwrap_or((None, body));
@@ -200,12 +200,12 @@ impl TypeSeal<'_> {
                         put_text(&mut bodies.current, own.as_bytes());
                     }
                     let key = &self.objects[*object].key;
-                    sibling.write(text, key, self.context(*index), &mut bodies.current);
+                    whole_texts.write(text, key, self.context(*index), &mut bodies.current);
                 } else {
                     bodies.current.extend_from_slice(body);
                 }
                 rows.begin_entry(at);
-                let row = part.slice(change.row);
+                let row = chunk.slice(change.row);
                 rows.current.extend_from_slice(row);
                 entries.push(LogEntry {
                     index: *index,

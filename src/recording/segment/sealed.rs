@@ -15,9 +15,9 @@ use crate::recording::bytes::Cursor;
 use crate::recording::entry::Item;
 use crate::recording::files::{FileError, Header, HeaderError, Kind, RandomAccess};
 use crate::recording::journal::take_item;
-use crate::recording::log::{LogEntry, Payload, Place, Timeline, TypeLog};
 use crate::recording::names::take_filter;
 use crate::recording::tables::{take_size, take_u32};
+use crate::recording::type_log::{LogEntry, Payload, Place, Timeline, TypeLog};
 
 /// The length of the end of a file: the position of the footer and its checksum.
 const TRAILER: u64 = 12;

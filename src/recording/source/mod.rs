@@ -1,15 +1,15 @@
 //! A read-only Kubernetes API over a recording, at one moment or replayed from there on, or over the objects of a watch.
 
+mod change_log;
 mod collection;
 mod documents;
 mod endpoint;
 mod kinds;
-mod log;
 mod mirror;
 mod movable;
 mod mover;
 mod network;
-mod past;
+mod recorded_state;
 mod replay;
 mod requests;
 mod reviews;
@@ -22,8 +22,8 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use tokio::task::JoinSet;
 
-use movable::MovablePast;
-use past::Past;
+use movable::MovableState;
+use recorded_state::RecordedState;
 
 use crate::recording::entry::Moment;
 use crate::recording::error::RecordingError;
@@ -59,10 +59,10 @@ impl RecordedServer {
     /// # Errors
     /// [`RecordingError`] when the moment lies before the beginning, or the files can't be read.
     pub fn start(recording: Recording, moment: Moment) -> Result<Self, RecordingError> {
-        let past = Past::open(recording, moment)?;
-        let time = past.time();
+        let state = RecordedState::open(recording, moment)?;
+        let time = state.time();
         let (opener, listener) = in_memory::listen();
-        let server = Server::new(Arc::new(MovablePast::new(past)), LOCALHOST.to_owned());
+        let server = Server::new(Arc::new(MovableState::new(state)), LOCALHOST.to_owned());
         let server = Arc::new(server.without_compression());
         let mut tasks = JoinSet::new();
         tasks.spawn(connections::serve(server, listener));

@@ -8,14 +8,14 @@ use serde_json::{Map, Value};
 use tokio::sync::watch;
 
 use super::kinds::Origin;
-use super::past::Past;
+use super::recorded_state::RecordedState;
 use crate::server::clock::Clock;
 use crate::server::source::{
     Change, CollectionRange, Compacted, Kind, KindId, ReadError, Snapshot, Source, StoredObject, Unreadable,
 };
 
 /// A recording as the source of a server. Its moment can be moved.
-pub(super) struct MovablePast {
+pub(super) struct MovableState {
     /// A std lock, held for a copy or an exchange.
     current: RwLock<Current>,
     /// The group, version and plural of each collection, whose number stays the same at all moments. A std mutex,
@@ -28,16 +28,16 @@ pub(super) struct MovablePast {
 }
 
 struct Current {
-    past: Arc<Past>,
+    state: Arc<RecordedState>,
     /// The number of moves.
     epoch: u64,
 }
 
-impl MovablePast {
-    pub(super) fn new(past: Past) -> Self {
+impl MovableState {
+    pub(super) fn new(state: RecordedState) -> Self {
         Self {
-            clock: Clock::stopped(past.time().unwrap_or(Timestamp::UNIX_EPOCH)),
-            current: RwLock::new(Current { past: Arc::new(past), epoch: 0 }),
+            clock: Clock::stopped(state.time().unwrap_or(Timestamp::UNIX_EPOCH)),
+            current: RwLock::new(Current { state: Arc::new(state), epoch: 0 }),
             collections: Mutex::default(),
             progress: watch::channel(0).0,
             schemas: Map::new(),
@@ -45,42 +45,46 @@ impl MovablePast {
     }
 
     /// Returns the recording at its current moment.
-    pub(super) fn current(&self) -> Arc<Past> {
-        Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner).past)
+    pub(super) fn current(&self) -> Arc<RecordedState> {
+        Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner).state)
     }
 
     /// Moves to another moment. Watches end.
-    pub(super) fn move_to(&self, past: Past) -> Arc<Past> {
-        let past = Arc::new(past);
-        self.exchange(&mut self.current.write().unwrap_or_else(PoisonError::into_inner), &past);
+    pub(super) fn move_to(&self, state: RecordedState) -> Arc<RecordedState> {
+        let state = Arc::new(state);
+        self.exchange(&mut self.current.write().unwrap_or_else(PoisonError::into_inner), &state);
         self.has_changed();
-        past
+        state
     }
 
-    /// Moves as [`MovablePast::move_to`], unless the moment was moved since `from` was current.
-    pub(super) fn continue_from(&self, from: &Arc<Past>, past: Past) -> Option<Arc<Past>> {
-        let past = Arc::new(past);
+    /// Moves as [`MovableState::move_to`], unless the moment was moved since `from` was current.
+    pub(super) fn continue_from(
+        &self,
+        from: &Arc<RecordedState>,
+        state: RecordedState,
+    ) -> Option<Arc<RecordedState>> {
+        let state = Arc::new(state);
         {
             let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
-            if !Arc::ptr_eq(&current.past, from) {
+            if !Arc::ptr_eq(&current.state, from) {
                 return None;
             }
-            self.exchange(&mut current, &past);
+            self.exchange(&mut current, &state);
         }
         self.has_changed();
-        Some(past)
+        Some(state)
     }
 
-    fn exchange(&self, current: &mut Current, past: &Arc<Past>) {
-        current.past = Arc::clone(past);
+    fn exchange(&self, current: &mut Current, state: &Arc<RecordedState>) {
+        current.state = Arc::clone(state);
         current.epoch += 1;
-        self.clock.set(past.time().unwrap_or(Timestamp::UNIX_EPOCH));
+        self.clock.set(state.time().unwrap_or(Timestamp::UNIX_EPOCH));
     }
 
-    /// Sets the shown time, unless the moment was moved since `past` was current.
-    pub(super) fn show(&self, past: &Arc<Past>, time: Timestamp) {
+    /// Sets the shown time, unless the moment was moved since `state` was current.
+    pub(super) fn show(&self, state: &Arc<RecordedState>, time: Timestamp) {
         let current = self.current.read().unwrap_or_else(PoisonError::into_inner);
-        if Arc::ptr_eq(&current.past, past) {
+        if Arc::ptr_eq(&current.state, state) {
             self.clock.set(time);
         }
     }
@@ -90,24 +94,24 @@ impl MovablePast {
         self.progress.send_modify(|count| *count += 1);
     }
 
-    /// Returns the current past and the number of a collection in it.
-    fn locate(&self, kind: KindId) -> (Arc<Past>, Option<usize>) {
-        let past = self.current();
+    /// Returns the current state and the number of a collection in it.
+    fn locate(&self, kind: KindId) -> (Arc<RecordedState>, Option<usize>) {
+        let state = self.current();
         let collections = self.collections.lock().unwrap_or_else(PoisonError::into_inner);
         let names = collections.get(kind);
-        let position = names.and_then(|[group, version, plural]| past.position(group, version, plural));
-        (past, position)
+        let position = names.and_then(|[group, version, plural]| state.position(group, version, plural));
+        (state, position)
     }
 }
 
-impl Source for MovablePast {
+impl Source for MovableState {
     fn kinds(&self) -> Vec<Arc<Kind>> {
         self.current().kinds().to_vec()
     }
 
     fn find(&self, group: &str, version: &str, plural: &str) -> Option<(KindId, Arc<Kind>)> {
-        let past = self.current();
-        let kind = past.kind(past.position(group, version, plural)?)?;
+        let state = self.current();
+        let kind = state.kind(state.position(group, version, plural)?)?;
         let mut collections = self.collections.lock().unwrap_or_else(PoisonError::into_inner);
         let known = collections.iter().position(|names| *names == [group, version, plural]);
         let id = known.unwrap_or_else(|| {
@@ -122,8 +126,8 @@ impl Source for MovablePast {
     }
 
     fn version(&self, kind: KindId) -> u64 {
-        let (past, position) = self.locate(kind);
-        position.map_or(1, |position| past.version(position))
+        let (state, position) = self.locate(kind);
+        position.map_or(1, |position| state.version(position))
     }
 
     fn epoch(&self) -> u64 {
@@ -140,8 +144,8 @@ impl Source for MovablePast {
         namespace: &str,
         name: &str,
     ) -> Result<Option<Arc<StoredObject>>, Unreadable> {
-        let (past, position) = self.locate(kind);
-        position.map_or(Ok(None), |position| past.get(position, namespace, name))
+        let (state, position) = self.locate(kind);
+        position.map_or(Ok(None), |position| state.get(position, namespace, name))
     }
 
     fn now(&self, range: &CollectionRange<'_>) -> Result<Snapshot, Unreadable> {
@@ -157,8 +161,8 @@ impl Source for MovablePast {
     }
 
     fn changes(&self, kind: KindId, after: u64, limit: usize) -> Result<(Vec<Change>, u64), Compacted> {
-        let (past, position) = self.locate(kind);
-        position.map_or(Err(Compacted { oldest: 1 }), |position| past.changes(position, after, limit))
+        let (state, position) = self.locate(kind);
+        position.map_or(Err(Compacted { oldest: 1 }), |position| state.changes(position, after, limit))
     }
 
     fn clock(&self) -> &Clock {
@@ -182,11 +186,11 @@ impl Source for MovablePast {
     }
 }
 
-impl MovablePast {
+impl MovableState {
     /// Returns a part of a collection. One that is not recorded at the moment is empty.
     fn list(&self, range: &CollectionRange<'_>, version: Option<u64>) -> Result<Snapshot, ReadError> {
-        let (past, position) = self.locate(range.kind);
-        position.map_or_else(|| Ok(empty(1)), |position| past.list(position, range, version))
+        let (state, position) = self.locate(range.kind);
+        position.map_or_else(|| Ok(empty(1)), |position| state.list(position, range, version))
     }
 }
 

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use jiff::Timestamp;
 use tokio::task::JoinSet;
 
-use super::movable::MovablePast;
-use super::past::Past;
+use super::movable::MovableState;
+use super::recorded_state::RecordedState;
 use super::replay::{ReplaySpeed, replay};
 use crate::recording::entry::{Gap, Moment};
 use crate::recording::error::RecordingError;
@@ -18,7 +18,7 @@ use crate::server::source::Source;
 pub(super) struct Mover {
     dir: PathBuf,
     speed: Option<ReplaySpeed>,
-    source: Arc<MovablePast>,
+    source: Arc<MovableState>,
     /// The task of the replay, at most one. Dropping the set aborts the task. A std mutex, held while the moment and the
     /// task are exchanged, so that of concurrent moves the last one determines both.
     replay: Mutex<JoinSet<()>>,
@@ -44,22 +44,22 @@ impl Mover {
         moment: Moment,
         speed: Option<ReplaySpeed>,
     ) -> Result<Self, RecordingError> {
-        let past = opened(dir, moment, speed)?;
-        let source = Arc::new(MovablePast::new(past));
+        let state = opened(dir, moment, speed)?;
+        let source = Arc::new(MovableState::new(state));
         let mover = Self { dir: dir.to_owned(), speed, source, replay: Mutex::default() };
-        mover.replay(MovablePast::current);
+        mover.replay(MovableState::current);
         Ok(mover)
     }
 
-    pub(super) fn source(&self) -> &Arc<MovablePast> {
+    pub(super) fn source(&self) -> &Arc<MovableState> {
         &self.source
     }
 
     /// Moves to another moment, which may be one that was recorded since the recording was opened. Watches end as
     /// expired.
     pub(super) fn move_to(&self, moment: Moment) -> Result<(), RecordingError> {
-        let past = opened(&self.dir, moment, self.speed)?;
-        self.replay(|source| source.move_to(past));
+        let state = opened(&self.dir, moment, self.speed)?;
+        self.replay(|source| source.move_to(state));
         Ok(())
     }
 
@@ -74,13 +74,13 @@ impl Mover {
     }
 
     /// Selects a moment and starts the replay from it, in place of the running one.
-    fn replay(&self, select: impl FnOnce(&MovablePast) -> Arc<Past>) {
+    fn replay(&self, select: impl FnOnce(&MovableState) -> Arc<RecordedState>) {
         let mut tasks = self.replay.lock().unwrap_or_else(PoisonError::into_inner);
-        let past = select(&self.source);
+        let state = select(&self.source);
         let Some(speed) = self.speed else { return };
         let (source, dir) = (Arc::clone(&self.source), self.dir.clone());
         *tasks = JoinSet::new();
-        tasks.spawn(async move { replay(source, past, &dir, speed).await });
+        tasks.spawn(async move { replay(source, state, &dir, speed).await });
     }
 
     /// Returns the moment that is served.
@@ -88,10 +88,10 @@ impl Mover {
     /// # Errors
     /// The files can't be read or are damaged.
     pub(super) fn moment(&self) -> Result<ServedMoment, RecordingError> {
-        let past = self.source.current();
+        let state = self.source.current();
         // Opened again: a recorder may have appended entries.
         let recording = Recording::open(&self.dir)?;
-        let time = past.time().map(|_| self.source.clock().now());
+        let time = state.time().map(|_| self.source.clock().now());
         Ok(ServedMoment {
             context: recording.context().to_owned(),
             time,
@@ -101,15 +101,15 @@ impl Mover {
     }
 }
 
-fn opened(dir: &Path, moment: Moment, speed: Option<ReplaySpeed>) -> Result<Past, RecordingError> {
+fn opened(dir: &Path, moment: Moment, speed: Option<ReplaySpeed>) -> Result<RecordedState, RecordingError> {
     let recording = Recording::open(dir)?;
     if speed.is_none() {
-        return Past::open(recording, moment);
+        return RecordedState::open(recording, moment);
     }
     // The state at a version does not correspond to a prefix of the entries.
     let moment = match moment {
         Moment::Version(_) => recording.state(moment)?.time().map_or(Moment::End, Moment::Time),
         moment => moment,
     };
-    Past::replayed(recording, moment)
+    RecordedState::replayed(recording, moment)
 }

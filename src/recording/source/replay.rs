@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use super::movable::MovablePast;
-use super::past::Past;
+use super::movable::MovableState;
+use super::recorded_state::RecordedState;
 use crate::recording::entry::{Entry, EntryFilter, Item, Moment};
 use crate::recording::error::RecordingError;
 use crate::recording::reader::Recording;
@@ -34,15 +34,20 @@ const BATCH_PAUSE: Duration = Duration::from_millis(5);
 /// beginning.
 const END_PAUSE: Duration = Duration::from_secs(15);
 
-/// Applies the entries after the moment of `past`, and those that a recorder still appends, until the moment is moved.
+/// Applies the entries after the moment of `state`, and those that a recorder still appends, until the moment is moved.
 ///
 /// After a damaged part it continues with the state after that part, and watches end.
-pub(super) async fn replay(target: Arc<MovablePast>, past: Arc<Past>, dir: &Path, speed: ReplaySpeed) {
-    let start = past.time().unwrap_or(Timestamp::UNIX_EPOCH);
+pub(super) async fn replay(
+    target: Arc<MovableState>,
+    state: Arc<RecordedState>,
+    dir: &Path,
+    speed: ReplaySpeed,
+) {
+    let start = state.time().unwrap_or(Timestamp::UNIX_EPOCH);
     let mut replay = Replay {
         pace: Pace { start, began: target.clock().elapsed(), speed, applied: 0 },
         target,
-        past,
+        state,
         done: Done::Until(start),
         is_behind_damage: false,
     };
@@ -80,8 +85,8 @@ impl Done {
 }
 
 struct Replay {
-    target: Arc<MovablePast>,
-    past: Arc<Past>,
+    target: Arc<MovableState>,
+    state: Arc<RecordedState>,
     pace: Pace,
     done: Done,
     is_behind_damage: bool,
@@ -98,7 +103,7 @@ impl Replay {
             match entry {
                 Ok(entry) if self.done.includes(&entry) => {}
                 Ok(entry) => {
-                    self.pace.reach(&self.target, &self.past, entry.received).await;
+                    self.pace.reach(&self.target, &self.state, entry.received).await;
                     self.take(dir, &entry)?;
                 }
                 Err(error) => {
@@ -112,17 +117,17 @@ impl Replay {
 
     fn take(&mut self, dir: &Path, entry: &Entry) -> Result<(), RecordingError> {
         if std::mem::take(&mut self.is_behind_damage) {
-            let past = Past::replayed(Recording::open(dir)?, Moment::Time(entry.received))?;
-            if let Some(past) = self.target.continue_from(&self.past, past) {
-                self.past = past;
+            let state = RecordedState::replayed(Recording::open(dir)?, Moment::Time(entry.received))?;
+            if let Some(state) = self.target.continue_from(&self.state, state) {
+                self.state = state;
             }
             self.done = Done::Until(entry.received);
             return Ok(());
         }
         self.done = Done::Through(entry.number, entry.received);
         match &entry.item {
-            Item::Change { change, .. } if self.past.apply(change) => self.target.has_changed(),
-            Item::Document { path, body } => self.past.set_document(path, body),
+            Item::Change { change, .. } if self.state.apply(change) => self.target.has_changed(),
+            Item::Document { path, body } => self.state.set_document(path, body),
             _ => {}
         }
         Ok(())
@@ -140,7 +145,7 @@ struct Pace {
 
 impl Pace {
     /// Waits until an entry is due, and shows its time.
-    async fn reach(&mut self, target: &MovablePast, past: &Arc<Past>, received: Timestamp) {
+    async fn reach(&mut self, target: &MovableState, state: &Arc<RecordedState>, received: Timestamp) {
         self.applied = (self.applied + 1) % BATCH;
         let clock = target.clock();
         match self.speed {
@@ -150,7 +155,7 @@ impl Pace {
                 while now < due {
                     clock.reaches(due.min(now + TICK)).await;
                     now = clock.elapsed();
-                    target.show(past, self.shown(now, factor).min(received));
+                    target.show(state, self.shown(now, factor).min(received));
                 }
                 if self.applied == 0 {
                     tokio::task::yield_now().await;
@@ -159,7 +164,7 @@ impl Pace {
             ReplaySpeed::Max if self.applied == 0 => clock.reaches(clock.elapsed() + BATCH_PAUSE).await,
             ReplaySpeed::Max => {}
         }
-        target.show(past, received);
+        target.show(state, received);
     }
 
     /// Returns the real time from the start of the replay to a recorded time.

@@ -4,9 +4,9 @@ mod background;
 mod failure;
 mod open;
 mod positions;
-mod recorder;
+mod recording_writer;
 mod retention;
 mod states;
 
 pub(in crate::recording) use positions::Positions;
-pub use recorder::Writer;
+pub use recording_writer::Writer;

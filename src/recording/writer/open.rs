@@ -182,7 +182,7 @@ impl End {
 
 /// Returns whether a journal is continued, because its segment would be small.
 fn is_short(journal: &Journal, options: &WriterOptions) -> bool {
-    let text: usize = journal.parts.iter().map(|part| part.bytes.len()).sum();
+    let text: usize = journal.chunks.iter().map(|chunk| chunk.bytes.len()).sum();
     journal.entries < options.seal_entries as u64 && text < options.seal_bytes
 }
 

@@ -13,14 +13,14 @@ use crate::recording::bytes::put_text;
 use crate::recording::flags::Flags;
 use crate::recording::frame::{FrameContext, FrameWriter};
 use crate::recording::keyframe::Snapshot;
+use crate::recording::last_state::{LastState, RowTemplate};
 use crate::recording::position::Position;
 use crate::recording::row_template::{render, to_template};
-use crate::recording::tracked::{RowTemplate, Tracked};
 
 /// The objects of one type.
 #[derive(Default)]
 struct TypeStates {
-    objects: HashMap<Arc<str>, Tracked>,
+    objects: HashMap<Arc<str>, LastState>,
     compressor: Compressor,
     /// The last row, which others share: the rows of events are alike.
     last_row: Option<RowTemplate>,
@@ -46,11 +46,11 @@ pub(super) struct Encoded {
 
 impl States {
     /// Adds the states of a recording that is continued.
-    pub(super) fn insert(&mut self, resource: &Arc<ApiResource>, objects: HashMap<Arc<str>, Tracked>) {
+    pub(super) fn insert(&mut self, resource: &Arc<ApiResource>, objects: HashMap<Arc<str>, LastState>) {
         let states = self.types.entry(Arc::clone(resource)).or_default();
-        for (key, tracked) in objects {
-            let object = states.compressor.compress(Arc::new(tracked.object.copy_with_row(None)));
-            states.objects.insert(key, Tracked { object, ..tracked });
+        for (key, last) in objects {
+            let object = states.compressor.compress(Arc::new(last.object.copy_with_row(None)));
+            states.objects.insert(key, LastState { object, ..last });
         }
     }
 
@@ -61,7 +61,7 @@ impl States {
 
     /// Returns an object, with the ages in its row as of a time.
     pub(super) fn object(&self, resource: &ApiResource, key: &str, now: Timestamp) -> Option<Arc<Object>> {
-        self.types.get(resource)?.objects.get(key).map(|tracked| with_row(tracked, now))
+        self.types.get(resource)?.objects.get(key).map(|last| with_row(last, now))
     }
 
     /// Returns the objects of a resource, with the ages in their rows as of a time.
@@ -72,9 +72,8 @@ impl States {
         now: Timestamp,
     ) -> Vec<Arc<Object>> {
         let all = self.types.get(resource).into_iter().flat_map(|states| states.objects.values());
-        let own =
-            |tracked: &&Tracked| namespace.is_none_or(|namespace| tracked.object.namespace() == namespace);
-        let mut objects: Vec<_> = all.filter(own).map(|tracked| with_row(tracked, now)).collect();
+        let own = |last: &&LastState| namespace.is_none_or(|namespace| last.object.namespace() == namespace);
+        let mut objects: Vec<_> = all.filter(own).map(|last| with_row(last, now)).collect();
         objects.sort_by(|one, other| (one.namespace(), one.name()).cmp(&(other.namespace(), other.name())));
         objects
     }
@@ -133,8 +132,8 @@ impl States {
         // Rows are rendered from their templates, which are smaller.
         let object = states.compressor.compress(Arc::new(change.object.copy_with_row(None)));
         states.last_row.clone_from(&encoded.row);
-        let tracked = Tracked { object, version, row: encoded.row };
-        states.objects.insert(Arc::clone(change.object.key()), tracked);
+        let last = LastState { object, version, row: encoded.row };
+        states.objects.insert(Arc::clone(change.object.key()), last);
     }
 
     /// Returns all states for a keyframe. The objects are shared.
@@ -159,7 +158,7 @@ impl States {
     }
 }
 
-fn with_row(Tracked { object, row, .. }: &Tracked, now: Timestamp) -> Arc<Object> {
+fn with_row(LastState { object, row, .. }: &LastState, now: Timestamp) -> Arc<Object> {
     match row {
         Some((columns, template)) => Arc::new(object.copy_with_row(render(template, columns, object, now))),
         None => Arc::clone(object),

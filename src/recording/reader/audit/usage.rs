@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use crate::object::ApiResource;
 use crate::recording::files::FileError;
-use crate::recording::log::TypeLog;
 use crate::recording::reader::catalog::Catalog;
 use crate::recording::reader::chains::Chains;
 use crate::recording::reader::resources::sorted_resources;
 use crate::recording::reader::segment_file::Segment;
 use crate::recording::segment::{BlockRef, TypeFooter};
+use crate::recording::type_log::TypeLog;
 use crate::recording::usage::{TypeUsage, Usage};
 
 impl Catalog {
@@ -37,7 +37,7 @@ impl Catalog {
                 Segment::Journal(view) => {
                     usage.journal_bytes += view.journal.length;
                     usage.bytes += view.journal.length;
-                    let whole: u64 = view.journal.parts.iter().map(|part| part.bytes.len() as u64).sum();
+                    let whole: u64 = view.journal.chunks.iter().map(|chunk| chunk.bytes.len() as u64).sum();
                     for resource in &view.journal.tables.resources {
                         let of_type = types.entry(Arc::clone(resource)).or_insert_with(|| empty(resource));
                         let Some(log) = segment.log(resource)? else { continue };
@@ -57,9 +57,9 @@ impl Catalog {
                 entry.keyframe_bytes += of_type.all_blocks().map(|block| block.length).sum::<u64>();
             }
         }
-        let cut = self.files_before(self.end()?, self.end_time())?;
+        let files = self.files_before(self.end()?, self.end_time())?;
         for (resource, of_type) in &mut types {
-            of_type.objects = Chains::collect(&cut, resource, |_, _| true)?.objects.len() as u64;
+            of_type.objects = Chains::collect(&files, resource, |_, _| true)?.objects.len() as u64;
         }
         let of_types = |of: &TypeUsage| of.body_bytes + of.row_bytes + of.column_bytes + of.keyframe_bytes;
         usage.other_bytes = usage.bytes - usage.journal_bytes - types.values().map(of_types).sum::<u64>();

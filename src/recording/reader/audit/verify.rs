@@ -5,14 +5,14 @@ use std::sync::Arc;
 use crate::recording::entry::EntryFilter;
 use crate::recording::error::{Damage, RecordingError};
 use crate::recording::files::FileError;
+use crate::recording::last_state::with_row;
 use crate::recording::payload::ingest;
 use crate::recording::reader::catalog::{Catalog, time_of};
 use crate::recording::reader::chains::{Chains, identity};
-use crate::recording::reader::cut::{Cut, Limit};
 use crate::recording::reader::entries::Entries;
 use crate::recording::reader::segment_file::SegmentFile;
+use crate::recording::reader::state_files::{Limit, StateFiles};
 use crate::recording::segment::Sealed;
-use crate::recording::tracked::with_row;
 
 /// Appends the damaged parts of all files.
 pub(in crate::recording::reader) fn verify(
@@ -57,14 +57,18 @@ fn verify_keyframe(catalog: &Catalog, number: u64) -> Vec<FileError> {
     if failures.is_empty() {
         let time = time_of(keyframe.header().first_time);
         let limit = Limit::Entries(number);
-        let cut =
-            Cut { keyframe: Some(Arc::clone(&keyframe)), segments: Vec::new(), limit, time: Some(time) };
+        let files = StateFiles {
+            keyframe: Some(Arc::clone(&keyframe)),
+            segments: Vec::new(),
+            limit,
+            time: Some(time),
+        };
         for resource in &keyframe.footer().tables.resources {
             let ingest = ingest(resource.type_meta());
             let decode = || {
-                let chains = Chains::collect(&cut, resource, |_, _| true)?;
-                let rows = chains.templates(&cut, resource)?;
-                chains.decode(&cut, resource, &|at, own, text| {
+                let chains = Chains::collect(&files, resource, |_, _| true)?;
+                let rows = chains.templates(&files, resource)?;
+                chains.decode(&files, resource, &|at, own, text| {
                     let object = identity(&chains.objects[at], own).object(text, &ingest)?;
                     with_row(object, rows[at].as_ref(), time).map(drop)
                 })

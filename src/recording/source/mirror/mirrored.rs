@@ -5,9 +5,9 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use crate::object::{Object, Row};
+use crate::recording::last_state::RowTemplate;
 use crate::recording::row_template::{render, to_template};
 use crate::recording::source::stored;
-use crate::recording::tracked::RowTemplate;
 use crate::server::source::{Change, Kind, KindId, ObjectKey, StoredObject, object_key};
 
 /// An object and the template of its row. Cheap to clone.

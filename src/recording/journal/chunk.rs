@@ -23,14 +23,14 @@ pub(super) const OTHER: u64 = 6;
 /// The most definitions that an entry needs: a resource, an author, columns and an object.
 const MAX_DEFINITIONS: usize = 4;
 
-/// A range of bytes of a part.
+/// A range of bytes of a chunk.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(in crate::recording) struct Span {
     pub(in crate::recording) at: u32,
     pub(in crate::recording) len: u32,
 }
 
-/// An entry whose payload lies in its part.
+/// An entry whose payload lies in its chunk.
 #[derive(Debug)]
 pub(in crate::recording) struct RawEntry {
     /// In Unix milliseconds.
@@ -73,14 +73,14 @@ pub(in crate::recording) struct JournalObject {
 
 /// One chunk, decoded.
 #[derive(Debug, Default)]
-pub(in crate::recording) struct Part {
+pub(in crate::recording) struct DecodedChunk {
     pub(in crate::recording) bytes: Vec<u8>,
     pub(in crate::recording) entries: Vec<RawEntry>,
     /// The objects that the chunk defines.
     pub(in crate::recording) objects: Vec<JournalObject>,
 }
 
-impl Part {
+impl DecodedChunk {
     pub(in crate::recording) fn slice(&self, span: Span) -> &[u8] {
         self.bytes.get(span.at as usize..(span.at + span.len) as usize).unwrap_or_default()
     }
@@ -99,34 +99,39 @@ pub(super) struct Position {
 
 impl Position {
     /// Decodes the decompressed text of a chunk with at most that many entries. Returns `None` if it is invalid.
-    pub(super) fn decode(&mut self, bytes: Vec<u8>, entries: usize, context: &Arc<str>) -> Option<Part> {
-        let (mut part, mut definitions) = (Part::default(), 0);
+    pub(super) fn decode(
+        &mut self,
+        bytes: Vec<u8>,
+        entries: usize,
+        context: &Arc<str>,
+    ) -> Option<DecodedChunk> {
+        let (mut chunk, mut definitions) = (DecodedChunk::default(), 0);
         let mut cursor = Cursor::new(&bytes);
         while !cursor.is_empty() {
             let kind = cursor.take_number()?;
             definitions += usize::from(kind < CHANGE);
-            if part.entries.len() > entries || definitions > MAX_DEFINITIONS * entries {
+            if chunk.entries.len() > entries || definitions > MAX_DEFINITIONS * entries {
                 return None;
             }
             match kind {
                 RESOURCE => self.tables.resources.push(Arc::new(take_resource(&mut cursor)?)),
                 AUTHOR => self.tables.authors.push(take_author(&mut cursor)?),
                 COLUMNS => self.tables.columns.push(take_columns(&mut cursor)?),
-                OBJECT => part.objects.push(self.object(&mut cursor)?),
-                CHANGE => part.entries.push(self.change(&mut cursor, bytes.len())?),
+                OBJECT => chunk.objects.push(self.object(&mut cursor)?),
+                CHANGE => chunk.entries.push(self.change(&mut cursor, bytes.len())?),
                 OTHER => {
                     self.received = self.received.checked_add(i64::try_from(cursor.take_number()?).ok()?)?;
                     let received = Timestamp::from_millisecond(self.received).ok()?;
                     let item = take_item(&mut cursor, &self.tables, context, received)?;
                     self.version = item_version(&item).unwrap_or(self.version);
                     let (received, version) = (self.received, self.version);
-                    part.entries.push(RawEntry { received, version, item: RawItem::Other(Box::new(item)) });
+                    chunk.entries.push(RawEntry { received, version, item: RawItem::Other(Box::new(item)) });
                 }
                 _ => return None,
             }
         }
-        part.bytes = bytes;
-        Some(part)
+        chunk.bytes = bytes;
+        Some(chunk)
     }
 
     fn object(&mut self, cursor: &mut Cursor<'_>) -> Option<JournalObject> {

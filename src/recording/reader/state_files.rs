@@ -23,7 +23,7 @@ pub(super) enum Limit {
 
 /// The parts that a state is made of: a keyframe and the segments after it, up to a limit.
 #[derive(Debug)]
-pub(super) struct Cut {
+pub(super) struct StateFiles {
     /// `None` for the beginning of the recording, before the first object.
     pub(super) keyframe: Option<Arc<Keyframe>>,
     pub(super) segments: Vec<Arc<Segment>>,
@@ -33,8 +33,8 @@ pub(super) struct Cut {
 }
 
 impl Catalog {
-    /// Returns the cut of a moment.
-    pub(super) fn cut(&self, moment: Moment) -> Result<Cut, RecordingError> {
+    /// Returns the files of the state at a moment.
+    pub(super) fn files_at(&self, moment: Moment) -> Result<StateFiles, RecordingError> {
         match moment {
             Moment::End => {
                 let end = self.end().map_err(|error| self.error(error))?;
@@ -49,24 +49,24 @@ impl Catalog {
         }
     }
 
-    /// Returns the cut of the state before an entry, if that is known.
-    fn cut_before(&self, number: u64, time: Option<Timestamp>) -> Result<Cut, RecordingError> {
-        let cut = match self.base(number) {
+    /// Returns the files of the state before an entry, if that is known.
+    fn cut_before(&self, number: u64, time: Option<Timestamp>) -> Result<StateFiles, RecordingError> {
+        let files = match self.base(number) {
             (None, loss) if self.losses.contains(&loss) => Err(self.lost(loss)),
             _ => self.files_before(number, time),
         };
-        cut.map_err(|error| self.error(error))
+        files.map_err(|error| self.error(error))
     }
 
     /// Opens the files with the states before an entry, to which later entries refer.
-    pub(super) fn files_before(&self, number: u64, time: Option<Timestamp>) -> Result<Cut, FileError> {
+    pub(super) fn files_before(&self, number: u64, time: Option<Timestamp>) -> Result<StateFiles, FileError> {
         let (keyframe, from) = self.base(number);
         let keyframe = keyframe.map(|number| self.open_keyframe(number).map(Arc::new)).transpose()?;
         let segments = self.open_segments(from, number)?;
-        Ok(Cut { keyframe, segments, limit: Limit::Entries(number), time })
+        Ok(StateFiles { keyframe, segments, limit: Limit::Entries(number), time })
     }
 
-    fn cut_at_version(&self, version: u64) -> Result<Cut, RecordingError> {
+    fn cut_at_version(&self, version: u64) -> Result<StateFiles, RecordingError> {
         let find = || {
             let mut keyframe = None;
             for number in self.keyframes.iter().rev() {
@@ -103,7 +103,7 @@ impl Catalog {
         }
         let time =
             self.time_of_version(version, keyframe.as_ref(), &segments).map_err(|error| self.error(error))?;
-        Ok(Cut { keyframe: keyframe.map(Arc::new), segments, limit: Limit::Version(version), time })
+        Ok(StateFiles { keyframe: keyframe.map(Arc::new), segments, limit: Limit::Version(version), time })
     }
 
     /// Returns the time of the last entry with a version up to `version`.

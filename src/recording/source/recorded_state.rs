@@ -5,10 +5,10 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use bytes::Bytes;
 use jiff::Timestamp;
 
+use super::change_log::{ChangeLog, Replayed};
 use super::collection::{Collection, Items};
 use super::documents::Documents;
 use super::kinds::{Origin, RecordedKinds};
-use super::log::{ChangeLog, Replayed};
 use super::stored::{Rows, stored};
 use crate::lines;
 use crate::object::ApiResource;
@@ -21,7 +21,7 @@ use crate::server::source::{
 
 /// The collections of a recording at one moment. Their files are read within requests, which take as long as the
 /// reads.
-pub(super) struct Past {
+pub(super) struct RecordedState {
     recording: Recording,
     kinds: RecordedKinds,
     /// A std lock, held for a look-up; written when a replay reaches another version of a document.
@@ -52,7 +52,7 @@ impl Reading {
     }
 }
 
-impl Past {
+impl RecordedState {
     /// Opens a recording at a moment that stands still.
     pub(super) fn open(recording: Recording, moment: Moment) -> Result<Self, RecordingError> {
         let state = recording.state(moment)?;
@@ -66,9 +66,9 @@ impl Past {
         let state = recording.state(moment)?;
         let resources = recording.resources()?;
         // Recorded rows have the ages of the moment.
-        let past = Self::new(recording, state, &resources, Rows::Computed)?;
-        let logs = past.now.collections.iter().map(|_| ChangeLog::new(past.now.version)).collect();
-        Ok(Self { replayed: Some(logs), ..past })
+        let state = Self::new(recording, state, &resources, Rows::Computed)?;
+        let logs = state.now.collections.iter().map(|_| ChangeLog::new(state.now.version)).collect();
+        Ok(Self { replayed: Some(logs), ..state })
     }
 
     fn new(

@@ -2,7 +2,7 @@
 
 use super::{
     COPY, DIGITS, FrameContext, INSERT, NAME, NEW_DIGITS, NEW_NAME, NEW_TIME, NEW_UID, NEW_VERSION, OTHER,
-    REPLACE, SEEK, TIME, VERSION, packing, time,
+    REPLACE, SEEK, TIME, VERSION, hex_digits, time,
 };
 use crate::recording::bytes::{put_number, put_signed};
 
@@ -21,7 +21,7 @@ const MIN_DIGITS: usize = 16;
 const MIN_SUBSTITUTED: usize = 4;
 
 /// The state of encoding one frame.
-pub(super) struct Run<'a> {
+pub(super) struct Encoder<'a> {
     pub(super) text: &'a [u8],
     pub(super) base: &'a [u8],
     /// The positions in the text and in the source.
@@ -36,7 +36,7 @@ pub(super) struct Run<'a> {
     last_time: i64,
 }
 
-impl<'a> Run<'a> {
+impl<'a> Encoder<'a> {
     pub(super) fn new(
         text: &'a [u8],
         base: &'a [u8],
@@ -176,7 +176,7 @@ impl<'a> Run<'a> {
     /// Returns whether the next bytes differ from those of the source in hexadecimal digits only.
     pub(super) fn is_substitution(&self, count: usize) -> bool {
         let old = self.source(self.cursor).get(..count).unwrap_or_default();
-        count >= MIN_SUBSTITUTED && packing::is_substitution(&self.text[self.at..self.at + count], old)
+        count >= MIN_SUBSTITUTED && hex_digits::is_substitution(&self.text[self.at..self.at + count], old)
     }
 
     /// Writes bytes that replace the same number of bytes of the source.
@@ -185,7 +185,7 @@ impl<'a> Run<'a> {
         let new = &self.text[self.at..self.at + count];
         if self.is_substitution(count) {
             put_number(frame, (DIGITS + count as u64) << 2 | OTHER);
-            packing::pack(new, frame);
+            hex_digits::pack(new, frame);
         } else {
             put_number(frame, (count as u64) << 2 | REPLACE);
             frame.extend_from_slice(new);
@@ -213,9 +213,9 @@ impl<'a> Run<'a> {
             let symbol = if before == b'"' { self.symbol(at) } else { None };
             let length = match symbol {
                 Some(symbol) => self.length_of(symbol),
-                None if before == b'"' && packing::is_uid(&self.text[at..end]) => packing::UID_LEN,
-                None if packing::is_digit(before) => 0,
-                None => match packing::run(&self.text[at..end]) {
+                None if before == b'"' && hex_digits::is_uid(&self.text[at..end]) => hex_digits::UID_LEN,
+                None if hex_digits::is_digit(before) => 0,
+                None => match hex_digits::run(&self.text[at..end]) {
                     digits if digits >= MIN_DIGITS => digits,
                     _ => 0,
                 },
@@ -238,13 +238,13 @@ impl<'a> Run<'a> {
     /// Writes a uid or a run of digits.
     fn insert_digits(&mut self, length: usize, frame: &mut Vec<u8>) {
         let digits = &self.text[self.at..self.at + length];
-        if packing::is_uid(digits) {
+        if hex_digits::is_uid(digits) {
             put_number(frame, NEW_UID << 2 | OTHER);
         } else {
             put_number(frame, NEW_DIGITS << 2 | OTHER);
             put_number(frame, length as u64);
         }
-        packing::pack(digits, frame);
+        hex_digits::pack(digits, frame);
         self.at += length;
     }
 

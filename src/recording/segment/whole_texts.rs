@@ -5,14 +5,14 @@ use crate::recording::frame::{FrameContext, FrameWriter, read_frame};
 /// Writes whole texts. The base of each is the previous whole text of the same block, and the object's name is
 /// known from the names of the file. A block can therefore be decoded independently.
 #[derive(Default)]
-pub(in crate::recording) struct Sibling {
+pub(in crate::recording) struct WholeTextWriter {
     writer: FrameWriter,
     text: Vec<u8>,
     version: u64,
     name_len: usize,
 }
 
-impl Sibling {
+impl WholeTextWriter {
     /// Starts a new block.
     pub(in crate::recording) fn clear(&mut self) {
         self.text.clear();
@@ -38,14 +38,14 @@ impl Sibling {
 
 /// Reads the whole texts of a block, in their order.
 #[derive(Debug, Default)]
-pub(in crate::recording) struct Siblings {
+pub(in crate::recording) struct WholeTextReader {
     text: Vec<u8>,
     version: u64,
     name_len: usize,
     next: Vec<u8>,
 }
 
-impl Siblings {
+impl WholeTextReader {
     /// Returns the text of the next frame, or `None` if it is damaged.
     pub(in crate::recording) fn read(
         &mut self,
