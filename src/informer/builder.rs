@@ -56,6 +56,7 @@ pub struct Builder<L> {
     transformer: Option<Transformer>,
     last_states: Option<LastStateFilter>,
     bookmarks: bool,
+    delivers_stored: bool,
     on_handler_panic: Option<HandlerPanicHook>,
     mutation_detector: Option<MutationDetector>,
 }
@@ -81,6 +82,7 @@ impl<L: ListerWatcher> Builder<L> {
             transformer: None,
             last_states: None,
             bookmarks: false,
+            delivers_stored: false,
             on_handler_panic: None,
             mutation_detector: None,
         }
@@ -155,6 +157,13 @@ impl<L: ListerWatcher> Builder<L> {
         self
     }
 
+    /// Sets whether handlers receive the stored objects themselves, as in client-go, instead of the received ones; the default
+    /// is `false`. An object that a handler keeps then takes no memory of its own, but reading its body decompresses it.
+    pub fn deliver_stored(mut self, delivers_stored: bool) -> Self {
+        self.delivers_stored = delivers_stored;
+        self
+    }
+
     /// Sets a hook that is called when a handler panics, in addition to the log entry.
     pub fn on_handler_panic(mut self, hook: HandlerPanicHook) -> Self {
         self.on_handler_panic = Some(hook);
@@ -209,7 +218,8 @@ impl<L: ListerWatcher> Builder<L> {
         let processor = Arc::new(SharedProcessor::new(resync_check_period, on_handler_panic));
         let pump = Pump::new(queue, store, processor, mutation_detector)
             .with_last_states(self.last_states)
-            .with_bookmarks(self.bookmarks);
+            .with_bookmarks(self.bookmarks)
+            .with_stored_objects(self.delivers_stored);
         SharedIndexInformer::new(pump, start_reflector, clock, resync_check_period, shared_compressor)
     }
 }

@@ -34,6 +34,8 @@ pub(super) struct Pump {
     last_states: Option<LastStateFilter>,
     /// Whether handlers receive bookmarks.
     reports_bookmarks: bool,
+    /// Whether handlers receive the stored objects.
+    delivers_stored: bool,
     /// A std mutex: it is never held across an `.await`.
     applied: Mutex<Applied>,
 }
@@ -62,6 +64,7 @@ impl Pump {
             detector,
             last_states: None,
             reports_bookmarks: false,
+            delivers_stored: false,
             applied,
         }
     }
@@ -75,6 +78,12 @@ impl Pump {
     /// Sets whether handlers receive bookmarks.
     pub(super) fn with_bookmarks(mut self, reports_bookmarks: bool) -> Self {
         self.reports_bookmarks = reports_bookmarks;
+        self
+    }
+
+    /// Sets whether handlers receive the stored objects.
+    pub(super) fn with_stored_objects(mut self, delivers_stored: bool) -> Self {
+        self.delivers_stored = delivers_stored;
         self
     }
 
@@ -117,7 +126,8 @@ impl Pump {
     fn process(&self, popped: PoppedItem, outbox: &mut Outbox) {
         let PoppedItem { item, is_in_initial_list, up_to } = popped;
         let is_bookmark = self.reports_bookmarks && matches!(item, Item::Bookmark | Item::ReplacedAll(_));
-        let mut dispatch = |dispatch| {
+        let mut dispatch = |mut dispatch| {
+            self.replace_by_stored(&mut dispatch);
             self.track_mutations(&dispatch);
             self.processor.distribute(dispatch, outbox);
         };
@@ -161,6 +171,22 @@ impl Pump {
                 Delta { change: Change::Deleted(DeletedObject::Known(last)), ..delta }
             }
             _ => delta,
+        }
+    }
+
+    /// Replaces the new object of a notification by the stored one, which may be a compressed copy, if handlers receive that.
+    fn replace_by_stored(&self, dispatch: &mut Dispatch) {
+        let Dispatch::All(Notification::Added { object: new, .. } | Notification::Updated { new, .. }) =
+            dispatch
+        else {
+            return;
+        };
+        // The store may have a later state: that of another delta in the same list.
+        if self.delivers_stored
+            && let Ok(Some(stored)) = self.store.get(new)
+            && stored.same_state(new)
+        {
+            *new = stored;
         }
     }
 

@@ -13,7 +13,7 @@ pub(in crate::recording) type RowTemplate = (Arc<[Column]>, Arc<[u8]>);
 /// The last recorded state of an object: the base of the next one.
 #[derive(Debug, Clone)]
 pub(in crate::recording) struct LastState {
-    /// The object. That of a writer has no row: it is rendered from the template.
+    /// The object. Its own row, if it has one, is not used: the row is rendered from the template.
     pub(in crate::recording) object: Arc<Object>,
     /// The version in the columns, which is the object's own in most cases.
     pub(in crate::recording) version: u64,

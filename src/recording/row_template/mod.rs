@@ -32,13 +32,17 @@ const NAME: u64 = 2;
 const PIECES: u64 = 3;
 const FIELD_AGE: u64 = 4;
 
-/// Returns the template of a row that was received with its object. An age that matches no time of the object stays
-/// a text.
-pub(in crate::recording) fn to_template(row: &Row, object: &Object, received: Timestamp) -> Vec<u8> {
-    let json = object.json();
+/// Returns the template of a row that was received with its object, whose JSON text is `json`. An age that matches no time
+/// of the object stays a text.
+pub(in crate::recording) fn to_template(
+    row: &Row,
+    object: &Object,
+    json: &[u8],
+    received: Timestamp,
+) -> Vec<u8> {
     let received = received.as_second();
     if object.type_meta().kind == "Event" && !json.is_empty() {
-        return to_event_template(row, object, &EventFields::of(&json), received);
+        return to_event_template(row, object, &EventFields::of(json), received);
     }
     let mut template = vec![WITHOUT_BODY];
     let mut times: Option<Times<'_>> = None;
@@ -46,7 +50,7 @@ pub(in crate::recording) fn to_template(row: &Row, object: &Object, received: Ti
         let column = row.columns().get(at);
         let found = column.and_then(|column| age_in(column, cell, &object.type_meta().kind));
         let age = found.and_then(|(range, since)| {
-            let times = times.get_or_insert_with(|| Times::of(&json));
+            let times = times.get_or_insert_with(|| Times::of(json));
             Some((range.clone(), times.explain(&cell[range], since, received)?))
         });
         if let Some((range, since)) = age {

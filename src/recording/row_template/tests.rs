@@ -28,7 +28,7 @@ fn time(text: &str) -> Timestamp {
 fn cells_at(object: &Object, names: &[&str], cells: &[&str], received: &str, now: &str) -> Vec<String> {
     let columns = columns(names);
     let row = Row::new(Arc::clone(&columns), cells);
-    let template = to_template(&row, object, time(received));
+    let template = to_template(&row, object, &object.json(), time(received));
     let at = |now: &str| {
         let row = render(&template, &columns, object, time(now)).expect("a row");
         row.cells().map(str::to_owned).collect::<Vec<_>>()
@@ -45,7 +45,7 @@ fn ages_are_those_of_the_time_and_other_cells_stay() {
     assert_eq!(at("2026-11-24T03:13:00Z"), ["web", "3 (3m ago)", "12m", "13m"]);
     assert_eq!(at("2026-11-25T05:00:00Z"), ["web", "3 (25h ago)", "12m", "26h"]);
     let template = |cells: [&str; 4], received: &str| {
-        to_template(&Row::new(columns(&names), cells), &pod(), time(received))
+        to_template(&Row::new(columns(&names), cells), &pod(), &pod().json(), time(received))
     };
     assert_eq!(
         template(["web", "3 (3m1s ago)", "12m", "13m"], "2026-11-24T03:13:01Z"),
@@ -110,7 +110,7 @@ fn rows_of_events_consist_of_their_bodies() {
         ]
     };
     let template = |event: &Object, cells: [String; 9], received: &str| {
-        to_template(&Row::new(columns(&names), cells), event, time(received))
+        to_template(&Row::new(columns(&names), cells), event, &event.json(), time(received))
     };
     let one = event("web-1", "2026-11-24T03:05:00Z", 3);
     let first = template(&one, cells("web-1", "10s", "5m10s", "3"), "2026-11-24T03:05:10Z");

@@ -106,7 +106,7 @@ impl States {
             None => body.extend_from_slice(&text),
         }
         let row = object.row().map(|row| {
-            let (columns, template) = (Arc::clone(row.columns()), to_template(row, object, received));
+            let (columns, template) = (Arc::clone(row.columns()), to_template(row, object, &text, received));
             let is_equal = |known: &&RowTemplate| *known.1 == *template && known.0 == columns;
             let of_base = base.and_then(|base| base.row.as_ref()).filter(is_equal);
             let known = of_base.or_else(|| states?.last_row.as_ref().filter(is_equal)).cloned();
@@ -129,8 +129,13 @@ impl States {
             states.objects.remove(change.object.key());
             return;
         }
-        // Rows are rendered from their templates, which are smaller.
-        let object = states.compressor.compress(Arc::new(change.object.copy_with_row(None)));
+        let object = if change.object.is_compressed() {
+            // A store has it too, with its row.
+            Arc::clone(&change.object)
+        } else {
+            // Rows are rendered from their templates, which are smaller.
+            states.compressor.compress(Arc::new(change.object.copy_with_row(None)))
+        };
         states.last_row.clone_from(&encoded.row);
         let last = LastState { object, version, row: encoded.row };
         states.objects.insert(Arc::clone(change.object.key()), last);
@@ -168,5 +173,50 @@ fn with_row(LastState { object, row, .. }: &LastState, now: Timestamp) -> Arc<Ob
 impl fmt::Debug for States {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("States").field("objects", &self.len()).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::object::{Ingest, Origin, Row, TypeMeta};
+
+    #[test]
+    fn a_compressed_object_is_shared_and_its_row_is_rendered_from_the_template() {
+        let type_meta = Arc::new(TypeMeta { api_version: "v1".into(), kind: "ConfigMap".into() });
+        let resource = Arc::new(ApiResource {
+            group: String::new(),
+            version: "v1".into(),
+            resource: "configmaps".into(),
+            kind: "ConfigMap".into(),
+            namespaced: true,
+        });
+        let json = format!(
+            r#"{{"metadata":{{"name":"x","resourceVersion":"7"}},"data":{{"k":"{}"}}}}"#,
+            "value".repeat(200)
+        );
+        let object = Object::from_json(json.as_bytes(), &Ingest::of(type_meta)).expect("an object");
+        let object = object.with_row(Row::new(Arc::from([]), ["x", "1"]));
+        let object = Compressor::new().compress(Arc::new(object));
+        assert!(object.is_compressed());
+        let change = Change {
+            kind: ChangeKind::Added,
+            object: Arc::clone(&object),
+            old: None,
+            origin: Origin::Watch,
+            final_state_unknown: false,
+            resource: Arc::clone(&resource),
+            context: "test".into(),
+            received: Timestamp::UNIX_EPOCH,
+        };
+        let mut states = States::default();
+        let flags = Flags::of(&change).expect("a change of an object");
+        let encoded = states.encode(&change, flags, 7, Timestamp::UNIX_EPOCH);
+        assert_eq!(encoded.body, object.json().as_ref());
+        states.apply(&change, 7, encoded);
+        let last = &states.types[&resource].objects["x"];
+        assert!(Arc::ptr_eq(&last.object, &object));
+        let shown = states.object(&resource, "x", Timestamp::UNIX_EPOCH).expect("the object");
+        assert_eq!(shown.row().expect("a row").cells().collect::<Vec<_>>(), ["x", "1"]);
     }
 }

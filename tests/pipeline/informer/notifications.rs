@@ -342,3 +342,30 @@ async fn bookmarks_are_reported_on_request() {
     assert_eq!(notifications(&mut subscription).await, ["GAP 8 9", "-a@2? relist", "BOOKMARK 9"]);
     running.stop().await;
 }
+
+#[tokio::test(start_paused = true)]
+async fn stored_objects_are_delivered_on_request() {
+    let source = source_of(&["a"]);
+    let large = |text: &str| {
+        let mut object = pod("a");
+        object["spec"] = serde_json::json!({"text": text.repeat(200)});
+        object
+    };
+    source.modify(large("first"));
+    let informer = SharedIndexInformer::builder(source.clone()).deliver_stored(true).build();
+    let mut subscription = informer.subscribe(10, None).expect("not stopped");
+    let running = Running::start(informer.clone());
+    for text in ["first", "second"] {
+        let delivered = loop {
+            match subscription.next().await.expect("a notification") {
+                Notification::Added { object: new, .. } | Notification::Updated { new, .. } => break new,
+                _ => {}
+            }
+        };
+        let stored = informer.get_store().get_by_key("a").expect("stored");
+        assert!(Arc::ptr_eq(&delivered, &stored) && stored.is_compressed(), "{text}");
+        assert!(String::from_utf8_lossy(&delivered.json()).contains(&text.repeat(200)), "{text}");
+        source.modify(large("second"));
+    }
+    running.stop().await;
+}

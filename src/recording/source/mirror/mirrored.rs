@@ -31,9 +31,9 @@ pub(super) struct MirroredChange {
 
 impl MirroredObject {
     pub(super) fn new(object: Arc<Object>, received: Timestamp) -> Self {
-        let row = object
-            .row()
-            .map(|row| (Arc::clone(row.columns()), Arc::from(to_template(row, &object, received))));
+        let row = object.row().map(|row| {
+            (Arc::clone(row.columns()), Arc::from(to_template(row, &object, &object.json(), received)))
+        });
         Self { object, row }
     }
 

@@ -70,8 +70,10 @@ pub(crate) async fn run(session: &Session, record: &Record, reporter: &Reporter)
     }
     let documents = RefCell::new(Documents::default());
     let sink = RecordSink::new(&recorders, &documents, reporter);
-    let mut parts =
-        Parts::new(session, watch, reporter.clone(), targets).with_bookmarks().with_redaction(redaction);
+    let mut parts = Parts::new(session, watch, reporter.clone(), targets)
+        .with_bookmarks()
+        .with_stored_objects()
+        .with_redaction(redaction);
     // A recorder that ends with the initial state needs that state: the current objects, and their difference.
     if !watch.until.synced {
         parts = parts.with_known_states(&recorders);

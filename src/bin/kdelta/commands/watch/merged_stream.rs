@@ -62,6 +62,8 @@ pub(super) struct MergedStream {
     coalesces: bool,
     /// Whether parts report bookmarks.
     reports_bookmarks: bool,
+    /// Whether parts deliver the stored objects.
+    delivers_stored: bool,
     /// Whether objects of any part may begin or cease to match a filter as time passes.
     has_crossings: bool,
     /// The timer of the next of them.
@@ -75,6 +77,7 @@ struct InformerOptions {
     options: ReflectorOptions,
     resync: Option<Duration>,
     bookmarks: bool,
+    delivers_stored: bool,
 }
 
 impl InformerOptions {
@@ -86,6 +89,7 @@ impl InformerOptions {
             .reflector(self.options)
             .resync_check_period(self.resync)
             .bookmarks(self.bookmarks)
+            .deliver_stored(self.delivers_stored)
             .build()
     }
 }
@@ -111,6 +115,7 @@ impl MergedStream {
             resumed_sender: EventSender::new(sender),
             coalesces: flow.coalesce,
             reports_bookmarks: false,
+            delivers_stored: false,
             has_crossings: false,
             crossing_timer: CrossingTimer::default(),
         }
@@ -119,6 +124,11 @@ impl MergedStream {
     /// Makes the parts that are added from now on report bookmarks.
     pub(super) fn report_bookmarks(&mut self) {
         self.reports_bookmarks = true;
+    }
+
+    /// Makes the parts that are added from now on deliver the stored objects, for a reader that keeps them.
+    pub(super) fn deliver_stored(&mut self) {
+        self.delivers_stored = true;
     }
 
     /// Starts a part, one of `part_count`, under a number that was never used before, from a known state if there is one.
@@ -134,8 +144,13 @@ impl MergedStream {
     ) -> Result<(SharedIndexInformer, Registration), InformerError> {
         let bytes = (TOTAL_PART_BYTES / part_count.max(1)).clamp(*PART_BYTES.start(), *PART_BYTES.end());
         let crossings = source.time_filter().map(Crossings::new);
-        let informer_options =
-            InformerOptions { bytes, options, resync: flow.resync, bookmarks: self.reports_bookmarks };
+        let informer_options = InformerOptions {
+            bytes,
+            options,
+            resync: flow.resync,
+            bookmarks: self.reports_bookmarks,
+            delivers_stored: self.delivers_stored,
+        };
         let informer = match known {
             Some(known) => informer_options.build(source.continued_informer(known)),
             None => informer_options.build(source.informer()),

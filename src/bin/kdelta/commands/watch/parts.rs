@@ -128,6 +128,12 @@ impl<'a> Parts<'a> {
         self
     }
 
+    /// Makes the parts deliver the stored objects, for a sink that keeps them.
+    pub(in crate::commands) fn with_stored_objects(mut self) -> Self {
+        self.stream.deliver_stored();
+        self
+    }
+
     /// Removes the parts that the targets no longer include and adds new ones. Returns the added parts, which do not
     /// run before [`Parts::start`].
     pub(super) fn reconcile(&mut self) -> Vec<(usize, Part)> {

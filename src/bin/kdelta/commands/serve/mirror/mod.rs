@@ -58,8 +58,10 @@ pub(crate) async fn mirror(
     let (mirrors, documents) = (Mirrors::new(session), RefCell::new(Documents::default()));
     let synced = Notify::new();
     let sink = MirrorSink::new(&mirrors, &documents, &synced, reporter);
-    let parts =
-        Parts::new(session, watch, reporter.clone(), targets).with_bookmarks().with_redaction(redaction);
+    let parts = Parts::new(session, watch, reporter.clone(), targets)
+        .with_bookmarks()
+        .with_stored_objects()
+        .with_redaction(redaction);
     let supervisor = PartSupervisor::new(watch, reporter, parts, sink, is_partial);
     let mut watch_loop = WatchLoop::new(watch, reporter, supervisor);
     let mut running = RunningMirror {
