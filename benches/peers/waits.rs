@@ -1,13 +1,13 @@
 //! `kdelta wait`: the delay from the deciding event, as curl's watch receives it, to the end of the process, and the memory
 //! of a wait for about 1,000 of the pods.
 
+use std::fs;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, ensure};
-use wait4::Wait4 as _;
 
 use crate::report::megabytes;
 use crate::round::start;
@@ -22,6 +22,8 @@ const START: Duration = Duration::from_millis(400);
 const LABELS: &str = "app=web,tier in (frontend,backend)";
 /// The maximum delays after curl, in milliseconds.
 const DELAYS: [(&str, usize, f64); 2] = [("p50", 50, 5.0), ("p95", 95, 20.0)];
+/// The interval at which the memory of a wait is read.
+const SAMPLE_INTERVAL: Duration = Duration::from_millis(20);
 /// The maximum memory.
 const MEGABYTES: f64 = 20.0;
 
@@ -117,11 +119,29 @@ fn request(server: &BenchServer, method: &str, kind: &str, body: &str, url: &str
 }
 
 /// Returns the peak memory in megabytes of a wait for pods that is not met.
+///
+/// It is read while the wait runs: that of an ended process includes the peak of this process, which started it.
 fn memory(server: &BenchServer) -> anyhow::Result<f64> {
     let mut kdelta = Command::new(env!("CARGO_BIN_EXE_kdelta"));
     kdelta.args(["wait", "pods", "-A", "-l", LABELS, "--for", "gone || object.status.phase == 'None'"]);
     kdelta.args(["--timeout=10s", "--kubeconfig", server.kubeconfig()]).stderr(Stdio::null());
-    let ended = start(&mut kdelta, server)?.wait4()?;
-    ensure!(ended.status.code() == Some(5), "kdelta wait ended with {}", ended.status);
-    Ok(megabytes(ended.rusage.maxrss))
+    let mut kdelta = start(&mut kdelta, server)?;
+    let mut peak = None;
+    let status = loop {
+        peak = peak_of(kdelta.id())?.or(peak);
+        match kdelta.try_wait()? {
+            Some(status) => break status,
+            None => thread::sleep(SAMPLE_INTERVAL),
+        }
+    };
+    ensure!(status.code() == Some(5), "kdelta wait ended with {status}");
+    Ok(megabytes(peak.context("the wait ended before its memory was read")?))
+}
+
+/// Returns the peak memory in bytes of a process; `None` if it has ended.
+fn peak_of(process: u32) -> anyhow::Result<Option<u64>> {
+    let status = fs::read_to_string(format!("/proc/{process}/status"))?;
+    let Some(line) = status.lines().find_map(|line| line.strip_prefix("VmHWM:")) else { return Ok(None) };
+    let kilobytes: u64 = line.trim().trim_end_matches(" kB").trim().parse()?;
+    Ok(Some(kilobytes * 1024))
 }
