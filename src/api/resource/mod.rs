@@ -16,7 +16,7 @@ use jiff::Timestamp;
 
 use super::collection::Collection;
 use super::progress;
-use super::row_list::{self, ArrivalTime, Parts, RowList};
+use super::row_list::{self, ArrivalTime, ListPair, RowList};
 use super::{Client, Request};
 use crate::listwatch::{Error, ListOptions, ListWatch, ListerWatcher, WatchOptions};
 use crate::object::{ApiResource, Ingest, Object, ResourceVersion, TypeMeta};
@@ -166,7 +166,7 @@ impl ResourceClient {
         let whole = self.0.representation.whole();
         let requests = match self.list_form(options) {
             ListForm::Names => row_list::requests_of_names(options),
-            ListForm::Parts(parts) => parts.requests(options, whole),
+            ListForm::Joined(pair) => pair.requests(options, whole),
             ListForm::One(representation) => vec![(representation, options.clone())],
         };
         let request =
@@ -202,8 +202,8 @@ impl ResourceClient {
             Representation::Rows if self.0.client.identifies_rows() => {
                 ListForm::One(Representation::Table(IncludeObject::Identity))
             }
-            Representation::Rows if is_whole => ListForm::Parts(Parts::NamesAndRows),
-            Representation::RowsAndObjects if is_whole => ListForm::Parts(Parts::RowsAndObjects),
+            Representation::Rows if is_whole => ListForm::Joined(ListPair::NamesAndRows),
+            Representation::RowsAndObjects if is_whole => ListForm::Joined(ListPair::RowsAndObjects),
             other => ListForm::One(other.whole()),
         }
     }
@@ -227,7 +227,7 @@ enum ListForm {
     /// Rows alone, for their names.
     Names,
     /// Rows that are joined with what another list has of their objects.
-    Parts(Parts),
+    Joined(ListPair),
     /// One list.
     One(Representation),
 }
@@ -270,7 +270,7 @@ impl ListerWatcher for ResourceClient {
     async fn list(&self, options: &ListOptions) -> Result<ResourceList, Error> {
         let representation = match self.list_form(options) {
             ListForm::Names => return Ok(RowList::names(&self.0, options).await?.into()),
-            ListForm::Parts(parts) => return Ok(RowList::of_parts(parts, &self.0, options).await?.into()),
+            ListForm::Joined(pair) => return Ok(RowList::of_pair(pair, &self.0, options).await?.into()),
             ListForm::One(representation) => representation,
         };
         Ok(self.0.items(representation, Naming::RequestedNamespace, options).await?.into())

@@ -8,9 +8,9 @@
 mod arrival_time;
 mod fallback;
 mod join;
+mod list_pair;
 mod objects;
-mod parts;
-mod rest;
+mod remainder;
 mod returned_objects;
 mod state;
 #[cfg(test)]
@@ -18,7 +18,7 @@ mod tests;
 mod waiting_rows;
 
 pub(super) use arrival_time::ArrivalTime;
-pub(super) use parts::Parts;
+pub(super) use list_pair::ListPair;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -47,25 +47,25 @@ pub(super) fn requests_of_names(options: &ListOptions) -> Vec<(Representation, L
 }
 
 impl RowList {
-    /// Lists rows and joins them with what the other part has of their objects. The list must have no limit. Returns after
-    /// up to four requests, before the first object has been returned: a refused list can be retried like any other.
+    /// Lists rows and joins them with the metadata or the objects of the second list. The options must have no limit. Returns
+    /// after up to four requests and before the first object, so that a refused list can be retried like any other.
     ///
     /// # Errors
-    /// One of the requests was refused.
-    pub(super) async fn of_parts(
-        parts: Parts,
+    /// The server refused one of the requests.
+    pub(super) async fn of_pair(
+        pair: ListPair,
         collection: &Collection,
         options: &ListOptions,
     ) -> Result<Self, Error> {
         // Boxed: it holds several responses, and the future of a list with one request stays small.
-        let (state, meta) = Box::pin(parts.start(collection, options)).await?;
+        let (state, meta) = Box::pin(pair.start(collection, options)).await?;
         Ok(Self { collection: collection.clone(), options: options.clone(), state, meta })
     }
 
     /// Lists rows for their names.
     ///
     /// # Errors
-    /// The rows were refused, and the metadata in their place as well.
+    /// The server refused the rows, and then the metadata in their place.
     pub(super) async fn names(collection: &Collection, options: &ListOptions) -> Result<Self, Error> {
         let rows = async {
             let mut rows = collection.items(ROWS, Naming::Cell, options).await?;
@@ -75,10 +75,10 @@ impl RowList {
         let state = match Box::pin(rows).await {
             Ok((first, rows)) => State::Rows(first.into_iter().collect(), rows, ReturnedObjects::names()),
             Err(error) if is_fallback_error(&error) => {
-                let whole = collection
+                let items = collection
                     .items(Representation::Names.whole(), Naming::RequestedNamespace, options)
                     .await?;
-                State::Whole(VecDeque::new(), whole)
+                State::Complete(VecDeque::new(), items)
             }
             Err(error) => return Err(error),
         };
@@ -96,7 +96,7 @@ impl RowList {
             State::Rows(_, _, ReturnedObjects::Rows(_)) | State::Objects(..) | State::Mismatched(_) => {
                 &self.meta
             }
-            State::Whole(_, items) | State::Rows(_, items, _) | State::Rest(items, _) => items.meta(),
+            State::Complete(_, items) | State::Rows(_, items, _) | State::Remainder(items, _) => items.meta(),
         }
     }
 
@@ -104,7 +104,7 @@ impl RowList {
     pub(super) async fn next(&mut self) -> Result<Option<Arc<Object>>, Error> {
         loop {
             match &mut self.state {
-                State::Whole(ready, items) => {
+                State::Complete(ready, items) => {
                     let Some(object) = ready.pop_front() else { return items.next().await };
                     return Ok(Some(object));
                 }
@@ -141,12 +141,12 @@ impl RowList {
                     }
                 }
                 State::Mismatched(returned) => {
-                    let options = rest::options(&self.options, &self.meta);
-                    let items = Box::pin(rest::request(&self.collection, &options)).await?;
+                    let options = remainder::options(&self.options, &self.meta);
+                    let items = Box::pin(remainder::request(&self.collection, &options)).await?;
                     let returned = std::mem::take(returned);
-                    self.state = State::Rest(items, returned);
+                    self.state = State::Remainder(items, returned);
                 }
-                State::Rest(items, returned) => {
+                State::Remainder(items, returned) => {
                     let object = items.next().await?;
                     if items.meta().resource_version != self.meta.resource_version {
                         return Err(moved_on());

@@ -15,13 +15,13 @@ pub(super) const ROWS: Representation = Representation::Table(IncludeObject::Non
 /// The source of the objects.
 pub(super) enum State {
     /// Complete objects: buffered ones, then those still to arrive. Always correct.
-    Whole(VecDeque<Arc<Object>>, ListResponse),
+    Complete(VecDeque<Arc<Object>>, ListResponse),
     /// Rows: buffered ones, then those still to arrive, which may fail to match.
     Rows(VecDeque<Arc<Object>>, ListResponse, ReturnedObjects),
     /// Complete objects: one that has its row already, then those still to arrive, whose rows wait.
     Objects(Option<Arc<Object>>, ListResponse, WaitingRows, ReturnedObjects),
-    /// A row did not match. These objects were returned; the rest must be requested.
+    /// A row did not match. These objects were returned; the remainder must be requested.
     Mismatched(ReturnedObjects),
-    /// The rest is arriving, after the objects that were returned.
-    Rest(ListResponse, ReturnedObjects),
+    /// The remainder is arriving, after the objects that were returned.
+    Remainder(ListResponse, ReturnedObjects),
 }

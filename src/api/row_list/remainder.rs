@@ -1,4 +1,4 @@
-//! The list that replaces rows which failed to match after some were returned.
+//! The remainder of a list whose rows failed to match after some objects were returned: another list replaces the rows.
 
 use super::arrival_time::wait;
 use super::fallback::is_fallback_error;
@@ -8,11 +8,11 @@ use crate::api::list_response::ListResponse;
 use crate::listwatch::{Error, ListMeta, ListOptions, ResourceVersionMatch};
 use crate::wire::decode::Naming;
 
-/// The number of tries while the server sends a time to wait.
-const TRIES: u32 = 10;
+/// The number of attempts while the server responds with `Retry-After`.
+const MAX_ATTEMPTS: u32 = 10;
 
-/// Returns the options for a list that contains all returned objects: in the state of the rows. A continue token
-/// implies that state.
+/// Returns the options for a list that contains all returned objects: a list at the version of the rows. A continue token
+/// implies that version.
 pub(super) fn options(first: &ListOptions, meta: &ListMeta) -> ListOptions {
     if !first.continue_token.is_empty() || meta.resource_version.is_unset() {
         return first.clone();
@@ -24,12 +24,12 @@ pub(super) fn options(first: &ListOptions, meta: &ListMeta) -> ListOptions {
     }
 }
 
-/// Requests the rest. Since objects have been returned, the caller can't start again: after a refusal with a time to
-/// wait, the request is repeated here.
+/// Requests the remainder. The caller can't start again, because objects have been returned: after a refusal with
+/// `Retry-After`, the request is repeated here.
 pub(super) async fn request(collection: &Collection, options: &ListOptions) -> Result<ListResponse, Error> {
-    let whole = collection.representation.whole();
-    for _ in 1..TRIES {
-        match collection.items(whole, Naming::RequestedNamespace, options).await {
+    let representation = collection.representation.whole();
+    for _ in 1..MAX_ATTEMPTS {
+        match collection.items(representation, Naming::RequestedNamespace, options).await {
             Err(error) => match error.retry_after() {
                 Some(pause) => wait(pause).await,
                 None if is_fallback_error(&error) => return Err(moved_on()),
@@ -38,5 +38,5 @@ pub(super) async fn request(collection: &Collection, options: &ListOptions) -> R
             items => return items,
         }
     }
-    collection.items(whole, Naming::RequestedNamespace, options).await
+    collection.items(representation, Naming::RequestedNamespace, options).await
 }

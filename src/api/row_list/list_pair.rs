@@ -1,5 +1,5 @@
-//! The start of a list that comes in two parts: a page first, which is the whole list of a small cluster in one round trip.
-//! A larger list is requested in its parts, and as one list if they don't match.
+//! The first requests for a list of joined rows. The first is a page with everything, which is the whole list of a small
+//! cluster in one round trip. A larger list is requested as a pair of lists, and as one list if the two don't match.
 
 use std::collections::VecDeque;
 
@@ -12,32 +12,32 @@ use crate::listwatch::{Error, ListMeta, ListOptions};
 use crate::wire::decode::Naming;
 use crate::wire::representation::Representation;
 
-/// The parts of a list.
+/// The pair of lists that are joined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::api) enum Parts {
+pub(in crate::api) enum ListPair {
     /// The metadata of the objects, then their rows.
     NamesAndRows,
     /// The rows, then their complete objects.
     RowsAndObjects,
 }
 
-impl Parts {
+impl ListPair {
     /// Returns the lists that are requested.
     pub(in crate::api) fn requests(
         self,
         options: &ListOptions,
-        whole: Representation,
+        complete: Representation,
     ) -> Vec<(Representation, ListOptions)> {
-        let page = options.resource_version.is_unset().then(|| (whole, self.page_options(options)));
-        let parts = match self {
+        let page = options.resource_version.is_unset().then(|| (complete, self.page_options(options)));
+        let pair = match self {
             Self::NamesAndRows => [Representation::Metadata, ROWS],
             Self::RowsAndObjects => [ROWS, Representation::Objects],
         };
-        page.into_iter().chain(parts.map(|part| (part, options.clone()))).collect()
+        page.into_iter().chain(pair.map(|representation| (representation, options.clone()))).collect()
     }
 
     /// Sends the first requests, and returns the state from which the objects are read, with the metadata of the first
-    /// part.
+    /// list.
     pub(super) async fn start(
         self,
         collection: &Collection,
@@ -50,24 +50,24 @@ impl Parts {
         {
             return Ok((page, ListMeta::default()));
         }
-        let parts = match self {
+        let joined = match self {
             Self::NamesAndRows => names_and_rows(collection, options, &mut arrival_time).await?,
             Self::RowsAndObjects => rows_and_objects(collection, options, &mut arrival_time).await?,
         };
-        if let Some(parts) = parts {
-            return Ok(parts);
+        if let Some(joined) = joined {
+            return Ok(joined);
         }
         arrival_time.record();
-        let whole =
+        let items =
             collection.items(collection.representation.whole(), Naming::RequestedNamespace, options).await?;
-        Ok((State::Whole(VecDeque::new(), whole), ListMeta::default()))
+        Ok((State::Complete(VecDeque::new(), items), ListMeta::default()))
     }
 
     fn page_options(self, options: &ListOptions) -> ListOptions {
         let limit = match self {
             // As in kubectl.
             Self::NamesAndRows => 500,
-            // A server that is already writing the rest of a page with whole objects writes the parts later.
+            // A server that is already writing the rest of a page with whole objects writes the pair later.
             Self::RowsAndObjects => 250,
         };
         ListOptions { limit, ..options.clone() }
@@ -95,5 +95,5 @@ async fn page(
             None => break,
         }
     }
-    Ok(Some(State::Whole(ready, items)))
+    Ok(Some(State::Complete(ready, items)))
 }
