@@ -1,7 +1,7 @@
 //! Conditions to wait for: whether an object meets them.
 
+mod case_folding;
 mod error;
-mod fold;
 mod kubectl_condition;
 mod status_condition;
 mod value_condition;

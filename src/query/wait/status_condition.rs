@@ -1,7 +1,7 @@
 //! `condition=TYPE[=STATUS]`: a condition in an object's status.
 
+use super::case_folding::equal_fold;
 use super::error::ConditionTestError;
-use super::fold::equal_fold;
 use crate::object::JsonValue;
 
 /// The status that a condition is to have if none is named.

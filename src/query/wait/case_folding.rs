@@ -1,8 +1,8 @@
 //! Comparison of texts without regard to case, as Go's `strings.EqualFold`.
 
 /// Whether the texts are equal under simple case folding.
-pub(super) fn equal_fold(one: &str, other: &str) -> bool {
-    one.chars().map(folded).eq(other.chars().map(folded))
+pub(super) fn equal_fold(left: &str, right: &str) -> bool {
+    left.chars().map(folded).eq(right.chars().map(folded))
 }
 
 /// Returns the representative of a character's case variants. Variants of several characters do not count.
