@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::error::{CelSyntaxError, Problem};
 use super::filter::CelFilter;
-use super::syntax::{self, Expr, ExprKind, pieces, without_parentheses};
+use super::syntax::{self, Expr, ExprKind, operands, without_parentheses};
 
 /// A combination of words, which the caller evaluates, and CEL expressions.
 #[derive(Debug)]
@@ -45,7 +45,7 @@ fn term<W>(
 ) -> Result<Term<W>, Problem> {
     let part = without_parentheses(text, part);
     let joined = |exprs: &[Expr], operator: &str| {
-        let parts = pieces(text, part.clone(), operator);
+        let parts = operands(text, part.clone(), operator);
         let of_each = exprs.iter().zip(parts).map(|(expr, part)| term(text, part, expr, word));
         of_each.collect::<Result<Vec<_>, _>>()
     };

@@ -2,14 +2,14 @@
 
 mod lexer;
 mod literal;
+mod operands;
 mod parser;
-mod pieces;
 #[cfg(test)]
 mod tests;
 
 pub(super) use lexer::lone_equals_sign;
+pub(super) use operands::{operands, without_parentheses};
 pub(super) use parser::parse;
-pub(super) use pieces::{pieces, without_parentheses};
 
 /// A part of an expression.
 #[derive(Debug)]
