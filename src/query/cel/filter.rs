@@ -103,7 +103,7 @@ impl CelFilter {
     /// # Errors
     /// The first problem.
     pub(super) fn compile(expr: &Expr, text: &str, has_old: bool) -> Result<Self, Problem> {
-        let program = check::check(expr, check::Use::Filter { has_old })?;
+        let program = check::check(expr, check::Purpose::Filter { has_old })?;
         Ok(Self {
             program,
             text: text.to_owned(),

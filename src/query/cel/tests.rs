@@ -215,7 +215,7 @@ fn kubernetes_functions_follow_the_server() {
 /// Returns the steps of an evaluation, and whether the limit ended it.
 fn cost(text: &str, object: &str) -> (u64, bool) {
     let expr = syntax::parse(text).unwrap_or_else(|problem| panic!("{text}: {problem:?}"));
-    let program = check::check(&expr, check::Use::Filter { has_old: false })
+    let program = check::check(&expr, check::Purpose::Filter { has_old: false })
         .unwrap_or_else(|problem| panic!("{text}: {problem:?}"));
     let variables = Variables { object: object.as_bytes(), old: None, now: 0 };
     let (result, _, budget) = Evaluation::new(&program, variables).boolean();

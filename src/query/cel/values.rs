@@ -37,7 +37,7 @@ impl CelValues {
     /// # Errors
     /// The first problem, with its position.
     pub fn parse(text: &str) -> Result<Self, CelSyntaxError> {
-        let program = syntax::parse(text).and_then(|expr| check::check(&expr, check::Use::Values));
+        let program = syntax::parse(text).and_then(|expr| check::check(&expr, check::Purpose::Values));
         let program = program.map_err(|problem| problem.in_text(text))?;
         Ok(Self { program, text: text.to_owned(), overloads: check::text_overloads() })
     }

@@ -59,7 +59,7 @@ impl<'e> Checker<'e> {
         for argument in target.into_iter().chain(arguments) {
             let checked = self.expr(argument)?;
             plans.push(checked.plan);
-            types.push(checked.found);
+            types.push(checked.static_type);
         }
         self.formats -= u32::from(name == "format");
         let resolution = match resolve(name, is_member, &types) {

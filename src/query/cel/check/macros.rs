@@ -35,7 +35,7 @@ impl<'e> Checker<'e> {
             return Err(Problem::new(argument.at, "has needs a field, such as has(object.spec.paused)"));
         };
         let operand = self.expr(operand)?;
-        let inner = match &operand.found {
+        let inner = match &operand.static_type {
             Type::Optional(inner) => Type::clone(inner),
             other => other.clone(),
         };
@@ -80,7 +80,7 @@ impl<'e> Checker<'e> {
         };
         let range = self.expr(target)?;
         let has_two = variables.len() == 2;
-        let types = match &range.found {
+        let types = match &range.static_type {
             Type::Dyn => [Type::Dyn, Type::Dyn],
             Type::List(element) if has_two => [Type::Int, Type::clone(element)],
             Type::List(element) => [Type::clone(element), Type::Dyn],
@@ -98,8 +98,9 @@ impl<'e> Checker<'e> {
         let checked = self.expr(body)?;
         self.locals.truncate(known);
         let [first, _] = types;
-        let found = folded(kind, first, &checked.found)
-            .ok_or_else(|| Problem::new(body.at, format!("{name} does not accept {}", checked.found)))?;
+        let found = folded(kind, first, &checked.static_type).ok_or_else(|| {
+            Problem::new(body.at, format!("{name} does not accept {}", checked.static_type))
+        })?;
         let filter = filter.map(|filter| filter.plan);
         let fold = Fold { kind, range: range.plan, has_two, filter, body: checked.plan };
         Ok(Some(CheckedExpr::new(Plan::Fold(Box::new(fold)), found)))
@@ -113,12 +114,13 @@ impl<'e> Checker<'e> {
         is_flat: bool,
     ) -> Result<CheckedExpr, Problem> {
         let operand = self.expr(target)?;
-        let inner = optional_of(&operand.found)
-            .ok_or_else(|| Problem::new(target.at, format!("expected optional, found {}", operand.found)))?;
+        let inner = optional_of(&operand.static_type).ok_or_else(|| {
+            Problem::new(target.at, format!("expected optional, found {}", operand.static_type))
+        })?;
         self.locals.push((variable_name(variable)?, inner));
         let checked = self.expr(body)?;
         self.locals.pop();
-        let found = match checked.found {
+        let found = match checked.static_type {
             found if !is_flat => Type::optional(found),
             found @ (Type::Optional(_) | Type::Dyn) => found,
             found => return Err(Problem::new(body.at, format!("expected optional, found {found}"))),
@@ -136,12 +138,16 @@ impl<'e> Checker<'e> {
     ) -> Result<CheckedExpr, Problem> {
         let operand = self.expr(target)?;
         let other = self.expr(other)?;
-        let inner = optional_of(&operand.found);
-        let other_inner = if is_value { Some(other.found.clone()) } else { optional_of(&other.found) };
+        let inner = optional_of(&operand.static_type);
+        let other_inner =
+            if is_value { Some(other.static_type.clone()) } else { optional_of(&other.static_type) };
         let joined = inner.zip(other_inner).and_then(|(inner, other)| inner.joined(&other));
         let Some(joined) = joined else {
             let name = if is_value { "orValue" } else { "or" };
-            let problem = format!("the function {name:?} does not accept {}, {}", operand.found, other.found);
+            let problem = format!(
+                "the function {name:?} does not accept {}, {}",
+                operand.static_type, other.static_type
+            );
             return Err(Problem::new(expr.at, problem));
         };
         let found = if is_value { joined } else { Type::optional(joined) };
@@ -151,8 +157,8 @@ impl<'e> Checker<'e> {
 }
 
 /// Returns the type inside an optional value.
-fn optional_of(found: &Type) -> Option<Type> {
-    match found {
+fn optional_of(kind: &Type) -> Option<Type> {
+    match kind {
         Type::Dyn => Some(Type::Dyn),
         Type::Optional(inner) => Some(Type::clone(inner)),
         _ => None,

@@ -35,9 +35,9 @@ const TYPE_NAMES: [&str; 15] = [
     "net.CIDR",
 ];
 
-/// The use of an expression.
+/// The purpose of an expression, which decides its variables and its type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Use {
+pub(super) enum Purpose {
     /// The result is a boolean. The variables are `object`, `now` and, if `has_old`, `old`.
     Filter { has_old: bool },
     /// The result is a text or several. The variable is `object`.
@@ -48,17 +48,20 @@ pub(super) enum Use {
 ///
 /// # Errors
 /// The first problem.
-pub(super) fn check(expr: &Expr, of: Use) -> Result<Program, Problem> {
+pub(super) fn check(expr: &Expr, purpose: Purpose) -> Result<Program, Problem> {
     let mut checker =
-        Checker { of, locals: Vec::new(), paths: Paths::default(), uses_now: false, formats: 0 };
+        Checker { purpose, locals: Vec::new(), paths: Paths::default(), uses_now: false, formats: 0 };
     let root = checker.expr(expr)?;
-    let problem = match of {
-        Use::Filter { .. } if !may_be_bool(&root.found) => Some("not bool"),
-        Use::Values if !texts::may_be_texts(&root.found) => Some("which has no text"),
-        Use::Filter { .. } | Use::Values => None,
+    let problem = match purpose {
+        Purpose::Filter { .. } if !may_be_bool(&root.static_type) => Some("not bool"),
+        Purpose::Values if !texts::may_be_texts(&root.static_type) => Some("which has no text"),
+        Purpose::Filter { .. } | Purpose::Values => None,
     };
     if let Some(problem) = problem {
-        return Err(Problem::new(expr.at, format!("the expression is of type {}, {problem}", root.found)));
+        return Err(Problem::new(
+            expr.at,
+            format!("the expression is of type {}, {problem}", root.static_type),
+        ));
     }
     Ok(Program { root: root.plan, paths: checker.paths.finish(), uses_now: checker.uses_now })
 }
@@ -66,12 +69,12 @@ pub(super) fn check(expr: &Expr, of: Use) -> Result<Program, Problem> {
 /// A checked part of an expression: its plan and its static type.
 struct CheckedExpr {
     plan: Plan,
-    found: Type,
+    static_type: Type,
 }
 
 impl CheckedExpr {
-    fn new(plan: Plan, found: Type) -> Self {
-        Self { plan, found }
+    fn new(plan: Plan, static_type: Type) -> Self {
+        Self { plan, static_type }
     }
 
     fn boxed(self) -> Box<Plan> {
@@ -81,7 +84,7 @@ impl CheckedExpr {
 
 /// The state of a check.
 struct Checker<'e> {
-    of: Use,
+    purpose: Purpose,
     /// The variables of the enclosing macros, the innermost last.
     locals: Vec<(&'e str, Type)>,
     paths: Paths,
@@ -95,8 +98,8 @@ impl<'e> Checker<'e> {
     fn is_variable(&self, name: &str) -> bool {
         match name {
             "object" => true,
-            "now" => self.of != Use::Values,
-            "old" => self.of == Use::Filter { has_old: true },
+            "now" => self.purpose != Purpose::Values,
+            "old" => self.purpose == Purpose::Filter { has_old: true },
             _ => false,
         }
     }
@@ -118,10 +121,10 @@ impl<'e> Checker<'e> {
             }
             ExprKind::Negate(operand) => {
                 let operand = self.expr(operand)?;
-                if !matches!(operand.found, Type::Dyn | Type::Int | Type::Double) {
-                    return Err(Problem::new(expr.at, format!("- does not accept {}", operand.found)));
+                if !matches!(operand.static_type, Type::Dyn | Type::Int | Type::Double) {
+                    return Err(Problem::new(expr.at, format!("- does not accept {}", operand.static_type)));
                 }
-                let found = operand.found.clone();
+                let found = operand.static_type.clone();
                 Ok(CheckedExpr::new(Plan::Negate(operand.boxed()), found))
             }
             ExprKind::Binary(operator, left, right) => self.binary(expr, *operator, left, right),
@@ -135,10 +138,10 @@ impl<'e> Checker<'e> {
 
     fn bool(&mut self, expr: &'e Expr, operator: &str) -> Result<CheckedExpr, Problem> {
         let checked = self.expr(expr)?;
-        if may_be_bool(&checked.found) {
+        if may_be_bool(&checked.static_type) {
             return Ok(checked);
         }
-        Err(Problem::new(expr.at, format!("{operator} does not accept {}", checked.found)))
+        Err(Problem::new(expr.at, format!("{operator} does not accept {}", checked.static_type)))
     }
 
     fn terms(&mut self, terms: &'e [Expr], operator: &str) -> Result<Vec<Plan>, Problem> {
@@ -188,7 +191,7 @@ impl<'e> Checker<'e> {
             return Ok(found);
         }
         let operand = self.expr(operand)?;
-        let (inner, was_optional) = match &operand.found {
+        let (inner, was_optional) = match &operand.static_type {
             Type::Optional(inner) => (Type::clone(inner), true),
             other => (other.clone(), false),
         };
@@ -215,15 +218,15 @@ impl<'e> Checker<'e> {
     ) -> Result<CheckedExpr, Problem> {
         let operand = self.expr(operand)?;
         let index = self.expr(index)?;
-        let (inner, was_optional) = match &operand.found {
+        let (inner, was_optional) = match &operand.static_type {
             Type::Optional(inner) => (Type::clone(inner), true),
             other => (other.clone(), false),
         };
-        let refuse = || format!("[] does not accept {} and {}", operand.found, index.found);
+        let refuse = || format!("[] does not accept {} and {}", operand.static_type, index.static_type);
         let value = match &inner {
             Type::Dyn => Type::Dyn,
-            Type::List(element) if matches!(index.found, Type::Int | Type::Dyn) => Type::clone(element),
-            Type::Map(key, value) if key.joined(&index.found).is_some() => Type::clone(value),
+            Type::List(element) if matches!(index.static_type, Type::Int | Type::Dyn) => Type::clone(element),
+            Type::Map(key, value) if key.joined(&index.static_type).is_some() => Type::clone(value),
             _ => return Err(Problem::new(expr.at, refuse())),
         };
         let found = if is_optional || was_optional { Type::optional(value) } else { value };
@@ -249,7 +252,7 @@ impl<'e> Checker<'e> {
     ) -> Result<CheckedExpr, Problem> {
         let left = self.expr(left)?;
         let right = self.expr(right)?;
-        let arguments = [left.found, right.found];
+        let arguments = [left.static_type, right.static_type];
         let Ok(resolution) = overload::resolve(operator.symbol(), false, &arguments) else {
             let [left, right] = &arguments;
             let problem = format!("{} does not accept {left} and {right}", operator.symbol());
@@ -267,8 +270,8 @@ impl<'e> Checker<'e> {
         let condition = self.bool(condition, "?")?;
         let then = self.expr(then)?;
         let otherwise = self.expr(otherwise)?;
-        let Some(found) = then.found.joined(&otherwise.found) else {
-            let problem = format!("? returns {} or {}", then.found, otherwise.found);
+        let Some(found) = then.static_type.joined(&otherwise.static_type) else {
+            let problem = format!("? returns {} or {}", then.static_type, otherwise.static_type);
             return Err(Problem::new(expr.at, problem));
         };
         let parts = Box::new([condition.plan, then.plan, otherwise.plan]);
@@ -310,7 +313,7 @@ impl<'e> Checker<'e> {
         is_optional: bool,
         at: usize,
     ) -> Result<(), Problem> {
-        let found = match &element.found {
+        let found = match &element.static_type {
             Type::Optional(inner) if is_optional => Type::clone(inner),
             found => found.clone(),
         };

@@ -5,8 +5,8 @@ use crate::query::cel::functions::Overload;
 use crate::query::cel::types::Type;
 
 /// Whether a value of this type is a text, several, or none.
-pub(super) fn may_be_texts(found: &Type) -> bool {
-    match found {
+pub(super) fn may_be_texts(kind: &Type) -> bool {
+    match kind {
         Type::Optional(inner) => may_be_texts(inner),
         Type::List(element) => may_be_text(element),
         other => may_be_text(other),
@@ -14,8 +14,8 @@ pub(super) fn may_be_texts(found: &Type) -> bool {
 }
 
 /// Whether a value of this type is a text or none.
-fn may_be_text(found: &Type) -> bool {
-    match found {
+fn may_be_text(kind: &Type) -> bool {
+    match kind {
         Type::Optional(inner) => may_be_text(inner),
         Type::Null => true,
         other => resolve("string", false, std::slice::from_ref(other)).is_ok(),
