@@ -7,15 +7,15 @@ use serde::de::IgnoredAny;
 use super::status::StatusError;
 use crate::object::{InvalidJson, JsonKind, JsonNode, JsonValue};
 
-/// A field to read: all of it, or only these members of an object or of each element of an array.
-enum Wanted {
+/// The selected part of a field: all of it, or only these members of an object or of each element of an array.
+enum FieldSelection {
     Whole,
-    Members(&'static [(&'static str, Wanted)]),
+    Members(&'static [(&'static str, FieldSelection)]),
 }
 
-use Wanted::{Members, Whole};
+use FieldSelection::{Members, Whole};
 
-const OBJECT: Wanted = Members(&[
+const OBJECT: FieldSelection = Members(&[
     ("apiVersion", Whole),
     ("kind", Whole),
     (
@@ -228,7 +228,11 @@ fn condition<'v>(value: &'v JsonValue<'_>) -> Result<Condition<'v>, StatusError>
 }
 
 /// Reads the wanted part of a value.
-fn read<'a>(node: JsonNode<'a>, wanted: &'static Wanted, depth: u32) -> Result<JsonValue<'a>, InvalidJson> {
+fn read<'a>(
+    node: JsonNode<'a>,
+    wanted: &'static FieldSelection,
+    depth: u32,
+) -> Result<JsonValue<'a>, InvalidJson> {
     let depth = depth.checked_sub(1).ok_or(InvalidJson)?;
     match (wanted, node.kind()) {
         (Whole, _) | (_, JsonKind::Scalar) => node.scalar(),
