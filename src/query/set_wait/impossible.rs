@@ -64,21 +64,21 @@ impl EndState {
     /// Returns the end of an object, if it has reached it and is not being deleted.
     pub(super) fn of(subject: &Subject<'_>) -> Option<Self> {
         let (group, kind) = subject.group_kind();
-        let facts = subject.facts();
-        if subject.is_gone || facts.is_terminating() {
+        let fields = subject.fields();
+        if subject.is_gone || fields.is_terminating() {
             return None;
         }
         match (group, kind) {
-            ("", "Pod") => match facts.phase() {
+            ("", "Pod") => match fields.phase() {
                 "Succeeded" => Some(Self::PodSucceeded),
-                "Failed" => Some(Self::PodFailed(facts.reason().map(str::to_owned))),
+                "Failed" => Some(Self::PodFailed(fields.reason().map(str::to_owned))),
                 _ => None,
             },
             ("batch", "Job") => {
-                if facts.true_condition("Complete").is_some() {
+                if fields.true_condition("Complete").is_some() {
                     return Some(Self::JobComplete);
                 }
-                let failed = facts.true_condition("Failed")?;
+                let failed = fields.true_condition("Failed")?;
                 Some(Self::JobFailed(failed.reason.clone().filter(|reason| !reason.is_empty())))
             }
             _ => None,
@@ -116,16 +116,16 @@ impl EndState {
 
 /// Whether the owner of a finished pod may create another with the same name.
 fn may_be_replaced(subject: &Subject<'_>) -> bool {
-    subject.facts().controller().is_some_and(|owner| !KEEPERS.contains(&owner))
+    subject.fields().controller().is_some_and(|owner| !KEEPERS.contains(&owner))
 }
 
 /// Returns the reason why waiting for an object rarely helps.
 pub(super) fn broken_reason(subject: &Subject<'_>) -> Option<String> {
-    let facts = subject.facts();
-    if subject.is_gone || facts.is_terminating() {
+    let fields = subject.fields();
+    if subject.is_gone || fields.is_terminating() {
         return None;
     }
-    if let Some((container, reason)) = facts.waiting().find(|(_, reason)| BROKEN.contains(reason)) {
+    if let Some((container, reason)) = fields.waiting().find(|(_, reason)| BROKEN.contains(reason)) {
         return Some(format!("container {container} waits: {reason}"));
     }
     if let Some(end @ (EndState::JobFailed(_) | EndState::PodFailed(_))) = EndState::of(subject) {

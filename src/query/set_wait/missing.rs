@@ -58,7 +58,7 @@ impl WaitReason {
 
 /// Returns the reason that follows from the status of an object; `None` if it is current.
 fn status(subject: &Subject<'_>) -> Option<WaitReason> {
-    if subject.facts().is_terminating() {
+    if subject.fields().is_terminating() {
         return Some(WaitReason::new("Terminating"));
     }
     if subject.group_kind() == ("", "Pod")
@@ -78,17 +78,17 @@ fn status(subject: &Subject<'_>) -> Option<WaitReason> {
 
 /// Returns the reason why a pod is not ready.
 fn pod(subject: &Subject<'_>) -> Option<WaitReason> {
-    let facts = subject.facts();
-    let of_type = |kind: &str| facts.conditions().iter().find(|condition| condition.kind == kind);
-    if let phase @ ("Succeeded" | "Failed") = facts.phase() {
-        return Some(WaitReason { detail: facts.reason().map(str::to_owned), ..WaitReason::new(phase) });
+    let fields = subject.fields();
+    let of_type = |kind: &str| fields.conditions().iter().find(|condition| condition.kind == kind);
+    if let phase @ ("Succeeded" | "Failed") = fields.phase() {
+        return Some(WaitReason { detail: fields.reason().map(str::to_owned), ..WaitReason::new(phase) });
     }
-    let waiting = facts.waiting().next().map(|(_, reason)| reason.to_owned());
+    let waiting = fields.waiting().next().map(|(_, reason)| reason.to_owned());
     let failed = [of_type("PodScheduled"), of_type("Ready")].into_iter().flatten();
     let Some(condition) = failed.into_iter().find(|condition| condition.status != "True") else {
         // A pod without conditions is new.
         let is_new = of_type("Ready").is_none();
-        let phase = if facts.phase().is_empty() { "Pending" } else { facts.phase() };
+        let phase = if fields.phase().is_empty() { "Pending" } else { fields.phase() };
         return is_new.then(|| WaitReason { detail: waiting, ..WaitReason::new(phase) });
     };
     let state = condition.reason.as_deref().filter(|reason| !reason.is_empty()).unwrap_or("NotReady");

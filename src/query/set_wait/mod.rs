@@ -3,7 +3,6 @@
 
 mod condition;
 mod evaluation;
-mod facts;
 mod impossible;
 mod machine;
 mod member;
@@ -13,6 +12,7 @@ mod model_tests;
 mod outcome;
 mod rules;
 mod set;
+mod status_fields;
 mod subject;
 mod tally;
 #[cfg(test)]

@@ -76,7 +76,7 @@ impl ObjectSet {
 
     /// Counts a removed member as gone.
     pub(super) fn count_gone(&mut self, number: usize) {
-        self.tally.gone += 1;
+        self.tally.met_deleted += 1;
         self.change_part(number, |part| part.has_counted = true);
     }
 
@@ -169,9 +169,9 @@ impl ObjectSet {
 
     /// Adds a member to the counts, or removes it.
     fn count_member(&mut self, member: &Member, rules: &WaitRules, is_added: bool) {
-        add(&mut self.tally.live, true, is_added);
+        add(&mut self.tally.existing, true, is_added);
         add(&mut self.tally.met, member.counts(rules), is_added);
-        add(&mut self.tally.doomed, member.is_doomed(rules), is_added);
+        add(&mut self.tally.impossible, member.is_doomed(rules), is_added);
     }
 }
 

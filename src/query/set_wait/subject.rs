@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use super::facts::Facts;
+use super::status_fields::StatusFields;
 use crate::object::Object;
 use crate::query::kstatus::{ComputedStatus, StatusError};
 
@@ -29,15 +29,15 @@ pub(super) struct Subject<'a> {
     /// Whether it existed before the start.
     pub(super) is_initial: bool,
     pub(super) moment: Moment,
-    facts: OnceCell<Facts>,
+    fields: OnceCell<StatusFields>,
     status: OnceCell<Result<ComputedStatus, StatusError>>,
 }
 
 impl<'a> Subject<'a> {
     /// Creates the subject of a state that exists.
     pub(super) fn new(object: &'a Object, first_seen: Duration, is_initial: bool, moment: Moment) -> Self {
-        let (json, facts, status) = (OnceCell::new(), OnceCell::new(), OnceCell::new());
-        Self { object, json, is_gone: false, first_seen, is_initial, moment, facts, status }
+        let (json, fields, status) = (OnceCell::new(), OnceCell::new(), OnceCell::new());
+        Self { object, json, is_gone: false, first_seen, is_initial, moment, fields, status }
     }
 
     /// Returns the subject of an object that is gone.
@@ -53,8 +53,8 @@ impl<'a> Subject<'a> {
         self.json.get_or_init(|| self.object.json())
     }
 
-    pub(super) fn facts(&self) -> &Facts {
-        self.facts.get_or_init(|| Facts::of(self.json()))
+    pub(super) fn fields(&self) -> &StatusFields {
+        self.fields.get_or_init(|| StatusFields::of(self.json()))
     }
 
     /// Returns the status by kstatus' rules.

@@ -6,13 +6,13 @@ use super::rules::{Quantifier, WaitRules};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Tally {
     /// Objects that exist.
-    pub(super) live: usize,
+    pub(super) existing: usize,
     /// Objects that exist and count.
     pub(super) met: usize,
-    /// Objects that exist, do not count and will not.
-    pub(super) doomed: usize,
-    /// Objects that are gone and count.
-    pub(super) gone: usize,
+    /// Objects that exist, do not count, and can no longer meet the conditions.
+    pub(super) impossible: usize,
+    /// Deleted objects that count.
+    pub(super) met_deleted: usize,
     /// Parts.
     pub(super) parts: usize,
     /// Parts whose initial state is incomplete.
@@ -30,7 +30,7 @@ impl Tally {
     pub(super) fn met_of_total(self, rules: &WaitRules) -> (usize, usize) {
         // What does not exist has ended.
         let ended = if rules.is_for_end() && !rules.wait_for_create { self.missing } else { 0 };
-        (self.met + self.gone + ended, self.live + self.gone + self.absent)
+        (self.met + self.met_deleted + ended, self.existing + self.met_deleted + self.absent)
     }
 
     /// Whether the quantifier holds. `is_settled` is whether no part is missing.
@@ -52,9 +52,9 @@ impl Tally {
 
     /// Whether the quantifier can't hold any more. `is_closed` is whether no part will be added.
     pub(super) fn is_impossible(self, rules: &WaitRules, is_closed: bool) -> bool {
-        let counted = self.met + self.gone;
+        let counted = self.met + self.met_deleted;
         let least = match rules.quantifier {
-            Quantifier::All => return self.doomed > 0,
+            Quantifier::All => return self.impossible > 0,
             // Objects that have counted once count for ever.
             Quantifier::None => return rules.was && counted > 0,
             Quantifier::AtMost(most) => return rules.was && counted > most,
@@ -62,12 +62,12 @@ impl Tally {
             Quantifier::AtLeast(least) => least,
         };
         if is_closed && self.named == self.parts {
-            return self.doomed > 0 && self.parts.saturating_sub(self.doomed) < least;
+            return self.impossible > 0 && self.parts.saturating_sub(self.impossible) < least;
         }
         rules.fail_fast
             && self.unsynced == 0
-            && self.doomed > 0
-            && self.doomed == self.live
+            && self.impossible > 0
+            && self.impossible == self.existing
             && counted < least
     }
 }

@@ -91,11 +91,11 @@ fn current(subject: &Subject<'_>) -> Evaluation {
 /// that is past or the object is none.
 pub(super) fn end_of_grace(subject: &Subject<'_>) -> Option<Duration> {
     let (group, _) = subject.group_kind();
-    if is_built_in_group(group) || subject.facts().has_controller_status() {
+    if is_built_in_group(group) || subject.fields().has_controller_status() {
         return None;
     }
     let since_seen = subject.first_seen + STATUS_GRACE;
-    let end = match subject.facts().created() {
+    let end = match subject.fields().created() {
         // The clock of the server may be another one, so that the time since it was seen is a limit.
         Some(created) if subject.is_initial => {
             let end = created.checked_add(STATUS_GRACE).ok()?;
@@ -116,7 +116,8 @@ fn failed(subject: &Subject<'_>) -> Evaluation {
         Err(_) => Evaluation::fixed(Truth::Unknown),
         Ok(status) => {
             let is_scheduled_late = subject.group_kind() == ("", "Pod") && status == ObjectStatus::InProgress;
-            let end = subject.facts().created().and_then(|created| created.checked_add(SCHEDULE_WINDOW).ok());
+            let end =
+                subject.fields().created().and_then(|created| created.checked_add(SCHEDULE_WINDOW).ok());
             let until = end.filter(|_| is_scheduled_late).and_then(|end| subject.elapsed_at(end));
             Evaluation { truth: truth_of(status == ObjectStatus::Failed), until }
         }
@@ -127,6 +128,6 @@ fn complete(subject: &Subject<'_>) -> Evaluation {
     Evaluation::fixed(match EndState::of(subject) {
         Some(EndState::PodSucceeded | EndState::JobComplete) => Truth::True,
         Some(EndState::PodFailed(_) | EndState::JobFailed(_)) => Truth::Never,
-        None => truth_of(subject.facts().true_condition("Complete").is_some()),
+        None => truth_of(subject.fields().true_condition("Complete").is_some()),
     })
 }

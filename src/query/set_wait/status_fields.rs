@@ -1,11 +1,11 @@
-//! The fields of an object from which follow its end and the reason why it is not ready.
+//! The fields of an object that show whether it has ended and why it is not ready.
 
 use jiff::Timestamp;
 use serde::Deserialize;
 
-/// The fields. An object in which one has another type has none.
+/// The fields of an object. All are absent if one of them has an unexpected type.
 #[derive(Debug, Default, Deserialize)]
-pub(super) struct Facts {
+pub(super) struct StatusFields {
     #[serde(default)]
     metadata: Metadata,
     #[serde(default)]
@@ -84,7 +84,7 @@ fn time(text: Option<&str>) -> Option<Timestamp> {
     text?.parse().ok()
 }
 
-impl Facts {
+impl StatusFields {
     pub(super) fn of(json: &[u8]) -> Self {
         serde_json::from_slice(json).unwrap_or_default()
     }
