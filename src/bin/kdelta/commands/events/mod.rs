@@ -78,13 +78,13 @@ async fn list_part(
     let print = Print { managed_fields: events.output.managed_fields, ..Print::default() };
     let source = session.source(part, selection, &print, Representation::Objects, Filter::default());
     let source = reporter.source(part, selection, source).one_shot();
-    let (tries, observer) = (source.tries(), reporter.one_shot_observer(part));
+    let (attempts, observer) = (source.attempts(), reporter.one_shot_observer(part));
     let options = reflector_options(selection, &source, Some(Arc::clone(&observer)))
         .pages_first(session.may_read_ahead(part));
     let store = Arc::new(ListStore(CollectedObjects::default()));
     let reflector = Reflector::new(source, Arc::clone(&store), options);
     // Boxed because the future is large.
-    let listed = Box::pin(tries.repeat(&observer, async || reflector.list_once().await)).await;
+    let listed = Box::pin(attempts.repeat(&observer, async || reflector.list_once().await)).await;
     listed.map_err(|error| part.with_request_context(selection, error))?;
     Ok(store.0.take())
 }

@@ -155,8 +155,8 @@ impl Retrieval<'_> {
         let source = self.session.source(part, selection, print, self.representation(), Filter::default());
         self.stats.add_source(&source);
         let name = part.name.as_deref().unwrap_or_default();
-        let (tries, observer) = (source.tries(), self.reporter.one_shot_observer(part));
-        match tries.repeat(&observer, async || source.get_named(name).await).await {
+        let (attempts, observer) = (source.attempts(), self.reporter.one_shot_observer(part));
+        match attempts.repeat(&observer, async || source.get_named(name).await).await {
             Ok(object) => Ok(object),
             Err(error) => Err(self.session.with_missing_namespace(part, error).await.into()),
         }

@@ -216,8 +216,8 @@ async fn get_one<W: Write>(
     reporter: &Reporter,
     printer: &ListingPrinter<W>,
 ) -> Result<(), Error> {
-    let (tries, observer) = (source.tries(), reporter.one_shot_observer(part));
-    match tries.repeat(&observer, async || source.get_named(name).await).await {
+    let (attempts, observer) = (source.attempts(), reporter.one_shot_observer(part));
+    match attempts.repeat(&observer, async || source.get_named(name).await).await {
         Ok(object) => {
             if source.selects(&object)? {
                 printer.object(&subresource::printed_part(get, part, object.type_meta()), &object);
@@ -242,8 +242,8 @@ async fn list_all<W: Write + Send + 'static>(
     printer: &Arc<ListingPrinter<W>>,
 ) -> anyhow::Result<()> {
     let source = source.one_shot();
-    let (received, tries, observer) =
-        (source.received_count(), source.tries(), reporter.one_shot_observer(part));
+    let (received, attempts, observer) =
+        (source.received_count(), source.attempts(), reporter.one_shot_observer(part));
     let counting = async {
         match count {
             Some(count) => show_count(&received, count).await,
@@ -256,7 +256,7 @@ async fn list_all<W: Write + Send + 'static>(
     let store = ListStore(ListingSink::new(Arc::clone(printer), part.clone()));
     let reflector = Reflector::new(source, Arc::new(store), options);
     // Boxed because the future is large.
-    let listing = Box::pin(tries.repeat(&observer, async || reflector.list_once().await));
+    let listing = Box::pin(attempts.repeat(&observer, async || reflector.list_once().await));
     tokio::select! {
         listed = listing => listed.map_err(|error| part.with_request_context(&get.selection, error))?,
         () = printer.failed() => ResourceVersion::UNSET,

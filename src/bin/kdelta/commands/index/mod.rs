@@ -244,13 +244,13 @@ async fn list(
     reporter: &Reporter,
 ) -> anyhow::Result<()> {
     let source = source.one_shot();
-    let (tries, observer) = (source.tries(), reporter.one_shot_observer(part));
+    let (attempts, observer) = (source.attempts(), reporter.one_shot_observer(part));
     let received = source.received_count();
     let options = reflector_options(&index.selection, &source, Some(Arc::clone(&observer)))
         .pages_first(session.may_read_ahead(part));
     let reflector = Reflector::new(source, Arc::new(store), options);
     // Boxed because the future is large.
-    let listed = Box::pin(tries.repeat(&observer, async || reflector.list_once().await));
+    let listed = Box::pin(attempts.repeat(&observer, async || reflector.list_once().await));
     tokio::select! {
         listed = listed => {
             listed.map_err(|error| part.with_request_context(&index.selection, error))?;

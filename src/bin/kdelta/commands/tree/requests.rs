@@ -98,8 +98,8 @@ impl Requests<'_> {
         source: &PartSource,
         name: &str,
     ) -> Result<Arc<Object>, Error> {
-        let (tries, observer) = (source.tries(), self.reporter.one_shot_observer(part));
-        tries.repeat(&observer, async || source.get_named(name).await).await
+        let (attempts, observer) = (source.attempts(), self.reporter.one_shot_observer(part));
+        attempts.repeat(&observer, async || source.get_named(name).await).await
     }
 
     /// Requests all objects of a part.

@@ -40,7 +40,7 @@ impl ObjectRequests<'_> {
         let source =
             self.session.source(part, self.selection, self.print, self.representation, Filter::default());
         let name = part.name.as_deref().unwrap_or_default();
-        let (tries, observer) = (source.tries(), self.reporter.one_shot_observer(part));
-        tries.repeat(&observer, async || source.get_named(name).await).await
+        let (attempts, observer) = (source.attempts(), self.reporter.one_shot_observer(part));
+        attempts.repeat(&observer, async || source.get_named(name).await).await
     }
 }

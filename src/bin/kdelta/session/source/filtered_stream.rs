@@ -8,8 +8,8 @@ use kdelta::object::Object;
 use kdelta::recording::Redaction;
 use tokio::sync::OwnedSemaphorePermit;
 
+use super::attempts::Attempts;
 use super::received_count::ReceivedCount;
-use super::tries::Tries;
 use crate::session::filter::Filter;
 
 /// A list or watch stream that yields only the objects that pass a filter. The others are dropped as they arrive.
@@ -25,7 +25,7 @@ pub(crate) struct FilteredStream<S> {
     /// Held until the initial state is complete.
     pub(super) permit: Option<OwnedSemaphorePermit>,
     /// Limits and counts the attempts of a one-shot command.
-    pub(super) tries: Option<Arc<Tries>>,
+    pub(super) attempts: Option<Arc<Attempts>>,
 }
 
 impl<S> FilteredStream<S> {
@@ -47,11 +47,11 @@ impl<S: ListStream> ListStream for FilteredStream<S> {
     async fn next(&mut self) -> Result<Option<Arc<Object>>, Error> {
         loop {
             let item = self.stream.next().await;
-            if let Some(tries) = &self.tries {
+            if let Some(attempts) = &self.attempts {
                 match item {
                     Ok(Some(_)) => {}
-                    Ok(None) => tries.begin(),
-                    Err(error) => return Err(tries.failed(error)),
+                    Ok(None) => attempts.begin(),
+                    Err(error) => return Err(attempts.failed(error)),
                 }
             }
             match item? {
@@ -70,14 +70,16 @@ impl<S: WatchStream> FilteredStream<S> {
     /// Returns the next event unfiltered. For a one-shot command, the time limit of the request applies until the
     /// initial state is complete, and a failure counts as an attempt.
     async fn event(&mut self) -> Option<Result<WatchEvent, Error>> {
-        let Some(tries) = &self.tries else { return self.stream.next().await };
-        let error = match tries.in_time(self.stream.next()).await {
+        let Some(attempts) = &self.attempts else { return self.stream.next().await };
+        let error = match attempts.in_time(self.stream.next()).await {
             Ok(Some(Ok(event))) => return Some(Ok(event)),
-            Ok(Some(Err(error))) => tries.failed(error),
-            Ok(None) => tries.failed(Error::Transport("the watch ended before its initial state did".into())),
+            Ok(Some(Err(error))) => attempts.failed(error),
+            Ok(None) => {
+                attempts.failed(Error::Transport("the watch ended before its initial state did".into()))
+            }
             Err(error) => error,
         };
-        tries.watch_list_failed();
+        attempts.watch_list_failed();
         Some(Err(error))
     }
 }
@@ -103,7 +105,7 @@ impl<S> FilteredStream<S> {
             }
             WatchEvent::Deleted(object) => Some(WatchEvent::Deleted(self.redacted(object))),
             WatchEvent::Bookmark { initial_events_end: true, .. } => {
-                (self.permit, self.tries) = (None, None);
+                (self.permit, self.attempts) = (None, None);
                 Some(event)
             }
             WatchEvent::Bookmark { .. } => Some(event),

@@ -1,12 +1,12 @@
 //! The list-watch source of one part. Selectors apply on the server if it supports them, otherwise on the client by the
 //! same rules.
 
+mod attempts;
 mod continued;
 mod filtered_stream;
 mod planned;
 mod received_count;
 mod request_permits;
-mod tries;
 
 pub(crate) use continued::{ContinuedSource, KnownState};
 pub(crate) use planned::RequestMode;
@@ -27,9 +27,9 @@ use kdelta::wire::Representation;
 use tokio::sync::OwnedSemaphorePermit;
 
 use crate::session::filter::Filter;
+use attempts::Attempts;
 use filtered_stream::FilteredStream;
 use request_permits::{PermitWait, RequestPermits};
-use tries::Tries;
 
 /// The time limit for reading one object. A list may pause for as long; Kubernetes servers end requests after 60 s.
 const OBJECT_LIMIT: Duration = Duration::from_secs(90);
@@ -71,7 +71,7 @@ pub(crate) struct PartSource {
     mutation_detector: bool,
     /// Whether the attempts of each request are limited.
     is_one_shot: bool,
-    tries: Arc<Tries>,
+    attempts: Arc<Attempts>,
 }
 
 impl PartSource {
@@ -83,7 +83,7 @@ impl PartSource {
         request_timeout: Option<Duration>,
     ) -> Self {
         Self {
-            tries: Arc::new(Tries::new(request_timeout, Arc::clone(&shared.has_responded))),
+            attempts: Arc::new(Attempts::new(request_timeout, Arc::clone(&shared.has_responded))),
             client,
             fallback,
             filter,
@@ -110,8 +110,8 @@ impl PartSource {
     }
 
     /// Returns the attempts of the current request.
-    pub(crate) fn tries(&self) -> Arc<Tries> {
-        Arc::clone(&self.tries)
+    pub(crate) fn attempts(&self) -> Arc<Attempts> {
+        Arc::clone(&self.attempts)
     }
 
     /// Makes a source for a one-shot command, whose attempts are limited.
@@ -196,12 +196,12 @@ impl PartSource {
     /// # Errors
     /// The request fails.
     pub(crate) async fn get_named(&self, name: &str) -> Result<Arc<Object>, Error> {
-        let client = limited(&self.client, self.tries.due()?.or_else(get_deadline), None);
+        let client = limited(&self.client, self.attempts.due()?.or_else(get_deadline), None);
         let got = client.get_named(name).await;
         if self.client.has_response() {
             self.shared.has_responded.store(true, Ordering::Relaxed);
         }
-        got.map_err(|error| self.tries.failed(error))
+        got.map_err(|error| self.attempts.failed(error))
     }
 
     /// Returns the requested representation.
@@ -241,8 +241,8 @@ impl PartSource {
     pub(crate) fn gives_up(&self, retries_refused: bool) -> GiveUp {
         let has_responded = Arc::clone(&self.shared.has_responded);
         if self.is_one_shot {
-            let tries = self.tries();
-            return Arc::new(move |error| tries.end(error));
+            let attempts = self.attempts();
+            return Arc::new(move |error| attempts.end(error));
         }
         Arc::new(move |error| match error {
             Error::Refused(_) => !(retries_refused && has_responded.load(Ordering::Relaxed)),
@@ -280,7 +280,7 @@ impl PartSource {
         permit: Option<OwnedSemaphorePermit>,
     ) -> FilteredStream<S> {
         self.shared.has_responded.store(true, Ordering::Relaxed);
-        let tries = self.is_one_shot.then(|| self.tries());
+        let attempts = self.is_one_shot.then(|| self.attempts());
         FilteredStream {
             stream,
             filter,
@@ -288,13 +288,13 @@ impl PartSource {
             keeps_later: !self.is_one_shot,
             received_count: Arc::clone(&self.received_count),
             permit,
-            tries,
+            attempts,
         }
     }
 
     /// Counts a failed request of a one-shot command.
     fn failed(&self, error: Error) -> Error {
-        if self.is_one_shot { self.tries.failed(error) } else { error }
+        if self.is_one_shot { self.attempts.failed(error) } else { error }
     }
 
     /// Whether this error is the first refusal of the field selector, so that the request is repeated without it.
@@ -340,16 +340,16 @@ impl ListerWatcher for PartSource {
         // Repeating the first page is another attempt of a one-shot command, but a new request of a reflector that
         // recovers.
         if !self.is_one_shot && options.continue_token.is_empty() {
-            self.tries.begin();
+            self.attempts.begin();
         }
         let permit = self.permit().await;
         let silence = ReflectorOptions::default().list_idle_limit;
         loop {
             let (client, filter) = self.client_and_filter();
-            match limited(client, self.tries.due()?, Some(silence)).list(options).await {
+            match limited(client, self.attempts.due()?, Some(silence)).list(options).await {
                 Ok(stream) => {
                     if !self.is_one_shot {
-                        self.tries.begin();
+                        self.attempts.begin();
                     }
                     return Ok(self.filtered(stream, filter, permit));
                 }
@@ -368,11 +368,11 @@ impl ListerWatcher for PartSource {
         }
         loop {
             let (client, filter) = self.client_and_filter();
-            let due = if self.is_one_shot { self.tries.due()? } else { None };
+            let due = if self.is_one_shot { self.attempts.due()? } else { None };
             let limit = [watch_limit(options), time_until(due)].into_iter().flatten().min();
             let client = client.clone().silence_limit(limit);
             let watch = client.watch(options);
-            let watch = if self.is_one_shot { self.tries.in_time(watch).await? } else { watch.await };
+            let watch = if self.is_one_shot { self.attempts.in_time(watch).await? } else { watch.await };
             match watch {
                 Ok(stream) => {
                     self.received_count.watch_started();
@@ -396,7 +396,7 @@ impl ListerWatcher for PartSource {
     }
 
     fn supports_watch_list(&self) -> bool {
-        self.client.supports_watch_list() && self.tries.may_watch_list()
+        self.client.supports_watch_list() && self.attempts.may_watch_list()
     }
 
     /// Includes the time before a permit was available.

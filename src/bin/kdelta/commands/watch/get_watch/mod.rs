@@ -100,9 +100,9 @@ pub(super) async fn read_named(
         let representation = needs::of_lines(&watch.print, [], &watch.lines);
         let source = session.source(&part, &watch.selection, &watch.print, representation, Filter::default());
         let source = reporter.source(&part, &watch.selection, source);
-        let (tries, observer) = (source.tries(), reporter.one_shot_observer(&part));
+        let (attempts, observer) = (source.attempts(), reporter.one_shot_observer(&part));
         let name = part.name.as_deref().unwrap_or_default();
-        match tries.repeat(&observer, async || source.get_named(name).await).await {
+        match attempts.repeat(&observer, async || source.get_named(name).await).await {
             Ok(object) => objects.push((part, object)),
             Err(error) if watch.ignore_not_found && is_missing(&error) => return Ok(Named::Missing),
             Err(error) => {

@@ -13,18 +13,18 @@ use kdelta::clock::{Clock, TokioClock};
 use kdelta::listwatch::Error;
 use kdelta::reflector::{Observer, Phase, ReflectorEvent};
 
-/// The attempts for a request whose responses can't be read.
-const UNREADABLE: u32 = 3;
+/// The number of attempts for a request whose responses can't be read.
+const MAX_UNREADABLE: u32 = 3;
 
-/// The attempts for a request that the server asks to repeat later, as many as kubectl makes.
-const TURNED_AWAY: u32 = 10;
+/// The number of attempts for a request that the server throttles with `Retry-After`: kubectl's.
+const MAX_THROTTLED: u32 = 10;
 
 /// The first wait before a request is repeated; each further one is twice as long. The reflector's back-off between lists
 /// has the same first steps, each up to twice as long.
 const FIRST_WAIT: Duration = Duration::from_millis(800);
 
 /// The attempts of the current request of one source.
-pub(crate) struct Tries {
+pub(crate) struct Attempts {
     timeout: Option<Duration>,
     /// Whether the server has ever accepted a list or a watch.
     has_responded: Arc<AtomicBool>,
@@ -35,17 +35,17 @@ pub(crate) struct Tries {
 #[derive(Default)]
 struct State {
     unreadable: u32,
-    /// Whether the last failure was counted: a reflector finds others, such as a list without end, that a further try
-    /// does not mend.
+    /// Whether the last failure was counted: a reflector finds others, such as a list without end, that another attempt
+    /// does not fix.
     is_counted: bool,
-    turned_away: u32,
+    throttled: u32,
     /// The end of the time for the current request.
     due: Option<Instant>,
     /// Whether requesting the initial state through a watch failed.
     watch_list_failed: bool,
 }
 
-impl Tries {
+impl Attempts {
     /// Creates a counter for requests that are each limited to `timeout`, retries included.
     pub(super) fn new(timeout: Option<Duration>, has_responded: Arc<AtomicBool>) -> Self {
         Self { timeout, has_responded, state: Mutex::default() }
@@ -54,18 +54,18 @@ impl Tries {
     /// Begins another request: resets its time and its attempts.
     pub(super) fn begin(&self) {
         let mut state = self.lock();
-        (state.turned_away, state.due, state.is_counted) = (0, None, false);
+        (state.throttled, state.due, state.is_counted) = (0, None, false);
     }
 
     /// Returns the deadline of the current request, which starts with its first attempt; `None` without a time limit.
     ///
     /// # Errors
-    /// The time is over.
+    /// [`Error::Timeout`] if the deadline has passed.
     pub(super) fn due(&self) -> Result<Option<Instant>, Error> {
         let Some(timeout) = self.timeout else { return Ok(None) };
         let now = TokioClock.now();
         let due = *self.lock().due.get_or_insert(now + timeout);
-        if due <= now { Err(self.over()) } else { Ok(Some(due)) }
+        if due <= now { Err(self.timed_out()) } else { Ok(Some(due)) }
     }
 
     /// Returns the output of a part of the current request.
@@ -78,11 +78,11 @@ impl Tries {
         tokio::select! {
             biased;
             output = future => Ok(output),
-            () = async { TokioClock.sleep(left).await } => Err(self.over()),
+            () = async { TokioClock.sleep(left).await } => Err(self.timed_out()),
         }
     }
 
-    fn over(&self) -> Error {
+    fn timed_out(&self) -> Error {
         let timeout = self.timeout.unwrap_or_default().as_secs_f64();
         Error::Timeout(
             format!("the server did not respond within the {timeout}s of --request-timeout").into(),
@@ -100,11 +100,11 @@ impl Tries {
                 error
             }
             Error::Unavailable { status, retry_after: Some(after) } => {
-                let retry_after = state.turn_away(after);
+                let retry_after = state.count_throttled(after);
                 Error::Unavailable { status, retry_after }
             }
             Error::TooManyRequests { status, retry_after: Some(after) } => {
-                let retry_after = state.turn_away(after);
+                let retry_after = state.count_throttled(after);
                 Error::TooManyRequests { status, retry_after }
             }
             other => other,
@@ -167,14 +167,14 @@ impl Tries {
 }
 
 impl State {
-    fn turn_away(&mut self, after: Duration) -> Option<Duration> {
-        self.turned_away += 1;
-        (self.turned_away < TURNED_AWAY && self.has_time_for(after.max(FIRST_WAIT))).then_some(after)
+    fn count_throttled(&mut self, after: Duration) -> Option<Duration> {
+        self.throttled += 1;
+        (self.throttled < MAX_THROTTLED && self.has_time_for(after.max(FIRST_WAIT))).then_some(after)
     }
 
     fn wait_after_unreadable(&self) -> Option<Duration> {
-        let further = UNREADABLE.checked_sub(self.unreadable).filter(|further| *further > 0)?;
-        Some(FIRST_WAIT * (UNREADABLE - further).max(1))
+        let further = MAX_UNREADABLE.checked_sub(self.unreadable).filter(|further| *further > 0)?;
+        Some(FIRST_WAIT * (MAX_UNREADABLE - further).max(1))
     }
 
     fn has_time_for(&self, wait: Duration) -> bool {
@@ -188,8 +188,8 @@ mod tests {
 
     use super::*;
 
-    fn tries(timeout: Option<u64>) -> Tries {
-        Tries::new(timeout.map(Duration::from_secs), Arc::new(AtomicBool::new(true)))
+    fn attempts(timeout: Option<u64>) -> Attempts {
+        Attempts::new(timeout.map(Duration::from_secs), Arc::new(AtomicBool::new(true)))
     }
 
     fn busy(retry_after: Option<u64>) -> Error {
@@ -198,7 +198,7 @@ mod tests {
 
     /// Returns the number of attempts of a request that always fails with the error, the waits in milliseconds, and the
     /// total time.
-    async fn made(tries: &Tries, error: impl Fn() -> Error) -> (usize, Vec<u128>, Duration) {
+    async fn made(attempts: &Attempts, error: impl Fn() -> Error) -> (usize, Vec<u128>, Duration) {
         let waits = Arc::new(Mutex::new(Vec::new()));
         let kept = Arc::clone(&waits);
         let observer: Observer = Arc::new(move |event| {
@@ -207,10 +207,10 @@ mod tests {
             }
         });
         let (began, mut count) = (TokioClock.now(), 0);
-        let ended = tries.repeat(&observer, async || {
-            tries.due()?;
+        let ended = attempts.repeat(&observer, async || {
+            attempts.due()?;
             count += 1;
-            Err::<(), _>(tries.failed(error()))
+            Err::<(), _>(attempts.failed(error()))
         });
         ended.await.expect_err("always fails");
         let waits = waits.lock().expect("no panic").clone();
@@ -220,23 +220,23 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn unreadable_responses_are_requested_three_times() {
         for error in [|| Error::Decode(String::new()), || Error::Transport("".into())] {
-            let (count, waits, _) = made(&tries(None), error).await;
+            let (count, waits, _) = made(&attempts(None), error).await;
             assert_eq!((count, waits), (3, vec![800, 1600]));
         }
     }
 
     #[tokio::test(start_paused = true)]
     async fn retry_after_is_followed_ten_times() {
-        assert_eq!(made(&tries(None), || busy(None)).await.0, 1);
-        assert_eq!(made(&tries(None), || Error::Internal(Status::default())).await.0, 1);
-        let (count, waits, lasted) = made(&tries(None), || busy(Some(7))).await;
+        assert_eq!(made(&attempts(None), || busy(None)).await.0, 1);
+        assert_eq!(made(&attempts(None), || Error::Internal(Status::default())).await.0, 1);
+        let (count, waits, lasted) = made(&attempts(None), || busy(Some(7))).await;
         assert_eq!((count, waits, lasted.as_secs()), (10, vec![7000; 9], 63));
     }
 
     #[tokio::test(start_paused = true)]
     async fn attempts_share_request_timeout() {
         for (retry_after, count) in [(1, 5), (4, 2), (300, 1)] {
-            let (made, _, lasted) = made(&tries(Some(5)), || busy(Some(retry_after))).await;
+            let (made, _, lasted) = made(&attempts(Some(5)), || busy(Some(retry_after))).await;
             assert_eq!(made, count, "{retry_after}");
             assert!(lasted <= Duration::from_secs(5), "{lasted:?}");
         }
@@ -244,28 +244,28 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn silent_response_ends_at_request_timeout() {
-        let tries = tries(Some(5));
+        let attempts = attempts(Some(5));
         let began = TokioClock.now();
-        let silent = tries.in_time(std::future::pending::<()>()).await;
+        let silent = attempts.in_time(std::future::pending::<()>()).await;
         assert!(matches!(silent, Err(Error::Timeout(_))), "{silent:?}");
         assert_eq!(TokioClock.now() - began, Duration::from_secs(5));
-        assert!(tries.due().is_err(), "no time for another attempt");
-        tries.begin();
-        assert!(tries.due().is_ok(), "another request has its own time");
+        assert!(attempts.due().is_err(), "no time for another attempt");
+        attempts.begin();
+        assert!(attempts.due().is_ok(), "another request has its own time");
     }
 
     #[tokio::test(start_paused = true)]
     async fn uncounted_failure_ends_request() {
-        let tries = tries(None);
+        let attempts = attempts(None);
         let error = Error::Decode("the list has no end".into());
-        assert!(tries.end(&error), "reported by the reflector");
-        assert!(!tries.end(&tries.failed(error.clone())));
-        assert!(tries.end(&error));
+        assert!(attempts.end(&error), "reported by the reflector");
+        assert!(!attempts.end(&attempts.failed(error.clone())));
+        assert!(attempts.end(&error));
     }
 
     #[tokio::test(start_paused = true)]
     async fn unreached_server_is_not_retried() {
-        let tries = Tries::new(None, Arc::default());
-        assert_eq!(made(&tries, || Error::Transport("".into())).await.0, 1);
+        let attempts = Attempts::new(None, Arc::default());
+        assert_eq!(made(&attempts, || Error::Transport("".into())).await.0, 1);
     }
 }
