@@ -14,7 +14,7 @@ mod part_supervisor;
 mod parts;
 mod printer;
 mod ready_parts;
-mod replaying;
+mod replay_loop;
 mod resumed_watch;
 mod running_part;
 mod unavailable_parts;
@@ -51,7 +51,7 @@ pub(super) use parts::{KnownStates, PartRequests, Parts};
 pub(super) use printer::{
     ChangedResults, DeltaPrinter, DeltaSelection, PartSink, change_of, error_of, later_version,
 };
-use replaying::Replaying;
+use replay_loop::ReplayLoop;
 pub(super) use watch_loop::WatchLoop;
 
 /// Prints until it is interrupted, a limit is reached, or every part has failed.
@@ -134,7 +134,7 @@ pub(crate) async fn run<W: Write>(
     };
     if let Some(replay) = &watch.replay {
         let recorded = RecordedWatch::open(session, watch, replay, reporter, targets.parts())?;
-        let mut running = Replaying { watch, reporter, recorded, printer, is_partial: partial };
+        let mut running = ReplayLoop { watch, reporter, recorded, printer, is_partial: partial };
         let ended = tokio::select! {
             biased;
             () = gone.notified() => Ok(ExitCode::BrokenPipe),

@@ -1,4 +1,4 @@
-//! A watch of a recording: the main loop of a replay.
+//! The main loop of a watch of a recording.
 
 use std::io::Write;
 
@@ -10,7 +10,7 @@ use crate::session::Interrupt;
 use crate::settings::Watch;
 
 /// A running replay.
-pub(super) struct Replaying<'a, W> {
+pub(super) struct ReplayLoop<'a, W> {
     pub(super) watch: &'a Watch,
     pub(super) reporter: &'a Reporter,
     pub(super) recorded: RecordedWatch<'a>,
@@ -19,7 +19,7 @@ pub(super) struct Replaying<'a, W> {
     pub(super) is_partial: bool,
 }
 
-impl<W: Write> Replaying<'_, W> {
+impl<W: Write> ReplayLoop<'_, W> {
     /// Prints the state at the beginning of the range, then each entry, to the end of the range or until there is another
     /// reason to end.
     pub(super) async fn run(&mut self) -> anyhow::Result<ExitCode> {
