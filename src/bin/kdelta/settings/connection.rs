@@ -39,7 +39,7 @@ pub(crate) enum Contexts {
 
 impl Contexts {
     fn read(all: bool, text: Option<&String>) -> Result<Self, UsageError> {
-        let Some(text) = given(text).filter(|_| !all) else {
+        let Some(text) = non_empty(text).filter(|_| !all) else {
             return Ok(if all { Self::All } else { Self::Current });
         };
         if Pattern::new(&text).is_plain() && !text.contains(',') {
@@ -66,21 +66,21 @@ impl Connection {
         let config = environment.config.clone();
         let options = config
             .kubeconfig(args.kubeconfig.clone().filter(|path| !path.as_os_str().is_empty()))
-            .cluster(given(args.cluster.as_ref()))
-            .user(given(args.user.as_ref()))
-            .server(given(args.server.as_ref()))
+            .cluster(non_empty(args.cluster.as_ref()))
+            .user(non_empty(args.user.as_ref()))
+            .server(non_empty(args.server.as_ref()))
             .token(secret(args.token.as_ref()))
             .token_file(args.token_file.clone())
-            .username(given(args.username.as_ref()))
+            .username(non_empty(args.username.as_ref()))
             .password(secret(args.password.as_ref()))
-            .as_user(given(args.as_user.as_ref()))
-            .as_uid(given(args.as_uid.as_ref()))
+            .as_user(non_empty(args.as_user.as_ref()))
+            .as_uid(non_empty(args.as_uid.as_ref()))
             .as_groups(args.as_group.clone())
             .as_extra(extra)
             .certificate_authority(args.certificate_authority.clone())
             .client_certificate(args.client_certificate.clone())
             .client_key(args.client_key.clone())
-            .tls_server_name(given(args.tls_server_name.as_ref()))
+            .tls_server_name(non_empty(args.tls_server_name.as_ref()))
             .insecure_skip_tls_verify(args.insecure_skip_tls_verify)
             .disable_compression(args.disable_compression);
         Ok(Self {
@@ -93,7 +93,7 @@ impl Connection {
 }
 
 /// Returns the value of a flag. Empty is kubectl's default and means not given.
-fn given(text: Option<&String>) -> Option<String> {
+fn non_empty(text: Option<&String>) -> Option<String> {
     text.filter(|text| !text.is_empty()).cloned()
 }
 

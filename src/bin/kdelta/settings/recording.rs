@@ -73,7 +73,7 @@ impl Task {
             let range = Range::read(&args.range, &Zoned::now())?;
             return Ok(Self::SetWait(Box::new(wait.of_recording(range))));
         }
-        if let Some(flag) = self.range().and_then(Range::given).filter(|_| is_moment) {
+        if let Some(flag) = self.range().and_then(Range::first_flag).filter(|_| is_moment) {
             return Err(UsageError::MomentAndRange(flag));
         }
         match &mut self {
@@ -98,7 +98,7 @@ impl Task {
     /// Rejects flags and commands that need a recording.
     pub(super) fn checked_live(self, cli: &Cli) -> Result<Self, UsageError> {
         if let Command::Wait(args) = &cli.command
-            && let Some(flag) = Range::read(&args.range, &Zoned::now())?.given()
+            && let Some(flag) = Range::read(&args.range, &Zoned::now())?.first_flag()
         {
             return Err(UsageError::NeedsRecording(flag));
         }
@@ -106,7 +106,7 @@ impl Task {
             Self::History(history) => history.check_live()?,
             Self::Changes(_) => return Err(UsageError::NoLiveChanges),
             Self::Watch(watch) => {
-                if let Some(flag) = watch.replay.as_ref().and_then(|replay| replay.range.given()) {
+                if let Some(flag) = watch.replay.as_ref().and_then(|replay| replay.range.first_flag()) {
                     return Err(UsageError::NeedsRecording(flag));
                 }
             }

@@ -4,7 +4,7 @@ use super::by::{By, Condition, IndexName};
 use super::environment::Environment;
 use super::filter::{ObjectFilter, Selectors};
 use super::targets::{self, Target};
-use super::usage::first_given;
+use super::usage::first_flag;
 use super::{Pattern, UsageError};
 use crate::args::{ListModeArg, SelectArgs};
 
@@ -135,9 +135,9 @@ impl Selection {
         namespace: Option<&str>,
         environment: &Environment,
     ) -> Result<Self, UsageError> {
-        let given =
+        let non_empty =
             |text: Option<&str>| text.map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned);
-        let (labels, fields) = (given(words.labels), given(words.fields));
+        let (labels, fields) = (non_empty(words.labels), non_empty(words.fields));
         let has_selector = labels.is_some() || fields.is_some();
         let targets = match words.words {
             [] if has_selector => return Err(UsageError::SelectorWithoutType),
@@ -188,11 +188,11 @@ impl Selection {
         namespace: Option<&str>,
         environment: &Environment,
     ) -> Result<Self, UsageError> {
-        let given = [
+        let flags = [
             (args.all_kinds, "all-kinds"),
             (args.namespace_selector.as_ref().is_some_and(|text| !text.is_empty()), "namespace-selector"),
         ];
-        if let Some(flag) = first_given(given) {
+        if let Some(flag) = first_flag(flags) {
             return Err(UsageError::SelectorWithFiles(flag));
         }
         let namespaces = Namespaces::read(args.all_namespaces, namespace, None)?.of_files(namespace)?;
@@ -217,9 +217,9 @@ impl Selection {
         namespace: Option<&str>,
         environment: &Environment,
     ) -> Result<Self, UsageError> {
-        let given = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
+        let non_empty = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
         let has_labels = args.selector.iter().any(|text| !text.is_empty());
-        let has_selector = has_labels || given(&args.field_selector).is_some();
+        let has_selector = has_labels || non_empty(&args.field_selector).is_some();
         let parse = match form {
             TargetForm::Own | TargetForm::OwnWatch => targets::parse,
             TargetForm::Get => targets::parse_as_get,
@@ -230,7 +230,11 @@ impl Selection {
         Ok(Self {
             targets,
             keeps_repeated_names: form == TargetForm::Get,
-            namespaces: Namespaces::read(args.all_namespaces, namespace, given(&args.namespace_selector))?,
+            namespaces: Namespaces::read(
+                args.all_namespaces,
+                namespace,
+                non_empty(&args.namespace_selector),
+            )?,
             label_selector: labels,
             field_selector: fields,
             filter,

@@ -318,7 +318,7 @@ fn get(args: &GetArgs, selection: Selection, files: Option<Files>) -> Result<Tas
     if flow.output_watch_events {
         return Err(UsageError::OutputWatchEvents);
     }
-    if let Some(flag) = Until::given(until).or(Lines::given(lines)).or(Flow::given(flow)) {
+    if let Some(flag) = Until::first_flag(until).or(Lines::first_flag(lines)).or(Flow::first_flag(flow)) {
         return Err(UsageError::NeedsWatch(flag));
     }
     // As in kubectl, it has no effect on the objects of files.

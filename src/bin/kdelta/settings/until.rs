@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::usage::first_given;
+use super::usage::first_flag;
 use super::{UsageError, duration};
 use crate::args::UntilArgs;
 
@@ -22,9 +22,9 @@ impl Until {
     }
 
     /// Returns the first given flag, which needs a watch.
-    pub(super) fn given(args: &UntilArgs) -> Option<&'static str> {
+    pub(super) fn first_flag(args: &UntilArgs) -> Option<&'static str> {
         let UntilArgs { count, duration, until_synced } = args;
-        first_given([
+        first_flag([
             (count.is_some(), "count"),
             (duration.is_some(), "duration"),
             (*until_synced, "until-synced"),

@@ -372,6 +372,6 @@ impl UsageError {
 }
 
 /// Returns the first flag that was given.
-pub(super) fn first_given<const N: usize>(flags: [(bool, &'static str); N]) -> Option<&'static str> {
+pub(super) fn first_flag<const N: usize>(flags: [(bool, &'static str); N]) -> Option<&'static str> {
     flags.into_iter().find(|(given, _)| *given).map(|(_, flag)| flag)
 }

@@ -14,7 +14,7 @@ use crate::args::{ChangesArg, FlowArgs, LineArgs, OnSlowArg, UpdateArgs};
 use crate::settings::print::{Format, TableStyle};
 use crate::settings::selection::Selection;
 use crate::settings::until::Until;
-use crate::settings::usage::first_given;
+use crate::settings::usage::first_flag;
 use crate::settings::{By, UsageError, duration};
 
 /// The contents of watch lines, and the updates that are printed.
@@ -100,10 +100,10 @@ impl Lines {
     }
 
     /// Returns the first given flag, which needs a watch.
-    pub(in crate::settings) fn given(args: &LineArgs) -> Option<&'static str> {
+    pub(in crate::settings) fn first_flag(args: &LineArgs) -> Option<&'static str> {
         let LineArgs { changes, old, fields, updates, show_all, show_secrets } = args;
         let UpdateArgs { ignore, only, changed_by } = updates;
-        first_given([
+        first_flag([
             (changes.is_some(), "changes"),
             (*old, "old"),
             (!fields.is_empty(), "fields"),
@@ -139,17 +139,17 @@ impl Flow {
                 (resync.is_some(), "resync"),
                 (coalesce, "on-slow=coalesce"),
             ];
-            if let Some(flag) = first_given(about_state).or(selection.filter.first_flag()) {
+            if let Some(flag) = first_flag(about_state).or(selection.filter.first_flag()) {
                 return Err(UsageError::NoInitialState(flag));
             }
         }
         Ok(Self { from: args.resource_version.clone(), resync, coalesce })
     }
 
-    /// As [`Lines::given`].
-    pub(in crate::settings) fn given(args: &FlowArgs) -> Option<&'static str> {
+    /// As [`Lines::first_flag`].
+    pub(in crate::settings) fn first_flag(args: &FlowArgs) -> Option<&'static str> {
         let FlowArgs { resource_version, resync, on_slow, watch_only: _, output_watch_events: _ } = args;
-        first_given([
+        first_flag([
             (resource_version.is_some(), "resource-version"),
             (resync.is_some(), "resync"),
             (*on_slow != OnSlowArg::Block, "on-slow"),

@@ -83,7 +83,7 @@ impl History {
 
     /// Checks the flags of a history without a recording.
     pub(in crate::settings) fn check_live(&self) -> Result<(), UsageError> {
-        match (self.watch, self.range.given()) {
+        match (self.watch, self.range.first_flag()) {
             (_, Some(flag)) => Err(UsageError::NeedsRecording(flag)),
             (false, None) => Err(UsageError::NoLiveHistory),
             (true, None) => Ok(()),

@@ -27,7 +27,7 @@ impl Range {
     }
 
     /// Returns the name of a flag that was given, if any.
-    pub(in crate::settings) fn given(&self) -> Option<&'static str> {
+    pub(in crate::settings) fn first_flag(&self) -> Option<&'static str> {
         self.ends().next().map(|(flag, _)| flag)
     }
 
@@ -72,6 +72,6 @@ mod tests {
         assert_eq!(read("rv:7", ""), Err(UsageError::VersionInRange("since")));
         let error = UsageError::Moment { flag: "until", text: "soon".into() };
         assert_eq!(read("", "soon"), Err(error));
-        assert_eq!(read("", "-1m").expect("a range").given(), Some("until"));
+        assert_eq!(read("", "-1m").expect("a range").first_flag(), Some("until"));
     }
 }

@@ -21,7 +21,7 @@ impl Eq for Replay {}
 impl Replay {
     /// Returns the replay of a range at the fastest speed; `None` if no range is given.
     pub(in crate::settings) fn of(range: Range) -> Option<Self> {
-        range.given().map(|_| Self { range, speed: None })
+        range.first_flag().map(|_| Self { range, speed: None })
     }
 
     /// Sets the speed; without the flag the fastest.

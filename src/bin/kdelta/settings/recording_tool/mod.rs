@@ -107,7 +107,7 @@ const FLAGS: [(&str, &[&str], &str); 6] = [
 
 /// Rejects flags of other tools.
 fn check_flags(args: &RecordingToolArgs, tool: &'static str) -> Result<(), UsageError> {
-    let given = [
+    let is_given = [
         args.to.is_some(),
         args.since.is_some(),
         args.until.is_some(),
@@ -115,8 +115,9 @@ fn check_flags(args: &RecordingToolArgs, tool: &'static str) -> Result<(), Usage
         args.secrets.is_some(),
         args.output.is_some(),
     ];
-    let mut given = FLAGS.into_iter().zip(given).filter(|(_, given)| *given).map(|(flag, _)| flag);
-    match given.find(|(_, tools, _)| !tools.contains(&tool)) {
+    let mut given_flags =
+        FLAGS.into_iter().zip(is_given).filter(|(_, is_given)| *is_given).map(|(flag, _)| flag);
+    match given_flags.find(|(_, tools, _)| !tools.contains(&tool)) {
         Some((flag, _, users)) => Err(UsageError::FlagOfOtherTool { flag, tool, users }),
         None => Ok(()),
     }

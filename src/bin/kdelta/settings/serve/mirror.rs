@@ -6,7 +6,7 @@ use crate::settings::by::By;
 use crate::settings::environment::Environment;
 use crate::settings::record::{Redacted, with_events};
 use crate::settings::selection::Selection;
-use crate::settings::usage::first_given;
+use crate::settings::usage::first_flag;
 
 /// A live mirror of the selected objects.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,7 +40,7 @@ impl Mirror {
 /// Rejects a selection of objects without a mirror.
 pub(super) fn check_unused(args: &ServeArgs) -> Result<(), UsageError> {
     let WatchedObjectsArgs { select, index, redact, secrets, .. } = &args.objects;
-    let given = [
+    let flags = [
         (!select.resources.is_empty(), "RESOURCE"),
         (select.all_kinds, "--all-kinds"),
         (select.namespace_selector.is_some(), "--namespace-selector"),
@@ -51,7 +51,7 @@ pub(super) fn check_unused(args: &ServeArgs) -> Result<(), UsageError> {
         (!redact.is_empty(), "--redact"),
         (secrets.is_some(), "--secrets"),
     ];
-    match first_given(given).filter(|_| !args.follow) {
+    match first_flag(flags).filter(|_| !args.follow) {
         Some(flag) => Err(UsageError::NeedsFollow(flag)),
         None => Ok(()),
     }

@@ -10,7 +10,7 @@ use kdelta::recording::ReplaySpeed;
 
 use super::UsageError;
 use super::past::{RequestedMoment, replay_speed};
-use super::usage::first_given;
+use super::usage::first_flag;
 use crate::args::{Cli, Command, ServeArgs, SpeedArg};
 
 pub(crate) use mirror::Mirror;
@@ -76,7 +76,7 @@ pub(super) fn moved(args: &ServeArgs) -> Result<Option<RequestedMoment>, UsageEr
         (args.write_kubeconfig.is_some(), "write-kubeconfig"),
         (args.port != 0, "port"),
     ];
-    if let Some(flag) = first_given(conflicts) {
+    if let Some(flag) = first_flag(conflicts) {
         return Err(UsageError::MoveAndServe(flag));
     }
     mirror::check_unused(args)?;
