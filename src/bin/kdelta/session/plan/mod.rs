@@ -1,6 +1,7 @@
 //! The plan of one cluster: computes the parts from the selection and the types and namespaces known so far. No I/O.
 
 mod name_patterns;
+mod type_match;
 
 pub(crate) use name_patterns::{MatchedPatterns, NamePatterns};
 
@@ -10,38 +11,39 @@ use std::sync::Arc;
 use kdelta::object::ApiResource;
 use kdelta::wire::{DiscoveredResource, UnavailableGroup};
 
+use self::type_match::{has_duplicate, is_excluded, is_same_resource, matches_type, may_contain};
 use super::Part;
 use crate::settings::{Namespaces, Pattern, Selection, Types};
 
-/// The requested types and namespaces of one cluster. The caller reports the existing types and namespaces to it and
+/// The requested types and namespaces of one cluster. The caller updates it with the types and namespaces that exist, and
 /// reads the resulting parts.
 #[derive(Debug)]
 pub(crate) struct Plan {
     /// The template that the parts are copied from.
     template: Part,
     /// The types given by name, each with the object names.
-    named: Vec<(Arc<ApiResource>, RequestedNames)>,
+    named_types: Vec<(Arc<ApiResource>, RequestedNames)>,
     /// The objects that files name.
-    objects: Vec<Part>,
+    file_objects: Vec<Part>,
     /// The type patterns, including `--all-kinds`, whose matches change over time.
-    open: Vec<Types>,
+    type_patterns: Vec<Types>,
     /// The categories, whose members change over time.
     categories: Vec<String>,
     /// Whether an object that is named twice has two parts.
     keeps_repeated_names: bool,
     /// Whether `--all-kinds` covers only namespaced types.
-    is_bound: bool,
+    namespaced_only: bool,
     /// The types that the patterns and categories match now.
-    kinds: Vec<Arc<ApiResource>>,
+    matched_types: Vec<Arc<ApiResource>>,
     scope: Scope,
     /// The only namespace of namespaced types, of all namespaces.
     required_namespace: Option<Arc<str>>,
     /// The existing namespaces with matching labels; `None` until they are listed.
-    live: Option<BTreeSet<Arc<str>>>,
+    existing_namespaces: Option<BTreeSet<Arc<str>>>,
     /// Whether listing namespaces has failed. Namespaces known before remain.
-    unlistable: bool,
+    namespaces_unlistable: bool,
     /// The types that are listed per namespace, because listing them in all namespaces is forbidden.
-    split: Vec<Arc<ApiResource>>,
+    split_types: Vec<Arc<ApiResource>>,
 }
 
 /// The names of a type's requested objects. Without any, the whole collection is requested.
@@ -57,7 +59,7 @@ impl RequestedNames {
         Self { names, patterns }
     }
 
-    fn is_whole(&self) -> bool {
+    fn is_collection(&self) -> bool {
         self.names.is_empty() && self.patterns.is_none()
     }
 }
@@ -86,19 +88,9 @@ pub(super) enum RemainingParts {
 #[derive(Debug)]
 enum Scope {
     All,
-    These(Vec<Arc<str>>),
+    Named(Vec<Arc<str>>),
     Matching { always: Vec<Arc<str>>, patterns: Vec<Pattern> },
 }
-
-/// Pairs of groups that serve the same objects under the same plural: the first is skipped if the second has the
-/// resource.
-const DUPLICATE_GROUPS: &[(&str, &str)] = &[
-    ("events.k8s.io", ""),
-    ("extensions", "apps"),
-    ("extensions", "networking.k8s.io"),
-    ("extensions", "policy"),
-    ("authorization.openshift.io", "rbac.authorization.k8s.io"),
-];
 
 impl Plan {
     /// Creates a plan from the resolved names only. `template` gives the cluster and the default namespace.
@@ -113,8 +105,8 @@ impl Plan {
         let all = |names: &[String]| names.iter().map(|name| Arc::from(name.as_str())).collect();
         let scope = match &selection.namespaces {
             Namespaces::All => Scope::All,
-            Namespaces::Current => Scope::These(vec![Arc::clone(&template.namespace)]),
-            Namespaces::Named(these) => Scope::These(all(these)),
+            Namespaces::Current => Scope::Named(vec![Arc::clone(&template.namespace)]),
+            Namespaces::Named(names) => Scope::Named(all(names)),
             Namespaces::Matching { always, patterns, .. } => {
                 Scope::Matching { always: all(always), patterns: patterns.clone() }
             }
@@ -127,33 +119,33 @@ impl Plan {
         let types = selection.targets.iter().map(|target| &target.types);
         Ok(Self {
             template,
-            named,
-            objects: Vec::new(),
-            open: types.filter(|types| types.is_open()).cloned().collect(),
+            named_types: named,
+            file_objects: Vec::new(),
+            type_patterns: types.filter(|types| types.is_open()).cloned().collect(),
             categories: Vec::new(),
             keeps_repeated_names: selection.keeps_repeated_names,
-            is_bound: !matches!(selection.namespaces, Namespaces::All | Namespaces::Current),
-            kinds: Vec::new(),
+            namespaced_only: !matches!(selection.namespaces, Namespaces::All | Namespaces::Current),
+            matched_types: Vec::new(),
             scope,
             required_namespace: selection.required_namespace.as_deref().map(Arc::from),
-            live: None,
-            unlistable: false,
-            split: Vec::new(),
+            existing_namespaces: None,
+            namespaces_unlistable: false,
+            split_types: Vec::new(),
         })
     }
 
     /// Adds objects that files name.
     pub(super) fn with_objects(self, objects: Vec<Part>) -> Self {
-        Self { objects, ..self }
+        Self { file_objects: objects, ..self }
     }
 
     /// Copies the known namespaces and split types of an earlier plan for the same selection, whose types are outdated.
     pub(super) fn carry_over(&mut self, earlier: &Self) {
-        self.live.clone_from(&earlier.live);
-        self.unlistable = earlier.unlistable;
+        self.existing_namespaces.clone_from(&earlier.existing_namespaces);
+        self.namespaces_unlistable = earlier.namespaces_unlistable;
         let is_split =
-            |kind: &&Arc<ApiResource>| earlier.split.iter().any(|other| is_same_resource(other, kind));
-        self.split = self.resources().filter(is_split).cloned().collect();
+            |kind: &&Arc<ApiResource>| earlier.split_types.iter().any(|other| is_same_resource(other, kind));
+        self.split_types = self.resources().filter(is_split).cloned().collect();
     }
 
     /// Adds a category: its current and future members belong to the plan.
@@ -163,36 +155,36 @@ impl Plan {
 
     /// Whether the plan depends on the list of types.
     pub(super) fn needs_kinds(&self) -> bool {
-        !self.open.is_empty() || !self.categories.is_empty()
+        !self.type_patterns.is_empty() || !self.categories.is_empty()
     }
 
     /// Whether the plan depends on the list of namespaces.
     pub(super) fn needs_namespaces(&self) -> bool {
-        matches!(self.scope, Scope::Matching { .. }) || !self.split.is_empty()
+        matches!(self.scope, Scope::Matching { .. }) || !self.split_types.is_empty()
     }
 
     /// Whether parts may be added later, for new types or new namespaces.
     pub(super) fn is_open(&self) -> bool {
-        self.needs_kinds() || (self.needs_namespaces() && !self.unlistable)
+        self.needs_kinds() || (self.needs_namespaces() && !self.namespaces_unlistable)
     }
 
     /// Whether the parts are complete for now.
     pub(super) fn is_settled(&self) -> bool {
-        self.live.is_some() || !self.needs_namespaces()
+        self.existing_namespaces.is_some() || !self.needs_namespaces()
     }
 
     /// Replaces the existing namespaces, which are already selected by label.
-    pub(super) fn update_namespaces(&mut self, live: BTreeSet<Arc<str>>) {
-        self.live = Some(live);
+    pub(super) fn update_namespaces(&mut self, existing_namespaces: BTreeSet<Arc<str>>) {
+        self.existing_namespaces = Some(existing_namespaces);
     }
 
     /// Replaces the types that the server serves, given in order of preference. A known type keeps its version while
     /// the server serves it. A type stays while the discovery of its group fails.
     pub(super) fn update_kinds(&mut self, offered: &[DiscoveredResource], missing: &[UnavailableGroup]) {
-        let known = std::mem::take(&mut self.kinds);
+        let known = std::mem::take(&mut self.matched_types);
         for found in offered.iter().filter(|found| found.can("list") && found.can("watch")) {
             let resource = &found.resource;
-            if self.kinds.iter().any(|kind| is_same_resource(kind, resource))
+            if self.matched_types.iter().any(|kind| is_same_resource(kind, resource))
                 || !self.includes(found, offered)
             {
                 continue;
@@ -200,24 +192,26 @@ impl Plan {
             let in_use = known.iter().find(|kind| is_same_resource(kind, resource));
             let served = |kind: &&Arc<ApiResource>| offered.iter().any(|other| other.resource == ***kind);
             let kind = in_use.filter(served).cloned().unwrap_or_else(|| Arc::new(resource.clone()));
-            self.kinds.push(kind);
+            self.matched_types.push(kind);
         }
         for kind in known {
             let may_be_there = missing.iter().any(|missing| may_contain(missing, &kind));
-            if may_be_there && !self.kinds.iter().any(|other| is_same_resource(other, &kind)) {
-                self.kinds.push(kind);
+            if may_be_there && !self.matched_types.iter().any(|other| is_same_resource(other, &kind)) {
+                self.matched_types.push(kind);
             }
         }
         // Splits of deleted types are dropped: they would accumulate, and a type defined again may be allowed by then.
-        let split = std::mem::take(&mut self.split);
+        let split = std::mem::take(&mut self.split_types);
         let is_there = |split: &Arc<ApiResource>| self.resources().any(|resource| resource == split);
-        self.split = split.into_iter().filter(is_there).collect();
+        self.split_types = split.into_iter().filter(is_there).collect();
     }
 
     /// Returns the first type pattern without a match.
     pub(super) fn unmatched(&self) -> Option<&str> {
-        self.open.iter().find_map(|types| match types {
-            Types::Matching { text, .. } if !self.kinds.iter().any(|kind| matches_type(types, kind)) => {
+        self.type_patterns.iter().find_map(|types| match types {
+            Types::Matching { text, .. }
+                if !self.matched_types.iter().any(|kind| matches_type(types, kind)) =>
+            {
                 Some(text.as_str())
             }
             _ => None,
@@ -230,31 +224,31 @@ impl Plan {
         let can_split = matches!(self.scope, Scope::All)
             && part.resource.namespaced
             && part.namespace.is_empty()
-            && !self.unlistable
-            && !self.split.contains(&part.resource);
+            && !self.namespaces_unlistable
+            && !self.split_types.contains(&part.resource);
         if can_split {
-            self.split.push(Arc::clone(&part.resource));
+            self.split_types.push(Arc::clone(&part.resource));
         }
         can_split
     }
 
     /// Whether the part's type is listed per namespace instead.
     pub(super) fn is_split(&self, part: &Part) -> bool {
-        self.split.contains(&part.resource)
+        self.split_types.contains(&part.resource)
     }
 
     /// Returns the named objects that may be in any matching namespace, with an empty namespace; empty if namespaces
     /// can't be listed.
     pub(super) fn named_in_matching(&self) -> Vec<Part> {
-        if !matches!(self.scope, Scope::Matching { .. }) || self.unlistable {
+        if !matches!(self.scope, Scope::Matching { .. }) || self.namespaces_unlistable {
             return Vec::new();
         }
         let mut found: Vec<Part> = Vec::new();
-        for (resource, requested) in self.named.iter().filter(|(resource, _)| resource.namespaced) {
-            let is_whole = |(other, requested): &(Arc<ApiResource>, RequestedNames)| {
-                other == resource && requested.is_whole()
+        for (resource, requested) in self.named_types.iter().filter(|(resource, _)| resource.namespaced) {
+            let is_collection = |(other, requested): &(Arc<ApiResource>, RequestedNames)| {
+                other == resource && requested.is_collection()
             };
-            for name in requested.names.iter().filter(|_| !self.named.iter().any(is_whole)) {
+            for name in requested.names.iter().filter(|_| !self.named_types.iter().any(is_collection)) {
                 let part = self.part(resource, &"".into(), Some(Arc::from(name.as_str())));
                 if !found.contains(&part) {
                     found.push(part);
@@ -266,15 +260,15 @@ impl Plan {
 
     /// Records that namespaces can't be listed, or no longer. Known and named namespaces remain in the plan.
     pub(super) fn give_up_namespaces(&mut self) -> RemainingParts {
-        self.unlistable = true;
-        if self.live.is_none() {
-            self.live = Some(BTreeSet::new());
-            if !self.split.is_empty() {
+        self.namespaces_unlistable = true;
+        if self.existing_namespaces.is_none() {
+            self.existing_namespaces = Some(BTreeSet::new());
+            if !self.split_types.is_empty() {
                 return RemainingParts::AllButSplit;
             }
         }
         let may_name = match &self.scope {
-            Scope::All | Scope::These(_) => true,
+            Scope::All | Scope::Named(_) => true,
             Scope::Matching { always, .. } => !always.is_empty(),
         };
         if may_name || !self.parts().is_empty() { RemainingParts::Known } else { RemainingParts::Nothing }
@@ -282,8 +276,8 @@ impl Plan {
 
     /// Returns the requested types known so far.
     pub(super) fn resources(&self) -> impl Iterator<Item = &Arc<ApiResource>> {
-        let of_objects = self.objects.iter().map(|part| &part.resource);
-        self.named.iter().map(|(resource, _)| resource).chain(&self.kinds).chain(of_objects)
+        let of_objects = self.file_objects.iter().map(|part| &part.resource);
+        self.named_types.iter().map(|(resource, _)| resource).chain(&self.matched_types).chain(of_objects)
     }
 
     /// Returns the parts, ordered by type, namespace and name as requested: each once, or named objects as often as they
@@ -302,10 +296,10 @@ impl Plan {
         let mut parts: Vec<PlannedPart> = Vec::new();
         // A map for large plans; the vector keeps the order. Counts how often each part is requested.
         let mut seen: BTreeMap<_, usize> = BTreeMap::new();
-        let whole = RequestedNames::default();
-        let named = self.named.iter().map(|(resource, requested)| (resource, requested, false));
-        let open = self.kinds.iter().map(|resource| (resource, &whole, true));
-        for (resource, requested, open_type) in named.chain(open) {
+        let no_names = RequestedNames::default();
+        let named = self.named_types.iter().map(|(resource, requested)| (resource, requested, false));
+        let matched = self.matched_types.iter().map(|resource| (resource, &no_names, true));
+        for (resource, requested, open_type) in named.chain(matched) {
             for (namespace, open_namespace) in self.scopes(resource) {
                 let of_type = (&resource.group, &resource.version, &resource.resource);
                 let mut add = |name: Option<Arc<str>>, patterns: Option<&Arc<NamePatterns>>| {
@@ -322,12 +316,12 @@ impl Plan {
                 for name in &requested.names {
                     add(Some(Arc::from(name.as_str())), None);
                 }
-                if requested.is_whole() || requested.patterns.is_some() {
+                if requested.is_collection() || requested.patterns.is_some() {
                     add(None, requested.patterns.as_ref());
                 }
             }
         }
-        for part in &self.objects {
+        for part in &self.file_objects {
             let of_type = (&part.resource.group, &part.resource.version, &part.resource.resource);
             let count =
                 seen.entry((of_type, Arc::clone(&part.namespace), part.name.clone(), None)).or_default();
@@ -339,8 +333,8 @@ impl Plan {
         }
         parts.retain(|PlannedPart { part, .. }| {
             let of_type = (&part.resource.group, &part.resource.version, &part.resource.resource);
-            let is_whole = part.name.is_none() && part.patterns.is_none();
-            is_whole || !seen.contains_key(&(of_type, Arc::clone(&part.namespace), None, None))
+            let is_collection = part.name.is_none() && part.patterns.is_none();
+            is_collection || !seen.contains_key(&(of_type, Arc::clone(&part.namespace), None, None))
         });
         parts
     }
@@ -348,23 +342,23 @@ impl Plan {
     /// Returns the namespaces of a type, each with whether it comes from a pattern. An empty namespace means all
     /// namespaces or a cluster-scoped type.
     fn scopes(&self, resource: &ApiResource) -> Vec<(Arc<str>, bool)> {
-        let live = || self.live.iter().flatten().cloned();
+        let existing_namespaces = || self.existing_namespaces.iter().flatten().cloned();
         match &self.scope {
             _ if !resource.namespaced => vec![("".into(), false)],
             Scope::All if self.required_namespace.is_some() => {
                 self.required_namespace.iter().map(|namespace| (Arc::clone(namespace), false)).collect()
             }
-            Scope::All if self.split.iter().any(|split| **split == *resource) => {
-                live().map(|namespace| (namespace, true)).collect()
+            Scope::All if self.split_types.iter().any(|split| **split == *resource) => {
+                existing_namespaces().map(|namespace| (namespace, true)).collect()
             }
             Scope::All => vec![("".into(), false)],
-            Scope::These(names) => names.iter().map(|name| (Arc::clone(name), false)).collect(),
+            Scope::Named(names) => names.iter().map(|name| (Arc::clone(name), false)).collect(),
             Scope::Matching { always, patterns } => {
                 let matches = |name: &Arc<str>| {
                     patterns.iter().any(|pattern| pattern.matches(name)) && !always.contains(name)
                 };
                 let fixed = always.iter().map(|name| (Arc::clone(name), false));
-                fixed.chain(live().filter(matches).map(|name| (name, true))).collect()
+                fixed.chain(existing_namespaces().filter(matches).map(|name| (name, true))).collect()
             }
         }
     }
@@ -381,66 +375,23 @@ impl Plan {
     /// Whether a type pattern or category includes a type, given all types that the server serves.
     fn includes(&self, found: &DiscoveredResource, offered: &[DiscoveredResource]) -> bool {
         let resource = &found.resource;
-        let is_named =
-            self.named.iter().any(|(named, names)| names.is_whole() && is_same_resource(named, resource));
+        let is_named = self
+            .named_types
+            .iter()
+            .any(|(named, names)| names.is_collection() && is_same_resource(named, resource));
         let is_included = |types: &Types| match types {
             Types::All => {
                 !is_excluded(resource)
                     && !has_duplicate(resource, offered)
-                    && (resource.namespaced || !self.is_bound)
+                    && (resource.namespaced || !self.namespaced_only)
             }
             Types::Matching { group: Some(group), .. } if group.is_plain() => matches_type(types, resource),
             Types::Matching { .. } => matches_type(types, resource) && !has_duplicate(resource, offered),
             Types::Word(_) => false,
         };
         let is_member = found.categories.iter().any(|category| self.categories.contains(category));
-        !is_named && (is_member || self.open.iter().any(is_included))
+        !is_named && (is_member || self.type_patterns.iter().any(is_included))
     }
-}
-
-/// Whether both are the same resource, ignoring the version.
-fn is_same_resource(one: &ApiResource, other: &ApiResource) -> bool {
-    one.group == other.group && one.resource == other.resource
-}
-
-fn may_contain(missing: &UnavailableGroup, kind: &ApiResource) -> bool {
-    let UnavailableGroup { group, version, .. } = missing;
-    match (group.is_empty(), version.is_empty()) {
-        (true, true) => true,
-        (false, true) => *group == kind.group,
-        (_, false) => *group == kind.group && *version == kind.version,
-    }
-}
-
-fn matches_type(types: &Types, resource: &ApiResource) -> bool {
-    match types {
-        Types::Matching { plural, group, .. } => {
-            plural.matches(&resource.resource)
-                && group.as_ref().is_none_or(|group| group.matches(&resource.group))
-        }
-        Types::All => true,
-        Types::Word(_) => false,
-    }
-}
-
-/// Whether `--all-kinds` and patterns skip a type: events and leases change several times a minute, and metrics are not
-/// stored objects.
-fn is_excluded(resource: &ApiResource) -> bool {
-    let is_metric = resource.group == "metrics.k8s.io" || resource.group.ends_with(".metrics.k8s.io");
-    is_metric
-        || matches!(
-            (resource.group.as_str(), resource.resource.as_str()),
-            ("" | "events.k8s.io", "events") | ("coordination.k8s.io", "leases")
-        )
-}
-
-fn has_duplicate(resource: &ApiResource, offered: &[DiscoveredResource]) -> bool {
-    DUPLICATE_GROUPS.iter().filter(|(left_out, _)| *left_out == resource.group).any(|(_, kept)| {
-        let is_duplicate = |found: &DiscoveredResource| {
-            found.resource.group == *kept && found.resource.resource == resource.resource
-        };
-        offered.iter().any(is_duplicate)
-    })
 }
 
 #[cfg(test)]

@@ -364,11 +364,11 @@ fn split_of_deleted_type_is_dropped() {
             assert_eq!(part.namespace.is_empty() && plan.split_by_namespace(part), is_new, "{part:?}");
             assert!(plan.is_split(part));
         }
-        assert_eq!(plan.split.len(), 3);
+        assert_eq!(plan.split_types.len(), 3);
         plan.update_kinds(&offered(&["widgets.example.com"]), &[]);
         assert_eq!(titles(&plan), ["a:pods", "a:widgets.example.com"]);
         plan.update_kinds(&[], &[]);
-        assert_eq!(plan.split.len(), 1, "{:?}", plan.split);
+        assert_eq!(plan.split_types.len(), 1, "{:?}", plan.split_types);
     }
 }
 
