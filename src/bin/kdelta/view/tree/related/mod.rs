@@ -5,9 +5,9 @@ mod event;
 mod fields;
 mod kinds;
 mod needs;
-mod place;
 mod pod_spec;
 mod reference;
+mod related_rows;
 mod relations;
 #[cfg(test)]
 mod tests;

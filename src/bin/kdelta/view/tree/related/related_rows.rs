@@ -21,8 +21,8 @@ const MAX_LINKS: usize = 8;
 /// The number of rows of related objects.
 const MAX_ROWS: usize = 10_000;
 
-/// A relation with its place among those of an object.
-struct Next<'a> {
+/// A related object and its relation.
+struct RelatedObject<'a> {
     kind: EdgeKind,
     is_reverse: bool,
     object: &'a TreeObject,
@@ -32,11 +32,11 @@ impl Tree {
     /// Adds the rows of related objects. Returns the tree and the requests that would complete them.
     pub(crate) fn with_related(self, index: &OwnerIndex) -> (Self, Needs) {
         let Self { rows, .. } = self;
-        let own = rows.iter().map(|row| &row.uid).collect();
+        let tree_uids = rows.iter().map(|row| &row.uid).collect();
         let placer = Placer {
             index,
             edges: Edges::of(index),
-            own,
+            tree_uids,
             placed: HashMap::new(),
             needs: NeedsBuilder::default(),
             rows: Vec::with_capacity(rows.len()),
@@ -51,7 +51,7 @@ struct Placer<'a> {
     index: &'a OwnerIndex,
     edges: Edges<'a>,
     /// The objects that are part of the tree by ownership.
-    own: HashSet<&'a ObjectId>,
+    tree_uids: HashSet<&'a ObjectId>,
     /// The objects that have a row, with the number of rows below it.
     placed: HashMap<&'a ObjectId, usize>,
     needs: NeedsBuilder,
@@ -62,22 +62,22 @@ struct Placer<'a> {
 }
 
 impl<'a> Placer<'a> {
-    fn place(mut self, own: &'a [TreeRow]) -> (Tree, Needs) {
-        let mut places = Vec::with_capacity(own.len());
-        for (at, row) in own.iter().enumerate() {
+    fn place(mut self, tree_rows: &'a [TreeRow]) -> (Tree, Needs) {
+        let mut places = Vec::with_capacity(tree_rows.len());
+        for (at, row) in tree_rows.iter().enumerate() {
             let place = self.rows.len();
             places.push(place);
             self.rows.push(TreeRow { parent: row.parent.map(|parent| places[parent]), ..row.clone() });
-            let has_children = own.get(at + 1).is_some_and(|next| next.parent == Some(at));
+            let has_children = tree_rows.get(at + 1).is_some_and(|next| next.parent == Some(at));
             self.placed.insert(&row.uid, usize::from(has_children));
-            self.relate(&row.uid, place, Direction::Both, 0, has_children);
+            self.add_related_rows(&row.uid, place, Direction::Both, 0, has_children);
         }
         let tree = Tree { rows: self.rows, left_out: self.left_out };
         (tree, self.needs.finish())
     }
 
     /// Adds the rows below the row at `place`. `is_followed` is whether others of its level follow them.
-    fn relate(
+    fn add_related_rows(
         &mut self,
         uid: &'a ObjectId,
         place: usize,
@@ -86,43 +86,43 @@ impl<'a> Placer<'a> {
         is_followed: bool,
     ) {
         let Some(object) = self.index.get(uid) else { return };
-        let is_own = links == 0;
-        self.needs.expand(self.index, object, direction, is_own);
+        let is_in_tree = links == 0;
+        self.needs.expand(self.index, object, direction, is_in_tree);
         let (forward, backward) = (direction != Direction::Backward, direction != Direction::Forward);
         for target in self.edges.unresolved(uid, forward, backward) {
             self.needs.target(target);
         }
         let above = self.rows[place].parent.map(|parent| Arc::clone(&self.rows[parent].uid));
-        let next = self.next(object, direction, above.as_ref());
-        let mut events = if is_own { self.edges.events(uid) } else { Vec::new() };
+        let related = self.related(object, direction, above.as_ref());
+        let mut events = if is_in_tree { self.edges.events(uid) } else { Vec::new() };
         let further_events = events.len().saturating_sub(MAX_EVENTS);
         events.truncate(MAX_EVENTS);
         let room = MAX_ROWS.saturating_sub(self.count);
-        self.left_out += (next.len() + events.len()).saturating_sub(room);
-        let (next_count, event_count) = (next.len().min(room), events.len());
-        let event_count = event_count.min(room - next_count);
-        self.count += next_count + event_count;
-        *self.placed.entry(uid).or_default() += next_count;
-        let last = (next_count + event_count).checked_sub(1).filter(|_| !is_followed);
-        for (at, next) in next.into_iter().take(next_count).enumerate() {
-            self.add(&next, place, links + 1, last == Some(at));
+        self.left_out += (related.len() + events.len()).saturating_sub(room);
+        let (related_count, event_count) = (related.len().min(room), events.len());
+        let event_count = event_count.min(room - related_count);
+        self.count += related_count + event_count;
+        *self.placed.entry(uid).or_default() += related_count;
+        let last = (related_count + event_count).checked_sub(1).filter(|_| !is_followed);
+        for (at, next) in related.into_iter().take(related_count).enumerate() {
+            self.add_row(&next, place, links + 1, last == Some(at));
         }
         for (at, (event, _)) in events.into_iter().take(event_count).enumerate() {
             let further_events = if at + 1 == event_count { further_events } else { 0 };
             let link = Link { kind: EdgeKind::About, is_reverse: true, repeats: None, further_events };
-            self.push(event, place, link, last == Some(next_count + at));
+            self.push(event, place, link, last == Some(related_count + at));
         }
     }
 
     /// Adds the row of a related object and those below it.
-    fn add(&mut self, next: &Next<'a>, parent: usize, links: usize, is_last: bool) {
+    fn add_row(&mut self, next: &RelatedObject<'a>, parent: usize, links: usize, is_last: bool) {
         let uid = &next.object.uid;
         let repeats = match self.placed.get(uid) {
             Some(0) => Some(Repetition::OfLeaf),
             Some(_) => Some(Repetition::Above),
-            None => self.own.contains(uid).then_some(Repetition::Below),
+            None => self.tree_uids.contains(uid).then_some(Repetition::Below),
         };
-        let Next { kind, is_reverse, .. } = *next;
+        let RelatedObject { kind, is_reverse, .. } = *next;
         let place = self.push(uid, parent, Link { kind, is_reverse, repeats, further_events: 0 }, is_last);
         if repeats.is_some() {
             return;
@@ -130,7 +130,7 @@ impl<'a> Placer<'a> {
         self.placed.insert(uid, 0);
         if links < MAX_LINKS {
             let direction = if is_reverse { Direction::Backward } else { Direction::Forward };
-            self.relate(uid, place, direction, links, false);
+            self.add_related_rows(uid, place, direction, links, false);
         }
     }
 
@@ -149,19 +149,24 @@ impl<'a> Placer<'a> {
         self.rows.len() - 1
     }
 
-    /// Returns the relations of an object in order, but for the one with the object above it and those that its owners in
-    /// the tree have.
-    fn next(&self, object: &'a TreeObject, direction: Direction, above: Option<&ObjectId>) -> Vec<Next<'a>> {
+    /// Returns the related objects of an object in order, except the object above it and those that its owners in the tree
+    /// are related to.
+    fn related(
+        &self,
+        object: &'a TreeObject,
+        direction: Direction,
+        above: Option<&ObjectId>,
+    ) -> Vec<RelatedObject<'a>> {
         let uid = &object.uid;
-        let mut next = Vec::new();
+        let mut related = Vec::new();
         let is_end = direction == Direction::Backward && ends_backward(object);
-        let is_own = |uid: &ObjectId| self.own.contains(uid);
+        let is_in_tree = |uid: &ObjectId| self.tree_uids.contains(uid);
         let mut add = |kind, is_reverse, other: &'a ObjectId| {
             let Some(object) = self.index.get(other) else { return };
-            next.push(Next { kind, is_reverse, object });
+            related.push(RelatedObject { kind, is_reverse, object });
         };
         if direction != Direction::Backward {
-            let is_inherited = |kind, to| self.edges.is_inherited(self.index, uid, (kind, to), is_own);
+            let is_inherited = |kind, to| self.edges.is_inherited(self.index, uid, (kind, to), is_in_tree);
             self.edges
                 .from(uid)
                 .filter(|edge| !edge.is_ambient && !is_inherited(edge.kind, edge.other))
@@ -175,24 +180,24 @@ impl<'a> Placer<'a> {
                 .for_each(|edge| add(edge.kind, true, edge.other));
         }
         let is_owner =
-            |one: &TreeObject, other: &ObjectId| one.owners.iter().any(|owner| owner.uid == *other);
-        next.retain(|next| {
+            |object: &TreeObject, other: &ObjectId| object.owners.iter().any(|owner| owner.uid == *other);
+        related.retain(|next| {
             let other = &next.object.uid;
-            let is_drawn = is_own(uid) && is_own(other);
+            let is_drawn = is_in_tree(uid) && is_in_tree(other);
             Some(other) != above && !(is_drawn && (is_owner(object, other) || is_owner(next.object, uid)))
         });
-        next.sort_by(|one, other| sort_key(one).cmp(&sort_key(other)));
-        next
+        related.sort_by(|left, right| sort_key(left).cmp(&sort_key(right)));
+        related
     }
 }
 
-/// Whether the objects that depend on an object are left out where it depends on another one.
+/// Whether the rows end at this object when relations are followed backward.
 fn ends_backward(object: &TreeObject) -> bool {
     let kind = kind_of(&object.resource);
     kind == POD || WORKLOADS.contains(&kind)
 }
 
-fn sort_key<'a>(next: &'a Next<'_>) -> (EdgeKind, bool, [&'a str; 4]) {
+fn sort_key<'a>(next: &'a RelatedObject<'_>) -> (EdgeKind, bool, [&'a str; 4]) {
     let TreeObject { resource, namespace, name, .. } = next.object;
     (next.kind, next.is_reverse, [&resource.kind, &resource.group, namespace, name])
 }
