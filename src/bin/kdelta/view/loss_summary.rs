@@ -30,31 +30,31 @@ struct Group {
 }
 
 impl LossSummary {
-    /// Returns the notice for an event of a part, given its `own` notice. `prefix` is common to the parts of a cluster.
+    /// Returns the notice for an event of a part, given the `notice` that the part alone would print. `prefix` is common to the parts of a cluster.
     pub(crate) fn line(
         &mut self,
         prefix: &str,
         part: usize,
         event: &ReflectorEvent,
-        own: Option<String>,
+        notice: Option<String>,
     ) -> Option<String> {
         match event {
-            ReflectorEvent::Lost { error, .. } if own.is_some() => {
+            ReflectorEvent::Lost { error, .. } if notice.is_some() => {
                 let is_new = self.add_loss(part, (prefix.to_owned(), error.to_string()));
-                own.filter(|_| is_new)
+                notice.filter(|_| is_new)
             }
             ReflectorEvent::Relisting { .. } | ReflectorEvent::WentBack { .. } => {
                 let group = self.lost.get(&part).and_then(|reason| self.groups.get_mut(reason));
                 let is_reported = group.is_some_and(|group| std::mem::replace(&mut group.relisting, true));
-                own.filter(|_| !is_reported)
+                notice.filter(|_| !is_reported)
             }
-            ReflectorEvent::Recovered { lasted, .. } => self.recover(part, false, *lasted, own),
+            ReflectorEvent::Recovered { lasted, .. } => self.recover(part, false, *lasted, notice),
             ReflectorEvent::Listed { origin, lasted, .. } => {
-                self.recover(part, *origin == Origin::Relist, *lasted, own)
+                self.recover(part, *origin == Origin::Relist, *lasted, notice)
             }
             // One part reports the waits of all parts lost for the same reason.
-            ReflectorEvent::Retrying { .. } => own.filter(|_| self.reports_waits(part)),
-            _ => own,
+            ReflectorEvent::Retrying { .. } => notice.filter(|_| self.reports_waits(part)),
+            _ => notice,
         }
     }
 
@@ -106,9 +106,9 @@ impl LossSummary {
         part: usize,
         relisted: bool,
         lasted: Duration,
-        own: Option<String>,
+        notice: Option<String>,
     ) -> Option<String> {
-        let Some(reason) = self.lost.remove(&part) else { return own };
+        let Some(reason) = self.lost.remove(&part) else { return notice };
         let group = self.groups.get_mut(&reason)?;
         group.lost.remove(&part);
         group.resumed += usize::from(!relisted);
@@ -118,7 +118,7 @@ impl LossSummary {
             return None;
         }
         let group = self.groups.remove(&reason)?;
-        if group.resumed + group.relisted == 1 { own } else { Some(group.line(&reason.0)) }
+        if group.resumed + group.relisted == 1 { notice } else { Some(group.line(&reason.0)) }
     }
 }
 

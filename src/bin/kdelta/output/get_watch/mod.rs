@@ -42,7 +42,7 @@ pub(crate) struct GetWatchOutput {
     options: GetWatchOptions,
     text: TabWriter<Vec<u8>>,
     /// The text of one object, kept for its capacity.
-    one: Vec<u8>,
+    object_text: Vec<u8>,
     /// Whether the initial list has been printed.
     is_live: bool,
     /// Whether an object could not be printed. As in kubectl, the text that waits for its alignment is lost then.
@@ -62,7 +62,7 @@ enum Format {
 impl GetWatchOutput {
     fn new(format: Format, options: GetWatchOptions) -> Self {
         let text = TabWriter::new(Vec::new());
-        Self { format, options, text, one: Vec::new(), is_live: false, has_failed: false }
+        Self { format, options, text, object_text: Vec::new(), is_live: false, has_failed: false }
     }
 
     /// Creates a table, with a header if `headers`; its initial rows are sorted by `sort_by`, unless they are events.
@@ -157,20 +157,20 @@ impl GetWatchOutput {
     fn print(&mut self, change: &Change) -> Result<(), PrintError> {
         let Change { object, kind, resource, .. } = change;
         let (events, for_terminal) = (self.options.events, self.options.for_terminal);
-        self.one.clear();
-        self.one.shrink_to(KEPT_TEXT);
+        self.object_text.clear();
+        self.object_text.shrink_to(KEPT_TEXT);
         let mut executed = Ok(());
         match &mut self.format {
             Format::Rows(rows) => rows.change(change, &mut self.text)?,
-            Format::Json if events => event_line(object, *kind, &mut self.one),
-            Format::Json => json::document(object, false, &mut self.one)?,
-            Format::Yaml(documents) if events => documents.event(object, *kind, &mut self.one)?,
-            Format::Yaml(documents) => documents.document(object, &mut self.one)?,
-            Format::Kyaml if events => kyaml::event(object, *kind, &mut self.one)?,
-            Format::Kyaml => kyaml::document(object, &mut self.one)?,
-            Format::Names(names) => names.name(object, resource, &mut self.one)?,
+            Format::Json if events => event_line(object, *kind, &mut self.object_text),
+            Format::Json => json::document(object, false, &mut self.object_text)?,
+            Format::Yaml(documents) if events => documents.event(object, *kind, &mut self.object_text)?,
+            Format::Yaml(documents) => documents.document(object, &mut self.object_text)?,
+            Format::Kyaml if events => kyaml::event(object, *kind, &mut self.object_text)?,
+            Format::Kyaml => kyaml::document(object, &mut self.object_text)?,
+            Format::Names(names) => names.name(object, resource, &mut self.object_text)?,
             Format::Template(engine) => {
-                executed = execute(*engine, object, events.then_some(*kind), &mut self.one);
+                executed = execute(*engine, object, events.then_some(*kind), &mut self.object_text);
             }
             Format::Columns(printer) => {
                 let json = object.json_or_names();
@@ -178,7 +178,7 @@ impl GetWatchOutput {
                 return Ok(printer.print(&if events { event(value, *kind) } else { value })?);
             }
         }
-        let text = String::from_utf8_lossy(&self.one);
+        let text = String::from_utf8_lossy(&self.object_text);
         self.text.write(&match self.format {
             Format::Json if for_terminal => escape_json(&text),
             Format::Template(_) if for_terminal => escape(&text),

@@ -22,11 +22,11 @@ pub(super) struct Rows {
     /// The cells of the last row, kept for their capacity.
     spare: Cells,
     /// The initial rows, while they wait to be sorted.
-    unsorted: Option<Unsorted>,
+    unsorted: Option<UnsortedRows>,
 }
 
 /// Rows that wait for the end of the list.
-struct Unsorted {
+struct UnsortedRows {
     sort_by: String,
     rows: Vec<Change>,
 }
@@ -35,7 +35,7 @@ impl Rows {
     /// Creates a table, with a header if `headers`, and abnormal cells coloured if `colour`. Its initial rows are sorted
     /// by an expression, if there is one.
     pub(super) fn new(layout: Layout, headers: bool, colour: bool, sort_by: Option<&str>) -> Self {
-        let unsorted = sort_by.map(|text| Unsorted { sort_by: text.to_owned(), rows: Vec::new() });
+        let unsorted = sort_by.map(|text| UnsortedRows { sort_by: text.to_owned(), rows: Vec::new() });
         let (spare, meaning) = (Cells::default(), RowMeaning::default());
         Self { layout, headers, colour, columns: None, meaning, spare, unsorted }
     }
@@ -59,7 +59,7 @@ impl Rows {
     /// # Errors
     /// The rows can't be sorted by the expression.
     pub(super) fn end_list(&mut self, text: &mut TabWriter<Vec<u8>>) -> Result<(), SortError> {
-        let Some(Unsorted { sort_by, rows }) = self.unsorted.take() else { return Ok(()) };
+        let Some(UnsortedRows { sort_by, rows }) = self.unsorted.take() else { return Ok(()) };
         let rows = if rows.len() > 1 { sorted(&sort_by, rows)? } else { rows };
         for row in &rows {
             // Writing to memory can't fail.

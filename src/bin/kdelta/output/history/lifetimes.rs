@@ -10,18 +10,18 @@ use kdelta::object::{Origin, Uid, human_duration};
 
 /// The beginning of an object's lifetime, as far as it is known.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Birth {
-    /// It existed when the observation began.
+pub(super) enum LifetimeStart {
+    /// The object existed when the observation began.
     Listed,
-    /// It was created.
+    /// The object was created.
     Created,
-    /// It was created after an object of the same name was deleted.
+    /// The object was created after an object of the same name was deleted.
     Recreated { uid: Uid, after: Option<SignedDuration> },
-    /// It was found by a new list after a gap.
+    /// A new list after a gap contained the object.
     FoundAfterGap,
 }
 
-impl fmt::Display for Birth {
+impl fmt::Display for LifetimeStart {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Listed => f.write_str("in the initial list"),
@@ -39,29 +39,29 @@ impl fmt::Display for Birth {
 /// The last known lifetime of each object. Bounded by the objects that the user named.
 #[derive(Default)]
 pub(super) struct Lifetimes {
-    last: HashMap<(Arc<str>, String, String), Life>,
+    last: HashMap<(Arc<str>, String, String), Lifetime>,
 }
 
-struct Life {
+struct Lifetime {
     uid: Uid,
     ended: Option<Timestamp>,
 }
 
 impl Lifetimes {
     /// Records a version and returns the beginning of its object's lifetime. Only that of an addition is printed.
-    pub(super) fn record(&mut self, change: &Change) -> Birth {
+    pub(super) fn record(&mut self, change: &Change) -> LifetimeStart {
         let Change { kind, object, origin, resource, context, received, .. } = change;
         let key = (Arc::clone(context), resource.group_resource(), object.key().to_string());
         let ended = (*kind == ChangeKind::Deleted).then_some(*received);
         let uid = object.uid().clone();
-        let earlier = self.last.insert(key, Life { uid: uid.clone(), ended });
+        let earlier = self.last.insert(key, Lifetime { uid: uid.clone(), ended });
         match earlier {
-            Some(Life { uid: earlier, ended }) if earlier != uid => {
-                Birth::Recreated { uid, after: ended.map(|ended| received.duration_since(ended)) }
+            Some(Lifetime { uid: earlier, ended }) if earlier != uid => {
+                LifetimeStart::Recreated { uid, after: ended.map(|ended| received.duration_since(ended)) }
             }
-            _ if *origin == Origin::List => Birth::Listed,
-            _ if *origin == Origin::Relist => Birth::FoundAfterGap,
-            _ => Birth::Created,
+            _ if *origin == Origin::List => LifetimeStart::Listed,
+            _ if *origin == Origin::Relist => LifetimeStart::FoundAfterGap,
+            _ => LifetimeStart::Created,
         }
     }
 }

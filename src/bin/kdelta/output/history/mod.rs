@@ -9,7 +9,7 @@ use jiff::{SignedDuration, Timestamp};
 use kdelta::lines::{Change, ChangeKind, Mark, MarkKind};
 use kdelta::object::{ApiResource, Column, Object, Origin};
 
-use self::lifetimes::{Birth, Lifetimes};
+use self::lifetimes::{LifetimeStart, Lifetimes};
 use super::changes::{ChangeForm, ChangeLine, ChangeOptions};
 use super::table::{Extent, RowWidth, Table};
 use crate::view::{Cells, Details, Health, HealthChange, Layout, Line, escape_line};
@@ -146,7 +146,7 @@ fn title(resource: &ApiResource, object: &Object) -> String {
 }
 
 /// Returns the description of a version: the creation or deletion of the object, or the changes of its health.
-fn what(change: &Change, birth: &Birth, is_unchanged: bool) -> String {
+fn what(change: &Change, birth: &LifetimeStart, is_unchanged: bool) -> String {
     match change.kind {
         ChangeKind::Added => birth.to_string(),
         ChangeKind::Deleted if change.final_state_unknown => {
