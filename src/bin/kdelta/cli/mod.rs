@@ -26,7 +26,7 @@ use crate::exit::{ExitCode, HelpLine, Hint, Preface, Report, Usage, Verbatim};
 use crate::output::{self, Messages, Stdout};
 use crate::session::{self, ExitOnSignal, Session, credential_plugins};
 use crate::settings::{
-    Environment, LogFormat, ResolveError, Resolved, Settings, Task, TypedWords, UsageError, Version,
+    Environment, LogFormat, ResolveError, ResolvedArguments, Settings, Task, TypedWords, UsageError, Version,
 };
 use invocation::{called, program_name, to_complete, with_program_name};
 use log_format::early_messages;
@@ -70,7 +70,7 @@ pub(crate) fn run(words: &[OsString]) -> ExitCode {
     // Frees the definitions of all commands, which only parsing needs.
     drop(parsed);
     let (messages, done) = match resolved {
-        Ok(Resolved { settings, defaults, warnings, cli }) => {
+        Ok(ResolvedArguments { settings, defaults, warnings, cli }) => {
             drop(cli);
             let stream = settings.terminal.stderr;
             let messages = Messages::stderr(stream.is_terminal, stream.colour);

@@ -26,17 +26,21 @@ pub(crate) struct FileObject {
 
 /// The objects of a document in one cluster, or an error in their place.
 #[derive(Debug)]
-pub(crate) enum Resolved {
+pub(crate) enum ResolvedDocument {
     Object(FileObject),
     Failed(anyhow::Error),
     /// The items of a list.
-    List(Vec<Resolved>),
+    List(Vec<ResolvedDocument>),
 }
 
 impl Session {
     /// Resolves the documents in every cluster, one cluster after the other. Errors of the documents themselves are
     /// reported for the first cluster only.
-    pub(crate) async fn resolve_files(&self, entries: &[Entry], namespaces: &Namespaces) -> Vec<Resolved> {
+    pub(crate) async fn resolve_files(
+        &self,
+        entries: &[Entry],
+        namespaces: &Namespaces,
+    ) -> Vec<ResolvedDocument> {
         let mut resolved = Vec::new();
         for (position, cluster) in self.clusters.iter().enumerate() {
             for Entry { source, found } in entries {
@@ -45,7 +49,7 @@ impl Session {
                         resolved.push(cluster.resolve_document(source, document, namespaces).await);
                     }
                     Err(error) if position == 0 => {
-                        resolved.push(Resolved::Failed(anyhow::Error::new(error.clone())));
+                        resolved.push(ResolvedDocument::Failed(anyhow::Error::new(error.clone())));
                     }
                     Err(_) => {}
                 }
@@ -56,7 +60,12 @@ impl Session {
 }
 
 impl Cluster {
-    async fn resolve_document(&self, source: &str, document: &Document, namespaces: &Namespaces) -> Resolved {
+    async fn resolve_document(
+        &self,
+        source: &str,
+        document: &Document,
+        namespaces: &Namespaces,
+    ) -> ResolvedDocument {
         let (described, items) = match document {
             Document::Object(object) => (object, None),
             Document::List { list, items } => (list, Some(items)),
@@ -68,27 +77,29 @@ impl Cluster {
         };
         let resource = match self.resource_of(described).await {
             Ok(resource) => resource,
-            Err(error) => return Resolved::Failed(error.with(not_mapped)),
+            Err(error) => return ResolvedDocument::Failed(error.with(not_mapped)),
         };
         let Some(items) = items else {
-            return Resolved::Object(self.file_object(described, &resource, namespaces));
+            return ResolvedDocument::Object(self.file_object(described, &resource, namespaces));
         };
         let mut resolved = Vec::with_capacity(items.len());
         for item in items {
             resolved.push(self.resolve_item(item, namespaces).await);
         }
-        Resolved::List(resolved)
+        ResolvedDocument::List(resolved)
     }
 
-    async fn resolve_item(&self, item: &Described, namespaces: &Namespaces) -> Resolved {
+    async fn resolve_item(&self, item: &Described, namespaces: &Namespaces) -> ResolvedDocument {
         if let Some(reason) = item.missing_type() {
-            return Resolved::Failed(anyhow!(
+            return ResolvedDocument::Failed(anyhow!(
                 "unable to get type info from the object \"*unstructured.Unstructured\": {reason}"
             ));
         }
         match self.resource_of(item).await {
-            Ok(resource) => Resolved::Object(self.file_object(item, &resource, namespaces)),
-            Err(error) => Resolved::Failed(error.with(|reason| anyhow!("unable to recognize {reason}"))),
+            Ok(resource) => ResolvedDocument::Object(self.file_object(item, &resource, namespaces)),
+            Err(error) => {
+                ResolvedDocument::Failed(error.with(|reason| anyhow!("unable to recognize {reason}")))
+            }
         }
     }
 

@@ -24,7 +24,7 @@ mod target_watcher;
 
 pub(crate) use cluster::{Cluster, namespaces};
 pub(crate) use credential_plugins::credential_plugins;
-pub(crate) use file_objects::{FileObject, Resolved, UnmappedKind};
+pub(crate) use file_objects::{FileObject, ResolvedDocument, UnmappedKind};
 pub(crate) use filter::{ChangeFilter, Filter};
 pub(crate) use indices::{ExpressionErrors, index_function, indexers, needs_body, path_needs_body};
 pub(crate) use interrupt::{EndSignals, ExitOnSignal, Interrupt, Interrupts, StatusSignal};

@@ -33,7 +33,7 @@ mod word_list;
 pub(crate) use by::{By, CelIndex, Condition, IndexName};
 pub(crate) use connection::{Connection, Contexts};
 pub(crate) use defaults::{
-    CONFIG_EXAMPLE, CONFIG_RULES, ResolveError, Resolved, TypedWords, keys, output_formats, refusals,
+    CONFIG_EXAMPLE, CONFIG_RULES, ResolveError, ResolvedArguments, TypedWords, keys, output_formats, refusals,
 };
 pub(crate) use demo::Demo;
 pub(crate) use environment::{ConfigFile, Environment, VARIABLES};

@@ -21,7 +21,7 @@ use tokio::time::timeout;
 
 use crate::args::{self, Cli, accept_kubectl_spelling};
 use crate::session::credential_plugins;
-use crate::settings::{ConfigFile, Environment, ResolveError, Resolved, Settings, TypedWords};
+use crate::settings::{ConfigFile, Environment, ResolveError, ResolvedArguments, Settings, TypedWords};
 use crate::view::escape_cell;
 use completion::{Candidate, Completion, ValueSource};
 use end_of_line::end_of_line;
@@ -110,7 +110,7 @@ fn settings(line: &TypedLine<'_>, app: &Command, environment: &Environment) -> O
         }
         error => Err(error),
     });
-    let Resolved { cli, mut settings, .. } = resolved.ok()?;
+    let ResolvedArguments { cli, mut settings, .. } = resolved.ok()?;
     settings.connection.options.stdin_is_terminal = false;
     settings.connection.options.spare_refresh_tokens = true;
     let is_everywhere = match &cli.command {

@@ -22,7 +22,7 @@ use crate::commands::reporter::Reporter;
 use crate::commands::stats::Stats;
 use crate::exit::{ExitCode, Hint, Report, Usage, VerbatimLines};
 use crate::output::OrderedListing;
-use crate::session::{FileObject, Filter, Part, Resolved, Session};
+use crate::session::{FileObject, Filter, Part, ResolvedDocument, Session};
 use crate::settings::{self, Files, FilterNeeds, Format, Get, Namespaces, ObjectPart};
 
 /// Prints the objects of the files.
@@ -100,18 +100,18 @@ struct Retrieval<'a> {
 
 impl Retrieval<'_> {
     /// Requests the objects of a document. Returns its error.
-    async fn retrieve(&mut self, resolved: Resolved) -> Option<ErrorTree> {
+    async fn retrieve(&mut self, resolved: ResolvedDocument) -> Option<ErrorTree> {
         match resolved {
-            Resolved::Object(object) => self.retrieve_object(object).await,
-            Resolved::Failed(error) => Some(ErrorTree::Error(document_error(error))),
-            Resolved::List(items) => {
+            ResolvedDocument::Object(object) => self.retrieve_object(object).await,
+            ResolvedDocument::Failed(error) => Some(ErrorTree::Error(document_error(error))),
+            ResolvedDocument::List(items) => {
                 let mut errors = Vec::new();
                 for item in items {
                     errors.extend(match item {
-                        Resolved::Object(object) => self.retrieve_object(object).await,
-                        Resolved::Failed(error) => Some(ErrorTree::Error(error)),
+                        ResolvedDocument::Object(object) => self.retrieve_object(object).await,
+                        ResolvedDocument::Failed(error) => Some(ErrorTree::Error(error)),
                         // Lists in lists are flattened already.
-                        Resolved::List(_) => None,
+                        ResolvedDocument::List(_) => None,
                     });
                 }
                 (!errors.is_empty()).then_some(ErrorTree::Aggregate(errors))

@@ -8,7 +8,7 @@ use crate::commands::error_tree::ErrorTree;
 use crate::commands::files::{document_error, label_selector};
 use crate::exit::{Hint, Report, VerbatimLines};
 use crate::manifest::Entry;
-use crate::session::{FileObject, Resolved};
+use crate::session::{FileObject, ResolvedDocument};
 
 /// A finished visit.
 #[derive(Default)]
@@ -65,19 +65,19 @@ pub(super) async fn visit(
     let mut visited = VisitedFiles::default();
     for resolved in resolved {
         let error = match resolved {
-            Resolved::Failed(error) => Err(ErrorTree::Error(document_error(error))),
-            Resolved::Object(object) => {
+            ResolvedDocument::Failed(error) => Err(ErrorTree::Error(document_error(error))),
+            ResolvedDocument::Object(object) => {
                 let found = request(requests, labels.as_ref(), object).await;
                 visited.next(found, &mut visit).await
             }
-            Resolved::List(items) => {
+            ResolvedDocument::List(items) => {
                 let mut errors = Vec::new();
                 for item in items {
                     let found = match item {
-                        Resolved::Object(object) => request(requests, labels.as_ref(), object).await,
-                        Resolved::Failed(error) => Err(error),
+                        ResolvedDocument::Object(object) => request(requests, labels.as_ref(), object).await,
+                        ResolvedDocument::Failed(error) => Err(error),
                         // Lists in lists are flattened already.
-                        Resolved::List(_) => Ok(None),
+                        ResolvedDocument::List(_) => Ok(None),
                     };
                     errors.extend(visited.next(found, &mut visit).await.err());
                 }

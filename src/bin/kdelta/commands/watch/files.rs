@@ -7,7 +7,7 @@ use anyhow::{anyhow, bail};
 use crate::commands::files::{document_error, read};
 use crate::commands::reporter::Reporter;
 use crate::exit::Several;
-use crate::session::{FileObject, Part, Resolved, Session, TargetSet};
+use crate::session::{FileObject, Part, ResolvedDocument, Session, TargetSet};
 use crate::settings::{Files, Watch, WatchForm};
 
 /// Returns the targets of a watch of the objects in files, and the number of files.
@@ -25,7 +25,9 @@ pub(in crate::commands) async fn targets(
     let (mut parts, mut errors) = (Vec::new(), Vec::new());
     for resolved in session.resolve_files(&manifests.entries, &selection.namespaces).await {
         match resolved {
-            Resolved::List(_) if matches!(watch.form, WatchForm::Get(_)) => errors.push(ListInFile.into()),
+            ResolvedDocument::List(_) if matches!(watch.form, WatchForm::Get(_)) => {
+                errors.push(ListInFile.into())
+            }
             resolved => add(resolved, &mut parts, &mut errors),
         }
     }
@@ -47,9 +49,9 @@ pub(in crate::commands) async fn targets(
 struct ListInFile;
 
 /// Adds the parts of the objects, or their errors.
-fn add(resolved: Resolved, parts: &mut Vec<Part>, errors: &mut Vec<anyhow::Error>) {
+fn add(resolved: ResolvedDocument, parts: &mut Vec<Part>, errors: &mut Vec<anyhow::Error>) {
     match resolved {
-        Resolved::Object(FileObject { part, unnamed, refused, wrong_namespace }) => {
+        ResolvedDocument::Object(FileObject { part, unnamed, refused, wrong_namespace }) => {
             match refused.or(wrong_namespace) {
                 Some(error) => errors.push(error),
                 None if unnamed.is_some() => errors
@@ -57,7 +59,7 @@ fn add(resolved: Resolved, parts: &mut Vec<Part>, errors: &mut Vec<anyhow::Error
                 None => parts.push(part),
             }
         }
-        Resolved::Failed(error) => errors.push(document_error(error)),
-        Resolved::List(items) => items.into_iter().for_each(|item| add(item, parts, errors)),
+        ResolvedDocument::Failed(error) => errors.push(document_error(error)),
+        ResolvedDocument::List(items) => items.into_iter().for_each(|item| add(item, parts, errors)),
     }
 }

@@ -21,5 +21,5 @@ mod variables;
 pub(crate) use key::keys;
 pub(crate) use output_formats::output_formats;
 pub(crate) use policy::refusals;
-pub(crate) use resolve::{ResolveError, Resolved, TypedWords};
+pub(crate) use resolve::{ResolveError, ResolvedArguments, TypedWords};
 pub(crate) use rules::{CONFIG_EXAMPLE, CONFIG_RULES};

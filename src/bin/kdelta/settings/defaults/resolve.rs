@@ -25,7 +25,7 @@ pub(crate) struct TypedWords<'a> {
 }
 
 /// The arguments with their defaults, and their meaning.
-pub(crate) struct Resolved {
+pub(crate) struct ResolvedArguments {
     pub(crate) cli: Cli,
     pub(crate) settings: Settings,
     /// The defaults that apply, each with its place.
@@ -56,7 +56,7 @@ impl TypedWords<'_> {
     ///
     /// # Errors
     /// See [`ResolveError`].
-    pub(crate) fn resolve(&self, environment: &Environment) -> Result<Resolved, ResolveError> {
+    pub(crate) fn resolve(&self, environment: &Environment) -> Result<ResolvedArguments, ResolveError> {
         let (names, command, matches) = self.command();
         let mut warnings = Vec::new();
         let mut chosen = Vec::new();
@@ -72,7 +72,7 @@ impl TypedWords<'_> {
             let error = match self.read(&names, &chosen, environment) {
                 Ok((cli, settings)) => {
                     let defaults = chosen.iter().map(ToString::to_string).collect();
-                    return Ok(Resolved { cli, settings, defaults, warnings });
+                    return Ok(ResolvedArguments { cli, settings, defaults, warnings });
                 }
                 Err(Failure::Clap(error)) => return Err(ResolveError::Clap(error)),
                 Err(Failure::Usage(error)) => error,

@@ -6,13 +6,13 @@ use std::ffi::OsString;
 use kdelta::kubeconfig::{ConfigOptions, Secret};
 
 use super::key::built_app;
-use super::resolve::{ResolveError, Resolved, TypedWords};
+use super::resolve::{ResolveError, ResolvedArguments, TypedWords};
 use super::rules::CONFIG_EXAMPLE;
 use crate::args::{ColorWhen, Command, accept_kubectl_spelling};
 use crate::settings::environment::{ConfigFile, Environment};
 use crate::settings::{Contexts, Format, Namespaces, Selection, Task, Template};
 
-fn resolve_in(line: &str, environment: &Environment) -> Result<Resolved, String> {
+fn resolve_in(line: &str, environment: &Environment) -> Result<ResolvedArguments, String> {
     let app = built_app();
     let typed: Vec<OsString> = std::iter::once("kdelta").chain(line.split(' ')).map(Into::into).collect();
     let words = accept_kubectl_spelling(typed.clone(), &app);
@@ -40,13 +40,13 @@ fn environment(file: &str, variables: &[(&str, &str)]) -> (tempfile::TempDir, En
     (folder, environment)
 }
 
-fn resolve_with(line: &str, file: &str, variables: &[(&str, &str)]) -> Result<Resolved, String> {
+fn resolve_with(line: &str, file: &str, variables: &[(&str, &str)]) -> Result<ResolvedArguments, String> {
     let (folder, environment) = environment(file, variables);
     resolve_in(line, &environment).map_err(|error| error.replace(&*folder.path().to_string_lossy(), ""))
 }
 
 #[track_caller]
-fn resolved(line: &str, file: &str) -> Resolved {
+fn resolved(line: &str, file: &str) -> ResolvedArguments {
     resolve_with(line, file, &[]).expect(line)
 }
 
@@ -78,7 +78,7 @@ fn flag_overrides_variable_overrides_table_overrides_top() {
 #[test]
 fn defaults_of_all_types_reach_the_arguments() {
     let file = "no-headers = true\nallow-missing-template-keys = false\nchunk-size = 7\nverbose = 3\nrequest-timeout = 30\nlabel-columns = ['a,b', 'c']\nlist-mode = 'list'";
-    let Resolved { cli, .. } = resolved("get po", file);
+    let ResolvedArguments { cli, .. } = resolved("get po", file);
     let Command::Get(get) = &cli.command else { panic!("get") };
     let print = &get.objects.print;
     assert!(print.no_headers && !print.template.allow_missing_template_keys);
@@ -184,7 +184,7 @@ fn file_yields_to_older_variables() {
     environment.config = ConfigOptions::default().kubeconfig_env(Some("g".into()));
     environment.kdelta_cache_dir = Some("/d".into());
     environment.watch_list_client = Some("false".into());
-    let Resolved { settings, cli, .. } = read(&environment);
+    let ResolvedArguments { settings, cli, .. } = read(&environment);
     assert_eq!(settings.connection.options.kubeconfig, None);
     assert_eq!(settings.connection.cache_dir, Some("/d".into()));
     let Command::Get(get) = cli.command else { panic!("get") };
@@ -204,7 +204,7 @@ fn completions_and_manual_ignore_a_wrong_file() {
 #[test]
 fn example_of_the_help_is_valid() {
     for line in ["get po", "watch po", "events", "version --client"] {
-        let Resolved { settings, warnings, .. } = resolved(line, CONFIG_EXAMPLE);
+        let ResolvedArguments { settings, warnings, .. } = resolved(line, CONFIG_EXAMPLE);
         assert_eq!(warnings, [""; 0]);
         if let Task::Watch(watch) = settings.task {
             assert!(watch.lines.changes.is_some() && watch.lines.ignore.len() == 2);
