@@ -6,9 +6,9 @@ use kdelta::object::ApiResource;
 use kdelta::wire::Representation;
 
 use super::live::watched;
-use super::narrowing::{ResourceTypes, types_of};
 use super::requests::{MAX_NAMESPACES, RootRequest, is_endpoints};
 use super::status_rules::representation;
+use super::workload_selector::{ResourceTypes, types_of};
 use crate::commands::query_plan::{PartUse, part_plan, print_plan, without_patterns};
 use crate::commands::reporter::Reporter;
 use crate::commands::walk::Walk;

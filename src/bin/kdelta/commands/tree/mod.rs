@@ -6,12 +6,12 @@
 mod collection;
 mod explain;
 mod live;
-mod narrowing;
 mod owners;
 mod related;
 mod requests;
 mod status_rules;
 mod statuses;
+mod workload_selector;
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -23,9 +23,9 @@ use kdelta::wire::Representation;
 pub(crate) use self::live::watch;
 
 use self::collection::{Collection, Listed};
-use self::narrowing::Narrowing;
 use self::requests::{ListRequest, MAX_NAMESPACES, Requests, RootRequest, is_endpoints};
 use self::status_rules::representation;
+use self::workload_selector::WorkloadSelector;
 use super::empty_result;
 use super::reporter::Reporter;
 use super::stats::Stats;
@@ -93,17 +93,16 @@ impl<'a> Collection<'a> {
         }
         let candidates = tree.candidates(namespaces(roots));
         self.candidates = candidates.clone();
-        let narrowing = Narrowing::of(roots);
-        let whole = narrowing
-            .as_ref()
-            .map(|narrowing| Selection { targets: narrowing.targets(), ..candidates.clone() });
+        let selector = WorkloadSelector::of(roots);
+        let all_objects =
+            selector.as_ref().map(|selector| Selection { targets: selector.targets(), ..candidates.clone() });
         let mut code = ExitCode::Ok;
-        let mut walk = self.list_owned(&candidates, narrowing.as_ref()).await?;
-        if let (Some(narrowing), Some(whole)) = (&narrowing, &whole)
-            && !narrowing.covers(self.index.below(&self.requested))
+        let mut walk = self.list_owned(&candidates, selector.as_ref()).await?;
+        if let (Some(selector), Some(all_objects)) = (&selector, &all_objects)
+            && !selector.covers(self.index.below(&self.requested))
         {
             code = self.end(walk);
-            walk = self.list_owned(whole, None).await?;
+            walk = self.list_owned(all_objects, None).await?;
         }
         self.add_owners().await?;
         let shown = if tree.related {
@@ -121,19 +120,19 @@ impl<'a> Collection<'a> {
     async fn list_owned<'w>(
         &mut self,
         candidates: &'w Selection,
-        narrowing: Option<&Narrowing>,
+        selector: Option<&WorkloadSelector>,
     ) -> anyhow::Result<Walk<'w>>
     where
         'a: 'w,
     {
         let mut walk = Walk::start(self.requests.session, candidates, true, self.requests.reporter).await?;
-        let narrowed = narrowing.map(|narrowing| Selection {
-            label_selector: Some(narrowing.labels.clone()),
+        let narrowed = selector.map(|selector| Selection {
+            label_selector: Some(selector.labels.clone()),
             ..candidates.clone()
         });
         let request = async |part: &Part| match &narrowed {
             // Nearly all of these objects are part of the tree, so that they are listed with their status.
-            Some(selection) if narrowing.is_some_and(|narrowing| narrowing.applies_to(&part.resource)) => {
+            Some(selection) if selector.is_some_and(|selector| selector.applies_to(&part.resource)) => {
                 let representation = representation(&part.resource);
                 Some(ListRequest { selection: Cow::Borrowed(selection), representation })
             }

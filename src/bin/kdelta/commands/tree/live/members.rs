@@ -9,8 +9,8 @@ use kdelta::object::{ApiResource, Key, Object};
 use kdelta::wire::Representation;
 use tokio::sync::Notify;
 
-use crate::commands::tree::narrowing::Narrowing;
 use crate::commands::tree::status_rules::{is_whole, set_state, shows_status};
+use crate::commands::tree::workload_selector::WorkloadSelector;
 use crate::view::{ObjectId, OwnerIndex, TreeObject};
 
 /// The watches that a part belongs to.
@@ -53,7 +53,7 @@ pub(super) struct Members {
     /// The selected objects, in order.
     roots: BTreeMap<(usize, Key), ObjectId>,
     /// The selectors of the selected objects whose kinds select what they own.
-    selectors: HashMap<ObjectId, Option<Narrowing>>,
+    selectors: HashMap<ObjectId, Option<WorkloadSelector>>,
     /// The namespaces of the parts with the selected objects; empty for all.
     root_namespaces: BTreeMap<usize, Arc<str>>,
     /// The objects whose status must be requested once they are part of the tree.
@@ -163,7 +163,7 @@ impl Members {
             *if is_complete { &mut holders.complete } else { &mut holders.others } += 1;
         }
         if id.0 == Watches::Roots {
-            self.selectors.insert(Arc::clone(&uid), Narrowing::of_object(&state.resource, object));
+            self.selectors.insert(Arc::clone(&uid), WorkloadSelector::of_object(&state.resource, object));
             self.roots.insert((id.1, key), Arc::clone(&uid));
         }
         if is_complete {
@@ -211,7 +211,7 @@ impl Members {
     }
 
     /// Returns the selector of the only selected object, if it has one.
-    pub(super) fn narrowing(&self) -> Option<&Narrowing> {
+    pub(super) fn workload_selector(&self) -> Option<&WorkloadSelector> {
         match self.roots().as_slice() {
             [only] => self.selectors.get(only)?.as_ref(),
             _ => None,

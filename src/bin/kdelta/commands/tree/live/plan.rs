@@ -7,9 +7,9 @@ use std::collections::BTreeSet;
 use kdelta::wire::Representation;
 
 use super::members::Members;
-use crate::commands::tree::narrowing::{Narrowing, is_known_owned};
 use crate::commands::tree::requests::{MAX_NAMESPACES, RootRequest, is_endpoints};
 use crate::commands::tree::status_rules::representation;
+use crate::commands::tree::workload_selector::{WorkloadSelector, is_known_owned};
 use crate::commands::watch::PartRequests;
 use crate::session::{Part, PlannedPart, Session};
 use crate::settings::{self, Namespaces, Selection};
@@ -22,7 +22,7 @@ pub(super) struct OwnedPlan {
     /// The objects that may belong to the tree, without selectors.
     pub(super) candidates: Selection,
     /// The same with the labels of the selected object.
-    narrowed: Option<(Narrowing, Selection)>,
+    narrowed: Option<(WorkloadSelector, Selection)>,
     /// The number of parts that were left out last.
     left_out: Cell<usize>,
 }
@@ -38,10 +38,11 @@ impl OwnedPlan {
         };
         let candidates = tree.candidates(namespaces);
         let roots = members.roots();
-        let narrowing = members.narrowing().filter(|narrowing| narrowing.covers(members.index.below(&roots)));
-        let narrowed = narrowing.map(|narrowing| {
-            let labels = Some(narrowing.labels.clone());
-            (narrowing.clone(), Selection { label_selector: labels, ..candidates.clone() })
+        let selector =
+            members.workload_selector().filter(|selector| selector.covers(members.index.below(&roots)));
+        let narrowed = selector.map(|selector| {
+            let labels = Some(selector.labels.clone());
+            (selector.clone(), Selection { label_selector: labels, ..candidates.clone() })
         });
         Self { candidates, narrowed, left_out: Cell::new(0) }
     }
@@ -53,9 +54,7 @@ impl OwnedPlan {
             None => true,
             // Without a selected object there is nothing below it.
             Some(_) if members.roots().is_empty() => true,
-            Some((narrowing, _)) => {
-                current.narrowed.is_some_and(|(other, _)| other.labels == narrowing.labels)
-            }
+            Some((selector, _)) => current.narrowed.is_some_and(|(other, _)| other.labels == selector.labels),
         };
         is_selected && current.candidates.namespaces == self.candidates.namespaces
     }
@@ -77,7 +76,7 @@ impl PartRequests for OwnedPlan {
     fn request(&self, part: &Part) -> (Cow<'_, Selection>, Representation) {
         match &self.narrowed {
             // Nearly all of these objects are part of the tree, so that they are watched with their status.
-            Some((narrowing, selection)) if narrowing.applies_to(&part.resource) => {
+            Some((selector, selection)) if selector.applies_to(&part.resource) => {
                 (Cow::Borrowed(selection), representation(&part.resource))
             }
             _ => (Cow::Borrowed(&self.candidates), Representation::Metadata),

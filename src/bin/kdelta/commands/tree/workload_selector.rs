@@ -33,13 +33,13 @@ const LEAVES: ResourceTypes = &[
 
 /// The selector of the only selected object.
 #[derive(Debug, Clone)]
-pub(super) struct Narrowing {
+pub(super) struct WorkloadSelector {
     /// The selector as text.
     pub(super) labels: String,
     types: ResourceTypes,
 }
 
-impl Narrowing {
+impl WorkloadSelector {
     /// Returns the selector if one object is selected and its kind selects what it owns.
     pub(super) fn of(roots: &[Listed]) -> Option<Self> {
         let mut objects = roots.iter().flat_map(|listed| listed.objects.iter().map(move |o| (listed, o)));
