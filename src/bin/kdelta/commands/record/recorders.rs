@@ -136,7 +136,7 @@ impl DocumentSink for Recorders {
 
 /// The recorded state, from which a part continues.
 impl KnownStates for Recorders {
-    fn of(&self, part: &Part) -> Option<KnownState> {
+    fn known_state(&self, part: &Part) -> Option<KnownState> {
         let recorder = self.recorders.get(&part.cluster)?;
         let (response, known) = mpsc::sync_channel(1);
         recorder.send(Message::Known(part.clone(), response));

@@ -122,7 +122,7 @@ impl ChangeReceiver for SelectedChanges {
 pub(super) struct HandledStates(pub(super) Rc<RefCell<Intake>>);
 
 impl KnownStates for HandledStates {
-    fn of(&self, part: &Part) -> Option<KnownState> {
+    fn known_state(&self, part: &Part) -> Option<KnownState> {
         let mut intake = self.0.borrow_mut();
         let intake = &mut *intake;
         let progress = intake.progress.as_mut()?;

@@ -95,7 +95,7 @@ impl Life {
         let printer = DeltaPrinter::new(output, selected, &reporter, io::sink());
         let mut sink = RunSink::new(printer, Rc::clone(&intake), &reporter);
         sink.add_part(0, &part(), true);
-        let informer = match HandledStates(Rc::clone(&intake)).of(&part()) {
+        let informer = match HandledStates(Rc::clone(&intake)).known_state(&part()) {
             Some(known) => SharedIndexInformer::builder(ContinuedSource::new(source.clone(), known))
                 .queue(QueueKind::Ordered)
                 .bookmarks(true)

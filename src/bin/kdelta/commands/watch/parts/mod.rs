@@ -1,5 +1,10 @@
 //! The running parts of a watch, kept in step with the targets.
 
+mod give_up;
+mod part_state;
+
+pub(super) use part_state::{PartState, Stage};
+
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
@@ -7,17 +12,19 @@ use std::sync::atomic::AtomicBool;
 
 use kdelta::listwatch::Error;
 use kdelta::recording::Redaction;
-use kdelta::reflector::GiveUp;
+use kdelta::reflector::ReflectorOptions;
 use kdelta::wire::Representation;
 
-use super::get_watch::WatchRefusal;
+use self::give_up::{except_not_found, if_forbidden, permanent_only};
 use super::merged_stream::MergedStream;
 use super::part_readings::{PartBuffers, Readings};
 use super::unavailable_parts::UnavailableParts;
 use crate::commands::query_plan::{watch_conditions, watch_source};
 use crate::commands::reporter::Reporter;
 use crate::metrics::PartMetrics;
-use crate::session::{Filter, KnownState, Part, PlannedPart, Session, TargetSet, reflector_options};
+use crate::session::{
+    Filter, KnownState, Part, PartSource, PlannedPart, Session, TargetSet, reflector_options,
+};
 use crate::settings::{Selection, Watch};
 
 /// The parts to watch, and their requests, where they do not follow from the watch alone.
@@ -32,7 +39,7 @@ pub(in crate::commands) trait PartRequests {
 /// The states from which parts continue, as a consumer of an earlier watch left them.
 pub(in crate::commands) trait KnownStates {
     /// Returns the state from which a part continues; `None` to list it.
-    fn of(&self, part: &Part) -> Option<KnownState>;
+    fn known_state(&self, part: &Part) -> Option<KnownState>;
 }
 
 /// The parts of a stream by number. Numbers are never reused.
@@ -57,29 +64,6 @@ pub(in crate::commands) struct Parts<'a> {
     /// time to time.
     unavailable: UnavailableParts,
     next: usize,
-}
-
-/// The state of a part.
-pub(super) struct PartState {
-    pub(super) planned: PlannedPart,
-    pub(super) stage: Stage,
-    /// Whether an object was seen: a part for one name must have it.
-    pub(super) has_object: bool,
-    /// Whether the part was unavailable and is being retried silently.
-    pub(super) is_retry: bool,
-    pub(super) watch_refusal: WatchRefusal,
-    /// The measurements, while the part runs and metrics are served.
-    pub(super) metrics: Option<PartMetrics>,
-}
-
-/// The progress of a part.
-pub(super) enum Stage {
-    Started,
-    Synced,
-    /// Ended with an error, which has been printed.
-    Failed,
-    /// Unavailable for now, with an error that is printed only if it is final.
-    Unavailable(Error),
 }
 
 impl<'a> Parts<'a> {
@@ -195,11 +179,38 @@ impl<'a> Parts<'a> {
     /// # Errors
     /// The options are invalid.
     pub(super) fn start(&mut self, number: usize, is_late: bool) -> anyhow::Result<Arc<AtomicBool>> {
-        let Some(PartState { planned, is_retry, watch_refusal, .. }) = self.states.get(&number) else {
-            return Ok(Arc::default());
+        let Some(state) = self.states.get(&number) else { return Ok(Arc::default()) };
+        let Watch { flow, .. } = self.watch;
+        let part = &state.planned.part;
+        let source = self.source(part)?;
+        let selects_locally = source.selects_locally();
+        let metrics = self.reporter.part_metrics(part, state.is_retry);
+        let received = source.received_count();
+        if metrics.is_some() {
+            received.keep_last_message();
+        }
+        let options = self.reflector_options(state, &source, is_late, metrics.as_ref());
+        let buffers = if let Some(version) = &flow.from {
+            let options = options.resume_from(Some(version.as_str().into()));
+            PartBuffers::Channel(self.stream.resume(number, source.without_local_selection(), options))
+        } else {
+            // Without the bodies of objects, a filter that depends on the time can't be evaluated again.
+            let can_continue = source.time_filter().is_none();
+            let known =
+                self.known_states.filter(|_| can_continue).and_then(|states| states.known_state(part));
+            let count = self.states.len();
+            let (informer, registration) = self.stream.add(number, source, known, options, flow, count)?;
+            if flow.coalesce {
+                self.reporter.count_merged(number, registration.clone());
+            }
+            PartBuffers::Informer(informer, registration)
         };
-        let Watch { selection, flow, .. } = self.watch;
-        let part = &planned.part;
+        self.measure(number, metrics, Readings { buffers, received });
+        Ok(selects_locally)
+    }
+
+    /// Returns the source of a part, as the consumer of the watch requests it.
+    fn source(&self, part: &Part) -> anyhow::Result<PartSource> {
         let source = if let Some(requests) = self.requests {
             let (selection, representation) = requests.request(part);
             let print = &self.watch.print;
@@ -208,10 +219,21 @@ impl<'a> Parts<'a> {
         } else {
             let conditions = watch_conditions(self.session, self.watch, part);
             let source = watch_source(self.session, self.watch, part, &conditions)?;
-            self.reporter.source(part, selection, source)
+            self.reporter.source(part, &self.watch.selection, source)
         };
-        let source = source.with_redaction(self.redaction.clone());
-        let selects_locally = source.selects_locally();
+        Ok(source.with_redaction(self.redaction.clone()))
+    }
+
+    /// Returns the options of a part's reflector: the reports of its progress, and the errors that end it.
+    fn reflector_options(
+        &self,
+        state: &PartState,
+        source: &PartSource,
+        is_late: bool,
+        metrics: Option<&PartMetrics>,
+    ) -> ReflectorOptions {
+        let PartState { planned, is_retry, watch_refusal, .. } = state;
+        let part = &planned.part;
         let mut give_up = source.gives_up(true);
         let mut observer = watch_refusal.observe(self.reporter.observer(part));
         if planned.open_type {
@@ -229,34 +251,13 @@ impl<'a> Parts<'a> {
         // A part that may be listed but not watched is an error at the start. Later parts may still get the right to
         // watch, so they are retried from time to time.
         let give_up_watch = (!is_late && !*is_retry).then(if_forbidden);
-        let metrics = self.reporter.part_metrics(part, *is_retry);
-        let received = source.received_count();
-        if metrics.is_some() {
-            received.keep_last_message();
-        }
-        let observer = Reporter::measured(observer, metrics.as_ref().map(PartMetrics::status));
-        let options = reflector_options(selection, &source, Some(observer))
+        let observer = Reporter::measured(observer, metrics.map(PartMetrics::status));
+        let options = reflector_options(&self.watch.selection, source, Some(observer))
             .give_up(Some(give_up))
             .give_up_watch(give_up_watch);
         // Retries probably fail, so they make one request and not two.
         let watch_list = options.watch_list && !*is_retry;
-        let options = options.watch_list(watch_list);
-        let buffers = if let Some(version) = &flow.from {
-            let options = options.resume_from(Some(version.as_str().into()));
-            PartBuffers::Channel(self.stream.resume(number, source.without_local_selection(), options))
-        } else {
-            // Without the bodies of objects, a filter that depends on the time can't be evaluated again.
-            let can_continue = source.time_filter().is_none();
-            let known = self.known_states.filter(|_| can_continue).and_then(|states| states.of(part));
-            let count = self.states.len();
-            let (informer, registration) = self.stream.add(number, source, known, options, flow, count)?;
-            if flow.coalesce {
-                self.reporter.count_merged(number, registration.clone());
-            }
-            PartBuffers::Informer(informer, registration)
-        };
-        self.measure(number, metrics, Readings { buffers, received });
-        Ok(selects_locally)
+        options.watch_list(watch_list)
     }
 
     /// Keeps the measurements of a part while it runs.
@@ -374,47 +375,4 @@ impl<'a> Parts<'a> {
         let none_left = self.states.values().all(PartState::has_failed);
         none_left && self.targets.is_settled() && (!self.states.is_empty() || !self.targets.has_plan())
     }
-}
-
-impl PartState {
-    fn started(planned: PlannedPart, is_retry: bool) -> Self {
-        let (watch_refusal, metrics) = (WatchRefusal::default(), None);
-        Self { planned, stage: Stage::Started, has_object: false, is_retry, watch_refusal, metrics }
-    }
-
-    /// Returns the error of a named part that synced without its object, unless a pattern selected its namespace.
-    pub(super) fn missing(&self) -> Option<Error> {
-        let is_synced = matches!(self.stage, Stage::Synced);
-        let is_missing = is_synced && !self.has_object && !self.planned.open_namespace;
-        self.planned.part.not_found().filter(|_| is_missing)
-    }
-
-    /// Whether the part has ended, for good or for now.
-    pub(super) fn has_failed(&self) -> bool {
-        matches!(self.stage, Stage::Failed | Stage::Unavailable(_))
-    }
-}
-
-/// Gives up only on permanent errors. The server responded before, since other parts are watched: any other error
-/// affects all of them, and they wait for it to pass.
-fn permanent_only(give_up: GiveUp) -> GiveUp {
-    Arc::new(move |error| {
-        let stays = matches!(
-            error,
-            Error::Forbidden(_)
-                | Error::NotFound(_)
-                | Error::NotSupported(_)
-                | Error::Invalid(_)
-                | Error::UnsupportedFieldSelector(_)
-        );
-        stays && give_up(error)
-    })
-}
-
-fn if_forbidden() -> GiveUp {
-    Arc::new(|error| matches!(error, Error::Forbidden(_)))
-}
-
-fn except_not_found(give_up: GiveUp) -> GiveUp {
-    Arc::new(move |error| !matches!(error, Error::NotFound(_)) && give_up(error))
 }
