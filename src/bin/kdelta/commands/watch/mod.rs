@@ -17,6 +17,7 @@ mod ready_parts;
 mod replay_loop;
 mod resumed_watch;
 mod running_part;
+mod startup;
 mod unavailable_parts;
 mod watch_loop;
 #[path = "../../../../informer/delivery/weighted_channel.rs"]
@@ -41,17 +42,18 @@ use super::reporter::Reporter;
 use crate::exit::{ExitCode, OwnLines, Usage};
 use crate::output::{EventStream, PrintError, ReaderWatch, WatchOutput};
 use crate::session::{
-    ChangeFilter, ExitOnSignal, Interrupts, Part, RequestMode, Session, TargetFailure, TargetSet,
-    reflector_options,
+    ChangeFilter, ExitOnSignal, Interrupts, Part, RequestMode, Session, TargetSet, reflector_options,
 };
 use crate::settings::{self, Lines, PlanForm, Watch, WatchForm};
-use get_watch::Named;
+use get_watch::NamedObjects;
 pub(super) use part_supervisor::PartSupervisor;
 pub(super) use parts::{KnownStates, PartRequests, Parts};
 pub(super) use printer::{
     ChangedResults, DeltaPrinter, DeltaSelection, PartSink, change_of, error_of, later_version,
 };
 use replay_loop::ReplayLoop;
+use startup::check_single_collection;
+pub(super) use startup::{first_parts, first_parts_by, first_plan, start_targets};
 pub(super) use watch_loop::WatchLoop;
 
 /// Prints until it is interrupted, a limit is reached, or every part has failed.
@@ -74,43 +76,106 @@ pub(crate) async fn run<W: Write>(
     // Before anything is counted, a signal ends the process without a summary.
     let early = ExitOnSignal::after(move |end| last.messages().without_counts(end))?;
     let end = watch.until.duration.map(|duration| Instant::now() + duration);
-    let (mut targets, files) = match &watch.files {
-        Some(files) => files::targets(session, watch, files, reporter).await?,
-        None => (TargetSet::start(session, &watch.selection, watch.ignore_not_found), 0),
-    };
-    let mut partial = reporter.report_unusable(session);
-    tokio::select! {
-        is_there = first_parts(session, watch, &mut targets, reporter, &mut partial) => if !is_there? {
-            return Ok(ExitCode::Error);
-        },
-        () = deadline::reached(end) => return Ok(match () {
-            () if partial => ExitCode::Partial,
-            () if watch.until.count.is_some() => ExitCode::TimedOut,
-            () => ExitCode::Ok,
-        }),
+    let (mut targets, files) = start_targets(session, watch, reporter).await?;
+    let mut is_partial = reporter.report_unusable(session);
+    if let Some(code) = first_parts_by(end, session, watch, &mut targets, reporter, &mut is_partial).await? {
+        return Ok(code);
     }
-    if watch.flow.from.is_some() {
-        let parts = targets.parts().len();
-        let is_open = watch.selection.is_open() || session.has_several_contexts();
-        if is_open || parts != 1 {
-            let parts = if is_open { "any number".to_owned() } else { parts.to_string() };
-            return Err(anyhow::Error::new(SeveralCollections(parts)).context(Usage));
-        }
-    }
-    let named = if let WatchForm::Get(_) = &watch.form {
-        if watch.files.is_none() {
-            get_watch::check_types(&targets)?;
-        }
-        get_watch::read_named(session, watch, &targets, reporter).await?
-    } else {
-        Named::Watchable(None)
-    };
-    let interrupts = Interrupts::listen()?;
+    check_single_collection(session, watch, &targets).context(Usage)?;
+    let named = read_named(session, watch, &targets, reporter).await?;
+    let events = EndEvents::listen(end)?;
     drop(early);
-    let gone = Arc::new(Notify::new());
-    let notify = Arc::clone(&gone);
-    let _reader = ReaderWatch::start(move || notify.notify_one())?;
+    let mut printer = delta_printer(session, watch, &targets, reporter, stdout, scope, out)?;
+    let named = match named {
+        NamedObjects::Watchable(object) => object,
+        NamedObjects::Missing => return Ok(ExitCode::Ok),
+        NamedObjects::Several(objects) => {
+            return Err(get_watch::refuse_several(objects, files == 1, watch.initial, &mut printer));
+        }
+    };
+    if let Some(replay) = &watch.replay {
+        let recorded = RecordedWatch::open(session, watch, replay, reporter, targets.parts())?;
+        let replay_loop = ReplayLoop { watch, reporter, recorded, printer, is_partial };
+        return events.run_replay(replay_loop).await;
+    }
+    let parts = Parts::new(session, watch, reporter.clone(), targets);
+    let supervisor = PartSupervisor::new(watch, reporter, parts, printer, is_partial).with_named(named);
+    events.run_watch(WatchLoop::new(watch, reporter, supervisor)).await
+}
 
+/// The events that end a watch before it ends by its own rules.
+struct EndEvents {
+    interrupts: Interrupts,
+    /// Notified when the reader of standard output closes.
+    reader_closed: Arc<Notify>,
+    /// Notifies `reader_closed` until it is dropped.
+    _reader: ReaderWatch,
+    /// The end of `--duration`.
+    deadline: Option<Instant>,
+}
+
+impl EndEvents {
+    fn listen(deadline: Option<Instant>) -> anyhow::Result<Self> {
+        let interrupts = Interrupts::listen()?;
+        let reader_closed = Arc::new(Notify::new());
+        let notify = Arc::clone(&reader_closed);
+        let reader = ReaderWatch::start(move || notify.notify_one())?;
+        Ok(Self { interrupts, reader_closed, _reader: reader, deadline })
+    }
+
+    /// Runs a replay until it ends or one of the events occurs.
+    async fn run_replay<W: Write>(&self, mut replay_loop: ReplayLoop<'_, W>) -> anyhow::Result<ExitCode> {
+        let ended = tokio::select! {
+            biased;
+            () = self.reader_closed.notified() => Ok(ExitCode::BrokenPipe),
+            interrupt = self.interrupts.first() => Ok(replay_loop.interrupted(interrupt)),
+            () = deadline::reached(self.deadline) => replay_loop.ended(false),
+            ended = replay_loop.run() => ended,
+        };
+        ended.map_err(print_failure)
+    }
+
+    /// Runs a watch until it ends or one of the events occurs, and stops its parts.
+    async fn run_watch<W: Write>(
+        &self,
+        mut watch_loop: WatchLoop<'_, DeltaPrinter<W>>,
+    ) -> anyhow::Result<ExitCode> {
+        let ended = tokio::select! {
+            biased;
+            () = self.reader_closed.notified() => Ok(ExitCode::BrokenPipe),
+            interrupt = self.interrupts.first() => Ok(watch_loop.interrupted(interrupt)),
+            () = deadline::reached(self.deadline) => Ok(watch_loop.timed_out()),
+            ended = watch_loop.run() => ended.map_err(print_failure),
+        };
+        watch_loop.stop().await;
+        ended
+    }
+}
+
+/// Reads the objects that kubectl reads before it watches.
+async fn read_named(
+    session: &Session,
+    watch: &Watch,
+    targets: &TargetSet,
+    reporter: &Reporter,
+) -> anyhow::Result<NamedObjects> {
+    let WatchForm::Get(_) = &watch.form else { return Ok(NamedObjects::Watchable(None)) };
+    if watch.files.is_none() {
+        get_watch::check_types(targets)?;
+    }
+    get_watch::read_named(session, watch, targets, reporter).await
+}
+
+/// Returns the printer of a watch. Changes of other fields than those of `scope` are not printed.
+fn delta_printer<W: Write>(
+    session: &Session,
+    watch: &Watch,
+    targets: &TargetSet,
+    reporter: &Reporter,
+    stdout: settings::OutputStream,
+    scope: Scope,
+    out: W,
+) -> anyhow::Result<DeltaPrinter<W>> {
     let extent = Extent {
         selection: &watch.selection,
         resources: &targets.resources(),
@@ -124,38 +189,7 @@ pub(crate) async fn run<W: Write>(
     // A live watch can't resume from a recorded version.
     let resumable = !watch.flow.coalesce && !watch.filters() && watch.replay.is_none();
     let selected = DeltaSelection { scope, changed_by, filter, resumable };
-    let mut printer = DeltaPrinter::new(output, selected, reporter, out);
-    let named = match named {
-        Named::Watchable(object) => object,
-        Named::Missing => return Ok(ExitCode::Ok),
-        Named::Several(objects) => {
-            return Err(get_watch::refuse_several(objects, files == 1, watch.initial, &mut printer));
-        }
-    };
-    if let Some(replay) = &watch.replay {
-        let recorded = RecordedWatch::open(session, watch, replay, reporter, targets.parts())?;
-        let mut running = ReplayLoop { watch, reporter, recorded, printer, is_partial: partial };
-        let ended = tokio::select! {
-            biased;
-            () = gone.notified() => Ok(ExitCode::BrokenPipe),
-            interrupt = interrupts.first() => Ok(running.interrupted(interrupt)),
-            () = deadline::reached(end) => running.ended(false),
-            ended = running.run() => ended,
-        };
-        return ended.map_err(print_failure);
-    }
-    let parts = Parts::new(session, watch, reporter.clone(), targets);
-    let supervisor = PartSupervisor::new(watch, reporter, parts, printer, partial).with_named(named);
-    let mut watch_loop = WatchLoop::new(watch, reporter, supervisor);
-    let ended = tokio::select! {
-        biased;
-        () = gone.notified() => Ok(ExitCode::BrokenPipe),
-        interrupt = interrupts.first() => Ok(watch_loop.interrupted(interrupt)),
-        () = deadline::reached(end) => Ok(watch_loop.timed_out()),
-        ended = watch_loop.run() => ended.map_err(print_failure),
-    };
-    watch_loop.stop().await;
-    ended
+    Ok(DeltaPrinter::new(output, selected, reporter, out))
 }
 
 /// Returns the output of a watch.
@@ -234,50 +268,4 @@ pub(super) fn scope(lines: &Lines) -> Result<Scope, PathError> {
         }
     }
     Ok(scope)
-}
-
-/// A resource version belongs to a single collection.
-#[derive(Debug, thiserror::Error)]
-#[error(
-    "--resource-version needs a single collection, but {0} are selected: give one type, and one namespace, -A or one name"
-)]
-struct SeveralCollections(String);
-
-/// Waits until one cluster is usable. Returns `false` if none is, after reporting why.
-pub(super) async fn first_plan(
-    targets: &mut TargetSet,
-    reporter: &Reporter,
-    partial: &mut bool,
-) -> anyhow::Result<bool> {
-    while !targets.has_plan() {
-        if targets.is_settled() {
-            return Ok(false);
-        }
-        match targets.next().await {
-            Ok(()) | Err(TargetFailure::Namespaces { .. }) => {}
-            Err(failure) => {
-                *partial |= !matches!(failure, TargetFailure::MissingType { .. });
-                reporter.report_target_failure(failure)?;
-            }
-        }
-    }
-    Ok(true)
-}
-
-/// Waits until one cluster is usable, and loads the selectable fields of its types. Returns `false` if none is usable, after
-/// reporting why.
-pub(super) async fn first_parts(
-    session: &Session,
-    watch: &Watch,
-    targets: &mut TargetSet,
-    reporter: &Reporter,
-    partial: &mut bool,
-) -> anyhow::Result<bool> {
-    if !first_plan(targets, reporter, partial).await? {
-        return Ok(false);
-    }
-    for planned in targets.parts() {
-        load_watch_fields(session, watch, &planned.part).await;
-    }
-    Ok(true)
 }

@@ -65,7 +65,7 @@ fn several_types() -> anyhow::Error {
 }
 
 /// The objects requested by name, as far as they concern the watch.
-pub(super) enum Named {
+pub(super) enum NamedObjects {
     /// A collection, or a single object with its current state, can be watched.
     Watchable(Option<Arc<Object>>),
     /// The object does not exist, and the user accepts that.
@@ -83,7 +83,7 @@ pub(super) async fn read_named(
     watch: &Watch,
     targets: &TargetSet,
     reporter: &Reporter,
-) -> anyhow::Result<Named> {
+) -> anyhow::Result<NamedObjects> {
     let parts: Vec<Part> = targets.parts_with_repetitions().into_iter().map(|planned| planned.part).collect();
     // kubectl knows no list of namespaces or contexts.
     let is_one_namespace = parts.iter().all(|part| {
@@ -93,7 +93,7 @@ pub(super) async fn read_named(
         || !watch.selection.filter.is_empty();
     let are_objects = watch.files.is_some() || is_one_namespace;
     if parts.is_empty() || !are_objects || is_selected || watch.flow.from.is_some() {
-        return Ok(Named::Watchable(None));
+        return Ok(NamedObjects::Watchable(None));
     }
     let mut objects = Vec::new();
     for part in parts {
@@ -104,7 +104,7 @@ pub(super) async fn read_named(
         let name = part.name.as_deref().unwrap_or_default();
         match attempts.repeat(&observer, async || source.get_named(name).await).await {
             Ok(object) => objects.push((part, object)),
-            Err(error) if watch.ignore_not_found && is_missing(&error) => return Ok(Named::Missing),
+            Err(error) if watch.ignore_not_found && is_missing(&error) => return Ok(NamedObjects::Missing),
             Err(error) => {
                 let error = session.with_missing_namespace(&part, error).await;
                 return Err(with_similar_names(session, reporter, &part, error).await);
@@ -112,8 +112,8 @@ pub(super) async fn read_named(
         }
     }
     Ok(match objects.as_slice() {
-        [(_, only)] => Named::Watchable(Some(Arc::clone(only))),
-        _ => Named::Several(objects),
+        [(_, only)] => NamedObjects::Watchable(Some(Arc::clone(only))),
+        _ => NamedObjects::Several(objects),
     })
 }
 
