@@ -18,9 +18,9 @@ use super::change_line::ChangeLine;
 use super::checkpoint::CheckpointWriter;
 use super::child_output::ChildOutput;
 use super::dead_letters::DeadLetters;
-use super::intake::Intake;
 use super::process_groups::ProcessGroups;
 use super::queue::{Call, RunMetrics};
+use super::run_state::RunState;
 use crate::commands::Reporter;
 use crate::commands::watch::{PartSink, WatchLoop, deadline};
 use crate::exit::ExitCode;
@@ -33,7 +33,7 @@ pub(super) struct Calls<'a> {
     pub(super) groups: ProcessGroups,
     /// Set if calls run at the same time.
     pub(super) output: Option<ChildOutput<'a>>,
-    pub(super) intake: Rc<RefCell<Intake>>,
+    pub(super) run_state: Rc<RefCell<RunState>>,
     pub(super) metrics: Arc<RunMetrics>,
     pub(super) dead_letters: Option<DeadLetters>,
     pub(super) checkpoint: Option<CheckpointWriter>,
@@ -41,12 +41,12 @@ pub(super) struct Calls<'a> {
 }
 
 /// The events that end a run before the watch does.
-pub(super) struct Ends {
+pub(super) struct RunEndEvents {
     pub(super) signals: EndSignals,
     /// The end of `--duration`.
     pub(super) at: Option<Instant>,
     /// Notified when the reader of standard output closes.
-    pub(super) reader_gone: Arc<Notify>,
+    pub(super) reader_closed: Arc<Notify>,
 }
 
 /// The reason for which no more changes are received.
@@ -54,13 +54,13 @@ enum WatchEnd {
     Ended(anyhow::Result<ExitCode>),
     DurationPassed,
     Interrupted(Interrupt),
-    ReaderGone,
+    ReaderClosed,
 }
 
 impl WatchEnd {
     /// Whether waiting lines are not run any more.
     fn drops_waiting(&self) -> bool {
-        matches!(self, Self::Interrupted(_) | Self::ReaderGone)
+        matches!(self, Self::Interrupted(_) | Self::ReaderClosed)
     }
 }
 
@@ -72,22 +72,22 @@ impl<'a> Calls<'a> {
     pub(super) async fn run<P: PartSink>(
         &mut self,
         watch_loop: &mut WatchLoop<'_, P>,
-        ends: &Ends,
+        ends: &RunEndEvents,
     ) -> anyhow::Result<ExitCode> {
         match self.until_idle(watch_loop, ends).await? {
             WatchEnd::Ended(ended) => ended,
             WatchEnd::DurationPassed => Ok(watch_loop.timed_out()),
             WatchEnd::Interrupted(interrupt) => Ok(watch_loop.interrupted(interrupt)),
-            WatchEnd::ReaderGone => Ok(ExitCode::BrokenPipe),
+            WatchEnd::ReaderClosed => Ok(ExitCode::BrokenPipe),
         }
     }
 
     async fn until_idle<P: PartSink>(
         &mut self,
         watch_loop: &mut WatchLoop<'_, P>,
-        ends: &Ends,
+        ends: &RunEndEvents,
     ) -> anyhow::Result<WatchEnd> {
-        let ready = self.intake.borrow().queue.ready();
+        let ready = self.run_state.borrow().queue.ready();
         let mut watching = pin!(watch_loop.run());
         let (mut recorder, caller) = self.divide();
         // Dropping them kills their processes.
@@ -96,7 +96,7 @@ impl<'a> Calls<'a> {
         loop {
             let drops_waiting = watch_end.as_ref().is_some_and(WatchEnd::drops_waiting);
             if let Some(end) = watch_end.take_if(|_| {
-                running.is_empty() && (drops_waiting || recorder.intake.borrow().queue.len() == 0)
+                running.is_empty() && (drops_waiting || recorder.run_state.borrow().queue.len() == 0)
             }) {
                 return Ok(end);
             }
@@ -115,13 +115,13 @@ impl<'a> Calls<'a> {
                     }
                     watch_end = Some(WatchEnd::Interrupted(interrupt));
                 }
-                () = ends.reader_gone.notified(), if !drops_waiting => watch_end = Some(WatchEnd::ReaderGone),
+                () = ends.reader_closed.notified(), if !drops_waiting => watch_end = Some(WatchEnd::ReaderClosed),
                 Some((call, result)) = running.next(), if !running.is_empty() => {
                     recorder.record(&call, result)?;
                 }
                 () = deadline::reached(next_write) => recorder.write_checkpoint().await,
                 id = ready.get(), if !drops_waiting && running.len() < caller.jobs => {
-                    let call = id.and_then(|id| recorder.intake.borrow_mut().queue.take(id));
+                    let call = id.and_then(|id| recorder.run_state.borrow_mut().queue.take(id));
                     running.extend(call.map(|call| caller.start(call)));
                 }
                 () = deadline::reached(ends.at), if is_watching => watch_end = Some(WatchEnd::DurationPassed),
@@ -132,9 +132,9 @@ impl<'a> Calls<'a> {
 
     /// Divides the state into that of the results and that which running calls share.
     fn divide(&mut self) -> (Recorder<'_>, Caller<'_, 'a>) {
-        let Self { options, jobs, groups, output, intake, metrics, dead_letters, checkpoint, reporter } =
+        let Self { options, jobs, groups, output, run_state, metrics, dead_letters, checkpoint, reporter } =
             self;
-        let recorder = Recorder { options, intake, metrics, dead_letters, checkpoint, reporter };
+        let recorder = Recorder { options, run_state, metrics, dead_letters, checkpoint, reporter };
         (recorder, Caller { options, jobs: *jobs, groups, output: output.as_ref(), metrics })
     }
 
@@ -143,10 +143,10 @@ impl<'a> Calls<'a> {
     /// # Errors
     /// The file can't be written.
     pub(super) async fn finish(self) -> anyhow::Result<()> {
-        let Self { checkpoint, intake, .. } = self;
+        let Self { checkpoint, run_state, .. } = self;
         let Some(checkpoint) = checkpoint else { return Ok(()) };
         // Taken out, because nothing may be borrowed while the file is written.
-        let progress = intake.borrow_mut().progress.take().unwrap_or_default();
+        let progress = run_state.borrow_mut().progress.take().unwrap_or_default();
         checkpoint.finish(&progress).await
     }
 }
@@ -178,7 +178,7 @@ impl<'r, 'a> Caller<'r, 'a> {
 /// Records the results of calls.
 struct Recorder<'a> {
     options: &'a CallOptions,
-    intake: &'a RefCell<Intake>,
+    run_state: &'a RefCell<RunState>,
     metrics: &'a RunMetrics,
     dead_letters: &'a mut Option<DeadLetters>,
     checkpoint: &'a mut Option<CheckpointWriter>,
@@ -202,13 +202,13 @@ impl Recorder<'_> {
             }
         };
         counter.fetch_add(1, Ordering::Relaxed);
-        let finished = self.intake.borrow_mut().queue.finish(call, failure.is_none());
+        let finished = self.run_state.borrow_mut().queue.finish(call, failure.is_none());
         for line in finished {
             if line.is_given_up {
                 let reason = failure.as_deref().unwrap_or_default();
                 self.give_up(&line.line, line.attempts, reason)?;
             }
-            self.intake.borrow_mut().complete(line);
+            self.run_state.borrow_mut().complete(line);
         }
         Ok(())
     }
@@ -230,8 +230,8 @@ impl Recorder<'_> {
     async fn write_checkpoint(&mut self) {
         let Some(checkpoint) = self.checkpoint else { return };
         // Taken out, because nothing may be borrowed while an earlier write is waited for.
-        let Some(mut progress) = self.intake.borrow_mut().progress.take() else { return };
+        let Some(mut progress) = self.run_state.borrow_mut().progress.take() else { return };
         checkpoint.write_if_changed(&mut progress, self.reporter).await;
-        self.intake.borrow_mut().progress = Some(progress);
+        self.run_state.borrow_mut().progress = Some(progress);
     }
 }

@@ -9,11 +9,11 @@ mod change_line;
 mod checkpoint;
 mod child_output;
 mod dead_letters;
-mod intake;
 mod process_groups;
 mod progress;
 mod queue;
 mod run_sink;
+mod run_state;
 mod served_metrics;
 #[cfg(test)]
 mod tests;
@@ -33,22 +33,22 @@ use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use self::call::CallOptions;
-use self::calls::{Calls, Ends};
+use self::calls::{Calls, RunEndEvents};
 use self::checkpoint::{CheckpointLock, CheckpointWriter};
 use self::child_output::ChildOutput;
 use self::dead_letters::DeadLetters;
-use self::intake::{HandledStates, Intake, SelectedChanges};
 use self::process_groups::ProcessGroups;
 use self::progress::Progress;
 use self::queue::{RunQueue, RunQueueOptions};
 use self::run_sink::RunSink;
+use self::run_state::{HandledStates, RunState, SelectedChanges};
 use crate::commands::reporter::Reporter;
 use crate::commands::watch::{
-    self, ChangedResults, DeltaPrinter, DeltaSelection, PartSupervisor, Parts, WatchLoop, deadline,
+    self, ChangedResults, DeltaPrinter, DeltaSelection, PartSupervisor, Parts, WatchLoop,
 };
 use crate::exit::{ExitCode, Usage};
 use crate::output::{ReaderWatch, WatchOutput};
-use crate::session::{ChangeFilter, EndSignals, ExitOnSignal, Session, TargetSet};
+use crate::session::{ChangeFilter, EndSignals, ExitOnSignal, Session};
 use crate::settings::{OutputStream, Run, Watch};
 
 /// The limits of waiting lines: above either, the watch is not read.
@@ -72,32 +72,20 @@ pub(crate) async fn run(
     let end = watch.until.duration.map(|duration| Instant::now() + duration);
     let dead_letters = run.dead_letters.as_deref().map(DeadLetters::open).transpose()?;
     let (checkpoint, progress) = open_checkpoint(session, run)?;
-    let (mut targets, _) = match &watch.files {
-        Some(files) => watch::files::targets(session, watch, files, reporter).await?,
-        None => (TargetSet::start(session, &watch.selection, watch.ignore_not_found), 0),
-    };
+    let (mut targets, _) = watch::start_targets(session, watch, reporter).await?;
     let mut is_partial = reporter.report_unusable(session);
-    tokio::select! {
-        is_there = watch::first_parts(session, watch, &mut targets, reporter, &mut is_partial) => if !is_there? {
-            return Ok(ExitCode::Error);
-        },
-        () = deadline::reached(end) => return Ok(match () {
-            () if is_partial => ExitCode::Partial,
-            () if watch.until.count.is_some() => ExitCode::TimedOut,
-            () => ExitCode::Ok,
-        }),
+    let first_parts =
+        watch::first_parts_by(end, session, watch, &mut targets, reporter, &mut is_partial).await?;
+    if let Some(code) = first_parts {
+        return Ok(code);
     }
     let groups = ProcessGroups::default();
     let last = groups.clone();
     let signals = EndSignals::listen(move || last.kill_all())?;
     drop(early);
-    if let Err(error) = groups.start_guard() {
-        reporter.messages().warning(&format!(
-            "the process that ends commands if kdelta is killed can't be started: {error}"
-        ));
-    }
-    let reader_gone = Arc::new(Notify::new());
-    let notify = Arc::clone(&reader_gone);
+    start_guard(&groups, reporter);
+    let reader_closed = Arc::new(Notify::new());
+    let notify = Arc::clone(&reader_closed);
     let _reader = ReaderWatch::start(move || notify.notify_one())?;
 
     let metrics = Arc::new(RunMetrics::default());
@@ -106,17 +94,10 @@ pub(crate) async fn run(
     }
     let queue = RunQueue::new(queue_options(run), Arc::new(TokioClock), Arc::clone(&metrics));
     let has_progress = progress.is_some();
-    let intake = Rc::new(RefCell::new(Intake::new(queue, progress, run.on.clone())));
-    let selected = DeltaSelection {
-        scope: watch::scope(&watch.lines).context(Usage)?,
-        changed_by: ChangedResults::start(&watch.lines.changed_by)?,
-        filter: ChangeFilter::new(&watch.selection.filter, session.expression_errors()),
-        resumable: !watch.filters(),
-    };
-    let output = WatchOutput::receiver(SelectedChanges(Rc::clone(&intake)));
-    let printer = DeltaPrinter::new(output, selected, reporter, io::sink());
-    let sink = RunSink::new(printer, Rc::clone(&intake), reporter);
-    let handled = HandledStates(Rc::clone(&intake));
+    let run_state = Rc::new(RefCell::new(RunState::new(queue, progress, run.on.clone())));
+    let printer = delta_printer(session, watch, &run_state, reporter)?;
+    let sink = RunSink::new(printer, Rc::clone(&run_state), reporter);
+    let handled = HandledStates(Rc::clone(&run_state));
     let mut parts = Parts::new(session, watch, reporter.clone(), targets);
     if has_progress {
         parts = parts.with_bookmarks();
@@ -128,11 +109,7 @@ pub(crate) async fn run(
     let supervisor = PartSupervisor::new(watch, reporter, parts, sink, is_partial);
     let mut watch_loop = WatchLoop::new(watch, reporter, supervisor);
     let mut calls = Calls {
-        options: CallOptions {
-            command: run.command.clone(),
-            timeout: run.timeout,
-            masks_secrets: run.mask_secrets,
-        },
+        options: call_options(run),
         jobs: run.jobs,
         groups,
         output: (run.jobs > 1).then(|| ChildOutput {
@@ -140,19 +117,45 @@ pub(crate) async fn run(
             is_terminal: stdout.is_terminal,
             reporter,
         }),
-        intake,
+        run_state,
         metrics: Arc::clone(&metrics),
         dead_letters,
         checkpoint,
         reporter,
     };
-    let ended = calls.run(&mut watch_loop, &Ends { signals, at: end, reader_gone }).await;
+    let ended = calls.run(&mut watch_loop, &RunEndEvents { signals, at: end, reader_closed }).await;
     watch_loop.stop().await;
     let written = calls.finish().await;
     reporter.messages().notice(&metrics.to_string());
     let code = ended?;
     written?;
     Ok(if code == ExitCode::Ok && metrics.has_given_up() { ExitCode::Error } else { code })
+}
+
+/// Starts the process that kills the running commands if this process is killed. Its failure is only reported.
+fn start_guard(groups: &ProcessGroups, reporter: &Reporter) {
+    if let Err(error) = groups.start_guard() {
+        reporter.messages().warning(&format!(
+            "the process that ends commands if kdelta is killed can't be started: {error}"
+        ));
+    }
+}
+
+/// Returns the printer that selects changes and passes them to the queue. It prints nothing itself.
+fn delta_printer(
+    session: &Session,
+    watch: &Watch,
+    run_state: &Rc<RefCell<RunState>>,
+    reporter: &Reporter,
+) -> anyhow::Result<DeltaPrinter<io::Sink>> {
+    let selected = DeltaSelection {
+        scope: watch::scope(&watch.lines).context(Usage)?,
+        changed_by: ChangedResults::start(&watch.lines.changed_by)?,
+        filter: ChangeFilter::new(&watch.selection.filter, session.expression_errors()),
+        resumable: !watch.filters(),
+    };
+    let output = WatchOutput::receiver(SelectedChanges(Rc::clone(run_state)));
+    Ok(DeltaPrinter::new(output, selected, reporter, io::sink()))
 }
 
 /// Reads the checkpoint, and writes it once, so that a file that can't be written is an error at the start.
@@ -166,6 +169,10 @@ fn open_checkpoint(
     let progress = checkpoint::read(&file.path, &coverage)?;
     let writer = CheckpointWriter::start(&file.path, lock, coverage, &progress)?;
     Ok((Some(writer), Some(progress)))
+}
+
+fn call_options(run: &Run) -> CallOptions {
+    CallOptions { command: run.command.clone(), timeout: run.timeout, masks_secrets: run.mask_secrets }
 }
 
 fn queue_options(run: &Run) -> RunQueueOptions {

@@ -14,9 +14,9 @@ use kdelta::object::{Key, Origin};
 use kdelta::queue::Mark;
 use tokio::sync::Notify;
 
-use super::intake::Intake;
 use super::progress::{Effect, HandledState, InitialDifference, PartId, PartIndex, Progress};
 use super::queue::ObjectId;
+use super::run_state::RunState;
 use crate::commands::Reporter;
 use crate::commands::watch::{DeltaPrinter, PartSink};
 use crate::output::PrintError;
@@ -24,9 +24,9 @@ use crate::session::Part;
 
 /// Passes the changes of all parts on.
 pub(super) struct RunSink {
-    /// Selects changes, and hands them to the intake instead of printing them.
+    /// Selects changes, and hands them to the run_state instead of printing them.
     printer: DeltaPrinter<io::Sink>,
-    intake: Rc<RefCell<Intake>>,
+    run_state: Rc<RefCell<RunState>>,
     room: Arc<Notify>,
     parts: HashMap<usize, SinkPart>,
     reporter: Reporter,
@@ -50,12 +50,12 @@ struct SinkPart {
 impl RunSink {
     pub(super) fn new(
         printer: DeltaPrinter<io::Sink>,
-        intake: Rc<RefCell<Intake>>,
+        run_state: Rc<RefCell<RunState>>,
         reporter: &Reporter,
     ) -> Self {
-        let room = intake.borrow().room();
+        let room = run_state.borrow().room();
         let (parts, reporter) = (HashMap::new(), reporter.clone());
-        Self { printer, intake, room, parts, reporter, is_unclaimed_reported: false }
+        Self { printer, run_state, room, parts, reporter, is_unclaimed_reported: false }
     }
 
     /// Delivers a change. `is_old_known` is whether the earlier state of an update has its body.
@@ -83,7 +83,7 @@ impl RunSink {
         let index = part.index;
         let effect = index.map(|part| Effect { part, key: key.clone(), state });
         let id = ObjectId { collection: Arc::clone(&part.collection), key };
-        self.intake.borrow_mut().offer(id, effect);
+        self.run_state.borrow_mut().offer(id, effect);
         let passed = match notification {
             Notification::Updated { new, origin, .. } if was_without_body || !is_old_known => {
                 self.printer.update(number, received, new, origin)
@@ -91,7 +91,7 @@ impl RunSink {
             notification => self.printer.notification(number, received, notification),
         };
         let version = version.filter(|_| origin == Origin::Watch);
-        self.intake.borrow_mut().end_offer(index, version.as_ref());
+        self.run_state.borrow_mut().end_offer(index, version.as_ref());
         passed
     }
 
@@ -113,7 +113,7 @@ impl RunSink {
             self.reporter.messages().notice(&text);
         }
         if let Some(index) = part.index
-            && let Some(progress) = &mut self.intake.borrow_mut().progress
+            && let Some(progress) = &mut self.run_state.borrow_mut().progress
         {
             let progress = progress.get_mut(index);
             match &mark {
@@ -131,10 +131,10 @@ impl RunSink {
         if std::mem::replace(&mut self.is_unclaimed_reported, true) {
             return;
         }
-        let intake = self.intake.borrow();
+        let run_state = self.run_state.borrow();
         let claimed: HashSet<usize> =
             self.parts.values().filter_map(|part| part.index).map(PartIndex::number).collect();
-        let unclaimed = intake.progress.iter().flat_map(Progress::parts);
+        let unclaimed = run_state.progress.iter().flat_map(Progress::parts);
         for (index, id, part) in unclaimed {
             let count = part.states().len();
             if count > 0 && !claimed.contains(&index.number()) {
@@ -149,9 +149,9 @@ impl RunSink {
 
 impl PartSink for RunSink {
     fn add_part(&mut self, number: usize, part: &Part, initial: bool) {
-        let mut intake = self.intake.borrow_mut();
-        let index = intake.progress.as_mut().map(|progress| progress.part(&PartId::of(part)));
-        let handled = match (index, &intake.progress) {
+        let mut run_state = self.run_state.borrow_mut();
+        let index = run_state.progress.as_mut().map(|progress| progress.part(&PartId::of(part)));
+        let handled = match (index, &run_state.progress) {
             (Some(index), Some(progress)) if !progress.get(index).is_empty() => {
                 Some(progress.get(index).states().clone())
             }
@@ -167,7 +167,7 @@ impl PartSink for RunSink {
 
     fn started(&mut self, number: usize, selects_locally: Arc<AtomicBool>) {
         if let Some(part) = self.parts.get_mut(&number)
-            && !part.index.is_some_and(|index| self.intake.borrow().is_continued(index))
+            && !part.index.is_some_and(|index| self.run_state.borrow().is_continued(index))
         {
             // It lists the objects.
             part.without_bodies = HashSet::new();
@@ -211,7 +211,7 @@ impl PartSink for RunSink {
     }
 
     async fn ready(&self) {
-        while !self.intake.borrow().queue.has_room() {
+        while !self.run_state.borrow().queue.has_room() {
             self.room.notified().await;
         }
     }

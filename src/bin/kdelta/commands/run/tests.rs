@@ -20,9 +20,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::change_line::ChangeLine;
 use super::checkpoint::{self, Coverage};
-use super::intake::{HandledStates, Intake, SelectedChanges};
 use super::queue::{Call, RunQueue, RunQueueOptions};
 use super::run_sink::RunSink;
+use super::run_state::{HandledStates, RunState, SelectedChanges};
 use crate::commands::Reporter;
 use crate::commands::watch::{ChangedResults, DeltaPrinter, DeltaSelection, KnownStates, PartSink};
 use crate::output::{Messages, WatchOutput};
@@ -59,7 +59,7 @@ impl Handled {
 /// One life of the program, from its start to its kill.
 struct Life {
     sink: RunSink,
-    intake: Rc<RefCell<Intake>>,
+    run_state: Rc<RefCell<RunState>>,
     subscription: Subscription,
     running: Vec<Call<ChangeLine>>,
     clock: FakeClock,
@@ -83,7 +83,7 @@ impl Life {
         };
         let queue = RunQueue::new(options, Arc::new(clock.clone()), Arc::default());
         let progress = checkpoint::read(saved, &Coverage::new()).expect("a checkpoint or none");
-        let intake = Rc::new(RefCell::new(Intake::new(queue, Some(progress), Vec::new())));
+        let run_state = Rc::new(RefCell::new(RunState::new(queue, Some(progress), Vec::new())));
         let reporter = Reporter::new(Arc::new(Messages::stderr(false, false)), false);
         let selected = DeltaSelection {
             scope: Scope::default(),
@@ -91,11 +91,11 @@ impl Life {
             filter: ChangeFilter::default(),
             resumable: true,
         };
-        let output = WatchOutput::receiver(SelectedChanges(Rc::clone(&intake)));
+        let output = WatchOutput::receiver(SelectedChanges(Rc::clone(&run_state)));
         let printer = DeltaPrinter::new(output, selected, &reporter, io::sink());
-        let mut sink = RunSink::new(printer, Rc::clone(&intake), &reporter);
+        let mut sink = RunSink::new(printer, Rc::clone(&run_state), &reporter);
         sink.add_part(0, &part(), true);
-        let informer = match HandledStates(Rc::clone(&intake)).known_state(&part()) {
+        let informer = match HandledStates(Rc::clone(&run_state)).known_state(&part()) {
             Some(known) => SharedIndexInformer::builder(ContinuedSource::new(source.clone(), known))
                 .queue(QueueKind::Ordered)
                 .bookmarks(true)
@@ -114,7 +114,7 @@ impl Life {
             let _ended = informer.run(token).await;
         });
         let (running, started) = (Vec::new(), BTreeMap::new());
-        Self { sink, intake, subscription, running, clock, informer, stop, started }
+        Self { sink, run_state, subscription, running, clock, informer, stop, started }
     }
 
     /// Delivers up to `count` notifications, while there is room.
@@ -132,9 +132,9 @@ impl Life {
 
     /// Starts a call, if one is ready.
     fn take(&mut self) -> bool {
-        let ready = self.intake.borrow().queue.ready();
+        let ready = self.run_state.borrow().queue.ready();
         let Some(Some(id)) = ready.get().now_or_never() else { return false };
-        let Some(call) = self.intake.borrow_mut().queue.take(id) else { return false };
+        let Some(call) = self.run_state.borrow_mut().queue.take(id) else { return false };
         for line in call.lines.iter().filter(|line| line.attempt == 1) {
             let seqs = self.started.entry(line.id.key.to_string()).or_default();
             seqs.push(line.line.seq);
@@ -149,16 +149,16 @@ impl Life {
         let call = self.running.swap_remove(at);
         let handled =
             call.lines.iter().filter(|_| has_succeeded).map(|line| Handled::of(&line.line)).collect();
-        let finished = self.intake.borrow_mut().queue.finish(&call, has_succeeded);
+        let finished = self.run_state.borrow_mut().queue.finish(&call, has_succeeded);
         for line in finished {
-            self.intake.borrow_mut().complete(line);
+            self.run_state.borrow_mut().complete(line);
         }
         handled
     }
 
     fn save(&self, path: &Path) {
-        let intake = self.intake.borrow();
-        let progress = intake.progress.as_ref().expect("a progress");
+        let run_state = self.run_state.borrow();
+        let progress = run_state.progress.as_ref().expect("a progress");
         std::fs::write(path, checkpoint::text(&Coverage::new(), progress).expect("JSON")).expect("a file");
     }
 

@@ -17,7 +17,7 @@ use crate::output::ChangeReceiver;
 use crate::session::{KnownState, Part};
 
 /// The waiting lines and the progress.
-pub(super) struct Intake {
+pub(super) struct RunState {
     pub(super) queue: RunQueue<ChangeLine, Option<Completion>>,
     /// Kept only for a checkpoint.
     pub(super) progress: Option<Progress>,
@@ -26,7 +26,7 @@ pub(super) struct Intake {
     /// The number of lines so far.
     seq: u64,
     /// The change that the printer of deltas has and may hand on.
-    offered: Option<Offered>,
+    offered: Option<OfferedChange>,
     /// Wakes the watch when there is room.
     room: Arc<Notify>,
     /// The parts that continue from their version.
@@ -34,13 +34,13 @@ pub(super) struct Intake {
 }
 
 /// A change that is offered to the options that select changes.
-struct Offered {
+struct OfferedChange {
     id: ObjectId,
     /// Set if there is a progress.
     effect: Option<Effect>,
 }
 
-impl Intake {
+impl RunState {
     pub(super) fn new(
         queue: RunQueue<ChangeLine, Option<Completion>>,
         progress: Option<Progress>,
@@ -58,9 +58,9 @@ impl Intake {
         self.continued.contains(&part)
     }
 
-    /// Begins a change, which [`Intake::accept`] takes if it is selected.
+    /// Begins a change, which [`RunState::accept`] takes if it is selected.
     pub(super) fn offer(&mut self, id: ObjectId, effect: Option<Effect>) {
-        self.offered = Some(Offered { id, effect });
+        self.offered = Some(OfferedChange { id, effect });
     }
 
     /// Takes the offered change. Returns `false` if its type is not selected.
@@ -68,7 +68,7 @@ impl Intake {
         if !self.on.is_empty() && !self.on.contains(&change.kind) {
             return false;
         }
-        let Some(Offered { id, effect }) = self.offered.take() else { return false };
+        let Some(OfferedChange { id, effect }) = self.offered.take() else { return false };
         self.seq += 1;
         let line = ChangeLine { change: change.clone(), resume: resume.cloned(), seq: self.seq };
         let completion = match (&mut self.progress, effect) {
@@ -89,7 +89,7 @@ impl Intake {
             self.offered = None;
             return;
         };
-        if let Some(Offered { id, effect: Some(effect) }) = self.offered.take() {
+        if let Some(OfferedChange { id, effect: Some(effect) }) = self.offered.take() {
             match self.queue.last_completion(&id) {
                 Some(Some(completion)) => completion.effect = effect,
                 _ => progress.apply(effect),
@@ -110,7 +110,7 @@ impl Intake {
 }
 
 /// Receives the selected changes from the printer of deltas.
-pub(super) struct SelectedChanges(pub(super) Rc<RefCell<Intake>>);
+pub(super) struct SelectedChanges(pub(super) Rc<RefCell<RunState>>);
 
 impl ChangeReceiver for SelectedChanges {
     fn change(&mut self, change: &Change, resume: Option<&ResourceVersion>) -> bool {
@@ -119,13 +119,13 @@ impl ChangeReceiver for SelectedChanges {
 }
 
 /// The states from which parts continue.
-pub(super) struct HandledStates(pub(super) Rc<RefCell<Intake>>);
+pub(super) struct HandledStates(pub(super) Rc<RefCell<RunState>>);
 
 impl KnownStates for HandledStates {
     fn known_state(&self, part: &Part) -> Option<KnownState> {
-        let mut intake = self.0.borrow_mut();
-        let intake = &mut *intake;
-        let progress = intake.progress.as_mut()?;
+        let mut run_state = self.0.borrow_mut();
+        let run_state = &mut *run_state;
+        let progress = run_state.progress.as_mut()?;
         let index = progress.part(&PartId::of(part));
         let handled = progress.get(index);
         let version = handled.version()?.clone();
@@ -133,7 +133,7 @@ impl KnownStates for HandledStates {
         let objects =
             handled.states().iter().filter_map(|(key, state)| handled_object(&type_meta, key, state));
         let objects = objects.map(Arc::new).collect();
-        intake.continued.insert(index);
+        run_state.continued.insert(index);
         Some(KnownState { version, objects })
     }
 }
