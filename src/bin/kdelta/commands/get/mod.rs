@@ -69,33 +69,7 @@ pub(crate) async fn run<W: Write + Send + 'static>(
     let printer = Arc::new(ListingPrinter::new(listing, session.now(), reporter, out));
     let is_only = walk.parts().len() == 1;
     while let Some(planned) = walk.next() {
-        let part = &planned.part;
-        let known = session.load_fields(part, &get.by, &get.selection.filter).await;
-        let conditions = ServerConditions::divide(part, &get.by, &get.selection.filter, &known);
-        let source = source(session, get, part, &conditions);
-        let source = reporter.source(part, &get.selection, source);
-        stats.add_source(&source);
-        let done = match &part.name {
-            _ if !conditions.local.is_empty() => {
-                let by = &conditions.local;
-                query_index(session, get, by, part, source, reporter, &printer, &mut stats).await
-            }
-            Some(name) => match get_one(get, part, &source, name, reporter, &printer).await {
-                // A namespace from a pattern exists.
-                Err(error) if !planned.open_namespace => {
-                    let error = session.with_missing_namespace(part, error).await;
-                    Err(with_similar_names(session, reporter, part, error).await)
-                }
-                done => done.map_err(Into::into),
-            },
-            None => {
-                // The rows of a table wait for its widest cell; with several tables, each waits for the next.
-                let waits =
-                    matches!(get.print.format, Format::Table { style: TableStyle::Aligned, .. }) && is_only;
-                let count = waits.then(|| reporter.messages().count(&part.title()));
-                list_all(session, get, part, source, count, reporter, &printer).await
-            }
-        };
+        let done = print_part(session, get, &planned, is_only, reporter, &printer, &mut stats).await;
         // Without a reader, the command ends whatever the server returns.
         printer.check().map_err(print_failure)?;
         if let Err(error) = done {
@@ -115,6 +89,44 @@ pub(crate) async fn run<W: Write + Send + 'static>(
     }
     let code = empty_result::exit_code(count, get.fail_if_empty, walk.end()?);
     Ok(if printer.has_failures() && code == ExitCode::Ok { ExitCode::Error } else { code })
+}
+
+/// Prints the objects of one part. `is_only` is whether there is no other part.
+async fn print_part<W: Write + Send + 'static>(
+    session: &Session,
+    get: &Get,
+    planned: &PlannedPart,
+    is_only: bool,
+    reporter: &Reporter,
+    printer: &Arc<ListingPrinter<W>>,
+    stats: &mut Stats,
+) -> anyhow::Result<()> {
+    let part = &planned.part;
+    let known = session.load_fields(part, &get.by, &get.selection.filter).await;
+    let conditions = ServerConditions::divide(part, &get.by, &get.selection.filter, &known);
+    let source = source(session, get, part, &conditions);
+    let source = reporter.source(part, &get.selection, source);
+    stats.add_source(&source);
+    match &part.name {
+        _ if !conditions.local.is_empty() => {
+            query_index(session, get, &conditions.local, part, source, reporter, printer, stats).await
+        }
+        Some(name) => match get_one(get, part, &source, name, reporter, printer).await {
+            // A namespace from a pattern exists.
+            Err(error) if !planned.open_namespace => {
+                let error = session.with_missing_namespace(part, error).await;
+                Err(with_similar_names(session, reporter, part, error).await)
+            }
+            done => done.map_err(Into::into),
+        },
+        None => {
+            // The rows of a table wait for its widest cell; with several tables, each waits for the next.
+            let waits =
+                matches!(get.print.format, Format::Table { style: TableStyle::Aligned, .. }) && is_only;
+            let count = waits.then(|| reporter.messages().count(&part.title()));
+            list_all(session, get, part, source, count, reporter, printer).await
+        }
+    }
 }
 
 /// Whether an empty result is reported: only people read tables, and `--ignore-not-found` asks for silence.
