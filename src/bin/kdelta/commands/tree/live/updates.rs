@@ -146,11 +146,9 @@ impl<'a, W: Write> TreeUpdates<'a, W> {
         }
     }
 
-    /// Builds the tree, and requests owners and statuses that are unknown.
-    fn update(&mut self, plan: &OwnedPlan, is_synced: bool) {
-        let mut members = self.members.borrow_mut();
-        let roots = members.roots();
-        let unknown = members.index.unknown_owners(&roots);
+    /// Requests the owners of the selected objects that are unknown.
+    fn request_owners(&mut self, plan: &OwnedPlan, members: &Members, roots: &[ObjectId]) {
+        let unknown = members.index.unknown_owners(roots);
         let owners: Vec<(OwnerReference, String)> = unknown
             .into_iter()
             .filter(|(owner, _)| self.owners.len() < MAX_OWNERS && self.owners.insert(Arc::clone(&owner.uid)))
@@ -160,26 +158,32 @@ impl<'a, W: Write> TreeUpdates<'a, W> {
             self.running
                 .push(Box::pin(async move { Response::Owners(requests.owners(&candidates, &owners).await) }));
         }
-        let mut tree = Tree::of(&members.index, &roots, self.settings.depth);
-        if let Some(related) = &mut self.related {
-            let (with_related, needs) = tree.with_related(&members.index);
-            tree = with_related;
-            if is_synced {
-                related.require(&needs, &members, &plan.candidates);
-            }
-            let targets = related.take_due(&tree, &members.index);
-            if !targets.is_empty() {
-                let (requests, candidates) = (self.requests, plan.candidates.clone());
-                self.running.push(Box::pin(async move {
-                    let found = requests.find_targets(&candidates, &targets).await;
-                    Response::Targets(targets, found)
-                }));
-            }
-            if related.has_unread() {
-                self.refresh_at.get_or_insert_with(|| Instant::now() + OWNER_REFRESH);
-            }
+    }
+
+    /// Adds related objects to the tree if they are part of it, and requests those that are unknown.
+    fn with_related(&mut self, tree: Tree, plan: &OwnedPlan, members: &Members, is_synced: bool) -> Tree {
+        let Some(related) = &mut self.related else { return tree };
+        let (tree, needs) = tree.with_related(&members.index);
+        if is_synced {
+            related.require(&needs, members, &plan.candidates);
         }
-        let Members { index, stale, .. } = &mut *members;
+        let targets = related.take_due(&tree, &members.index);
+        if !targets.is_empty() {
+            let (requests, candidates) = (self.requests, plan.candidates.clone());
+            self.running.push(Box::pin(async move {
+                let found = requests.find_targets(&candidates, &targets).await;
+                Response::Targets(targets, found)
+            }));
+        }
+        if related.has_unread() {
+            self.refresh_at.get_or_insert_with(|| Instant::now() + OWNER_REFRESH);
+        }
+        tree
+    }
+
+    /// Requests the states of the tree's objects whose status is unknown or outdated.
+    fn request_states(&mut self, plan: &OwnedPlan, members: &mut Members, tree: &Tree) {
+        let Members { index, stale, .. } = members;
         let is_due = |uid: &ObjectId| {
             !self.requested.contains(uid)
                 && (stale.contains(uid) || index.get(uid).is_some_and(|object| object.status.is_none()))
@@ -196,6 +200,17 @@ impl<'a, W: Write> TreeUpdates<'a, W> {
                 Response::States(group, states)
             }));
         }
+    }
+
+    /// Builds the tree, and requests the objects and statuses that are unknown.
+    fn update(&mut self, plan: &OwnedPlan, is_synced: bool) {
+        let members = Rc::clone(&self.members);
+        let mut members = members.borrow_mut();
+        let roots = members.roots();
+        self.request_owners(plan, &members, &roots);
+        let tree = Tree::of(&members.index, &roots, self.settings.depth);
+        let tree = self.with_related(tree, plan, &members, is_synced);
+        self.request_states(plan, &mut members, &tree);
         // The UID of an unread object that is only related is not its own.
         let is_found = |uid: &&ObjectId| {
             members.index.get(uid).is_some_and(|object| match object.presence {
