@@ -135,17 +135,17 @@ pub(crate) struct ReaderWatch {
 }
 
 impl ReaderWatch {
-    /// Starts watching. `gone` is called once, from the thread, when the reader of standard output closes.
+    /// Starts watching. `on_closed` is called once, from the thread, when the reader of standard output closes.
     ///
     /// # Errors
     /// The thread or its pipe can't be created.
-    pub(crate) fn start(gone: impl FnOnce() + Send + 'static) -> io::Result<Self> {
-        Self::start_on(io::stdout(), gone)
+    pub(crate) fn start(on_closed: impl FnOnce() + Send + 'static) -> io::Result<Self> {
+        Self::start_on(io::stdout(), on_closed)
     }
 
     fn start_on(
         output: impl AsFd + Send + 'static,
-        gone: impl FnOnce() + Send + 'static,
+        on_closed: impl FnOnce() + Send + 'static,
     ) -> io::Result<Self> {
         let (stopped, stop) = io::pipe()?;
         let thread = thread::Builder::new().name("stdout".into()).spawn(move || {
@@ -156,7 +156,7 @@ impl ReaderWatch {
                 match poll(&mut waiting, None) {
                     Err(Errno::INTR) => {}
                     Ok(_) if waiting[0].revents().intersects(PollFlags::ERR | PollFlags::HUP) => {
-                        return gone();
+                        return on_closed();
                     }
                     // Stopped, or an output that can't be polled.
                     Ok(_) | Err(_) => return,
@@ -171,7 +171,7 @@ impl Drop for ReaderWatch {
     fn drop(&mut self) {
         drop(self.stop.take());
         if let Some(thread) = self.thread.take() {
-            // Fails only if `gone` panicked, which has been printed.
+            // Fails only if `on_closed` panicked, which has been printed.
             let _ = thread.join();
         }
     }

@@ -62,8 +62,8 @@ pub(crate) async fn watch(
     }
     let interrupts = Interrupts::listen()?;
     drop(early);
-    let gone = Arc::new(Notify::new());
-    let notify = Arc::clone(&gone);
+    let reader_closed = Arc::new(Notify::new());
+    let notify = Arc::clone(&reader_closed);
     let _reader = ReaderWatch::start(move || notify.notify_one())?;
 
     let members = Rc::new(RefCell::new(Members::new(tree.related)));
@@ -76,7 +76,7 @@ pub(crate) async fn watch(
     let watches = TreeWatches { session, tree, reporter, members: Rc::clone(&members) };
     let ended = tokio::select! {
         biased;
-        () = gone.notified() => Ok(ExitCode::BrokenPipe),
+        () = reader_closed.notified() => Ok(ExitCode::BrokenPipe),
         interrupt = interrupts.first() => Ok(interrupt.into()),
         () = end => Ok(ExitCode::Ok),
         // Boxed because the future is large.
