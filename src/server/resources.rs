@@ -70,7 +70,7 @@ fn object(
 /// Returns the object of a target.
 ///
 /// # Errors
-/// It does not exist, or can't be read.
+/// Returns an error if the object does not exist or can't be read.
 pub(crate) fn found(source: &dyn Source, target: &Target) -> Result<Arc<StoredObject>, ApiError> {
     let found = source.get(target.id, &target.namespace, &target.name).map_err(ApiError::unreadable)?;
     found.ok_or_else(|| ApiError::not_found(&target.kind, &target.name))
@@ -85,7 +85,7 @@ pub(crate) fn object_response(
     code: u16,
 ) -> Response<Body> {
     let mut out = Vec::new();
-    Writer::new(Arc::clone(kind), representation).one(&mut out, stored, now);
+    Writer::new(Arc::clone(kind), representation).single(&mut out, stored, now);
     out.push(b'\n');
     response::complete(code, JSON, out)
 }

@@ -21,7 +21,7 @@ impl Selection {
     /// Parses the selectors of a request.
     ///
     /// # Errors
-    /// They are invalid, or name an unsupported field.
+    /// Returns an error if a selector is invalid or names an unsupported field.
     pub(crate) fn read(query: &Query, kind: &Kind, namespace: Option<&str>) -> Result<Self, ApiError> {
         let invalid = |error: crate::object::SelectorError| ApiError::bad_request(error.to_string());
         let labels = LabelSelector::parse(query.text("labelSelector")).map_err(invalid)?;

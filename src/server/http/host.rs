@@ -13,18 +13,18 @@ use crate::server::api_error::ApiError;
 /// The names of this machine. The port is not compared: a tunnel or a container can map it.
 const NAMES: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 
-/// Checks the host in the request target, if the target is an absolute URL, and in the `Host` header. `own` is a name of
-/// the server in addition to those of this machine.
+/// Checks the host in the request target, if the target is an absolute URL, and in the `Host` header. `server_name`
+/// is a name of the server in addition to those of this machine.
 ///
 /// # Errors
 /// The request has no host or several `Host` headers, or a host is not a name of the server.
-pub(super) fn check(head: &Parts, own: Option<&str>) -> Result<(), ApiError> {
+pub(super) fn check(head: &Parts, server_name: Option<&str>) -> Result<(), ApiError> {
     let target = head.uri.authority();
     if let Some(authority) = target {
-        check_authority(authority, own)?;
+        check_authority(authority, server_name)?;
     }
     match (header(&head.headers)?, target) {
-        (Some(authority), _) => check_authority(&authority, own),
+        (Some(authority), _) => check_authority(&authority, server_name),
         (None, Some(_)) => Ok(()),
         (None, None) => Err(ApiError::bad_request("the request has no Host header")),
     }
@@ -40,10 +40,10 @@ fn header(headers: &HeaderMap) -> Result<Option<Authority>, ApiError> {
     authority.map(Some).map_err(|_| ApiError::bad_request("the Host header of the request is malformed"))
 }
 
-fn check_authority(authority: &Authority, own: Option<&str>) -> Result<(), ApiError> {
+fn check_authority(authority: &Authority, server_name: Option<&str>) -> Result<(), ApiError> {
     let host = authority.host();
-    let is_own = NAMES.into_iter().chain(own).any(|name| name.eq_ignore_ascii_case(host));
-    if is_own && !authority.as_str().contains('@') { Ok(()) } else { Err(ApiError::foreign_host(host)) }
+    let is_known = NAMES.into_iter().chain(server_name).any(|name| name.eq_ignore_ascii_case(host));
+    if is_known && !authority.as_str().contains('@') { Ok(()) } else { Err(ApiError::foreign_host(host)) }
 }
 
 #[cfg(test)]

@@ -102,7 +102,7 @@ impl Writer {
     }
 
     /// Writes a single object, as the response to a GET or within an event.
-    pub(crate) fn one(&mut self, out: &mut Vec<u8>, object: &StoredObject, now: Timestamp) {
+    pub(crate) fn single(&mut self, out: &mut Vec<u8>, object: &StoredObject, now: Timestamp) {
         match self.representation {
             ResponseForm::Objects => out.extend_from_slice(&self.requested_version(object).json),
             ResponseForm::Metadata => metadata(out, object),
@@ -119,7 +119,7 @@ impl Writer {
         out.extend_from_slice(b"{\"type\":\"");
         out.extend_from_slice(kind.as_bytes());
         out.extend_from_slice(b"\",\"object\":");
-        self.one(out, object, now);
+        self.single(out, object, now);
         out.extend_from_slice(b"}\n");
     }
 
