@@ -167,7 +167,7 @@ impl ResourceClient {
         let requests = match self.list_form(options) {
             ListForm::Names => row_list::requests_of_names(options),
             ListForm::Joined(pair) => pair.requests(options, whole),
-            ListForm::One(representation) => vec![(representation, options.clone())],
+            ListForm::Single(representation) => vec![(representation, options.clone())],
         };
         let request =
             |(representation, options): (_, ListOptions)| self.0.list_request(representation, &options);
@@ -197,14 +197,14 @@ impl ResourceClient {
         match self.0.representation {
             Representation::Names => ListForm::Names,
             Representation::Rows if knows_namespace => {
-                ListForm::One(Representation::Table(IncludeObject::None))
+                ListForm::Single(Representation::Table(IncludeObject::None))
             }
             Representation::Rows if self.0.client.identifies_rows() => {
-                ListForm::One(Representation::Table(IncludeObject::Identity))
+                ListForm::Single(Representation::Table(IncludeObject::Identity))
             }
             Representation::Rows if is_whole => ListForm::Joined(ListPair::NamesAndRows),
             Representation::RowsAndObjects if is_whole => ListForm::Joined(ListPair::RowsAndObjects),
-            other => ListForm::One(other.whole()),
+            other => ListForm::Single(other.whole()),
         }
     }
 
@@ -228,8 +228,8 @@ enum ListForm {
     Names,
     /// Rows that are joined with what another list has of their objects.
     Joined(ListPair),
-    /// One list.
-    One(Representation),
+    /// A single list.
+    Single(Representation),
 }
 
 /// Shows the request and the server.
@@ -271,7 +271,7 @@ impl ListerWatcher for ResourceClient {
         let representation = match self.list_form(options) {
             ListForm::Names => return Ok(RowList::names(&self.0, options).await?.into()),
             ListForm::Joined(pair) => return Ok(RowList::of_pair(pair, &self.0, options).await?.into()),
-            ListForm::One(representation) => representation,
+            ListForm::Single(representation) => representation,
         };
         Ok(self.0.items(representation, Naming::RequestedNamespace, options).await?.into())
     }
