@@ -1,4 +1,4 @@
-//! The simultaneous walk over both states.
+//! The comparison of two JSON texts: walks over both at the same time and collects the changes.
 
 use std::borrow::Cow;
 

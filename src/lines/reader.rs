@@ -1,4 +1,4 @@
-//! Reads lines.
+//! The reader of the published JSON lines.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -98,7 +98,7 @@ pub struct Line<'a> {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReadError {
-    /// It is no line, or was cut off: the rest of the source is unreliable.
+    /// The text is no line, or was cut off: the rest of the source is unreliable.
     #[error("malformed line: {0}")]
     Malformed(String),
     /// A later version wrote it: a newer program is needed.

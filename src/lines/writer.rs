@@ -1,4 +1,4 @@
-//! Writes deltas and marks as lines.
+//! The writer of the published JSON lines.
 
 use jiff::Timestamp;
 use serde::Serialize;

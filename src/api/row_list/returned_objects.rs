@@ -45,7 +45,7 @@ impl ReturnedObjects {
     /// Returns whether this object, the next of the rest, was returned already.
     ///
     /// # Errors
-    /// The rest does not begin with the returned objects.
+    /// Returns an error if the remainder does not begin with the returned objects.
     pub(super) fn has(&mut self, object: &Object) -> Result<bool, Error> {
         if let Self::Names { count, sum } = self {
             *self = Self::Repeating { left: *count, expected: sum.finish(), sum: DefaultHasher::new() };
@@ -67,7 +67,7 @@ impl ReturnedObjects {
     /// Ends the rest.
     ///
     /// # Errors
-    /// The rest lacks some of the returned objects.
+    /// Returns an error if the remainder lacks some of the returned objects.
     pub(super) fn end(&self) -> Result<(), Error> {
         match self {
             Self::Keys(keys) if !keys.is_empty() => Err(moved_on()),

@@ -1,4 +1,4 @@
-//! Compiled expressions.
+//! Compiled CEL expressions whose result is a boolean.
 
 use std::fmt;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};

@@ -97,13 +97,13 @@ fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
 /// A time as a calendar shows it.
 pub(super) struct CivilTime {
     pub(super) year: i64,
-    /// From 1.
+    /// The month, from 1.
     pub(super) month: i64,
-    /// From 1.
+    /// The day of the month, from 1.
     pub(super) day: i64,
-    /// From 0.
+    /// The day of the year, from 0.
     pub(super) day_of_year: i64,
-    /// From 0, Sunday.
+    /// The day of the week; 0 is Sunday.
     pub(super) day_of_week: i64,
     pub(super) hour: i64,
     pub(super) minute: i64,

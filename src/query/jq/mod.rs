@@ -57,7 +57,7 @@ impl JqFilter {
     /// of the thread's stack: definitions that recurse more deeply fail.
     ///
     /// # Errors
-    /// The expression fails; results before that have been passed.
+    /// Returns an error if the expression fails. The results before the failure have been passed on.
     pub fn run(
         &self,
         value: &JsonValue<'_>,

@@ -138,7 +138,7 @@ impl<'a> Fields<'a> {
     /// Returns the integer at this path, if there is any.
     ///
     /// # Errors
-    /// It has another type.
+    /// Returns an error if the field has another type.
     pub(super) fn integer(&self, path: &'static str) -> Result<Option<i64>, StatusError> {
         match self.value(path)? {
             None => Ok(None),
@@ -150,7 +150,7 @@ impl<'a> Fields<'a> {
     /// Returns the text at this path, if there is any.
     ///
     /// # Errors
-    /// It has another type.
+    /// Returns an error if the field has another type.
     pub(super) fn text(&self, path: &'static str) -> Result<Option<&str>, StatusError> {
         match self.value(path)? {
             None => Ok(None),
@@ -176,7 +176,7 @@ impl<'a> Fields<'a> {
     /// Returns `status.conditions`.
     ///
     /// # Errors
-    /// They are not an array of objects with texts.
+    /// Returns an error if the conditions are not an array of objects with texts.
     pub(super) fn conditions(&self) -> Result<Vec<Condition<'_>>, StatusError> {
         let conditions = match self.value(CONDITIONS)? {
             None | Some(JsonValue::Null) => return Ok(Vec::new()),

@@ -40,10 +40,10 @@ pub fn reason_never_met(condition: &KubectlCondition, object: &Object) -> Option
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum EndState {
     PodSucceeded,
-    /// With the reason of the pod, if it has one.
+    /// A failed pod, with its reason if it has one.
     PodFailed(Option<String>),
     JobComplete,
-    /// With the reason of the condition.
+    /// A failed Job, with the reason of its condition.
     JobFailed(Option<String>),
 }
 

@@ -6,7 +6,7 @@ use crate::object::{Key, ResourceVersion, Uid};
 /// The state of a wait.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WaitState {
-    /// It is not over.
+    /// The wait is not over.
     Pending,
     /// The conditions hold.
     Met(WaitMet),

@@ -8,16 +8,16 @@ use super::condition::WaitCondition;
 /// The number of objects for which the conditions must hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Quantifier {
-    /// All, and at least one.
+    /// All objects, and at least one.
     #[default]
     All,
-    /// One or more.
+    /// One object or more.
     Any,
-    /// None.
+    /// No object.
     None,
-    /// So many or more.
+    /// At least this number of objects.
     AtLeast(usize),
-    /// So many or fewer.
+    /// At most this number of objects.
     AtMost(usize),
 }
 
@@ -28,7 +28,7 @@ pub struct WaitRules {
     pub conditions: Vec<Arc<WaitCondition>>,
     /// The number of objects.
     pub quantifier: Quantifier,
-    /// Whether an object counts once it has met the conditions, even if it no longer does.
+    /// Whether an object that has met the conditions counts even if it no longer meets them.
     pub was: bool,
     /// The time for which the conditions must hold without interruption.
     pub stable: Duration,

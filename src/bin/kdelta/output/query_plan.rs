@@ -23,7 +23,7 @@ pub(crate) struct QueryPlan {
 pub(crate) struct PartPlan {
     /// Its title, such as `prod: pods`.
     pub(crate) title: String,
-    /// In order.
+    /// The requests in the order in which they are sent.
     pub(crate) requests: Vec<PlannedRequest>,
     /// The received form of each object, and why.
     pub(crate) received: String,

@@ -1,4 +1,4 @@
-//! `--sort-by`: rows or objects that wait until all are known.
+//! The output of `--sort-by`: rows or objects are kept until the list is complete.
 
 use std::io::{self, Write};
 use std::sync::Arc;

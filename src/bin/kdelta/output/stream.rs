@@ -50,7 +50,7 @@ pub(crate) enum WatchOutput {
     Counts(Box<LiveCounts>),
     /// The versions of objects, as `kdelta history` prints them.
     History(Box<HistoryRows>),
-    /// Nothing: the changes are handed on.
+    /// No output: the changes are passed to a receiver.
     Receiver(Box<dyn ChangeReceiver>),
 }
 

@@ -218,7 +218,7 @@ impl Cluster {
     /// Returns the plan of objects that files name.
     ///
     /// # Errors
-    /// None; the selection has no names.
+    /// Returns no error, because the selection has no names.
     pub(super) fn plan_of_objects(&self, selection: &Selection, objects: Vec<Part>) -> anyhow::Result<Plan> {
         Ok(Plan::new(self.template.clone(), selection, Vec::new())?.with_objects(objects))
     }

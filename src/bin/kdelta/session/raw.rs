@@ -18,7 +18,7 @@ const DOCUMENT_ACCEPT: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=AP
 /// The size of the largest document: three times the types of a cluster with 2,000 definitions.
 const MAX_DOCUMENT_BYTES: usize = 32 << 20;
 
-/// The attempts for a request that the server asks to repeat later, as many as kubectl makes.
+/// The number of attempts for a request that the server throttles with `Retry-After`: kubectl's.
 const ATTEMPTS: usize = 10;
 
 impl Cluster {

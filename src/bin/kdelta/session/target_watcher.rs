@@ -67,11 +67,11 @@ pub(super) enum UpdateKind {
 /// The way a selection is resolved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PlanMode {
-    /// Once.
+    /// A command that resolves its selection once.
     OneShot,
-    /// For a watch, which retries unreachable clusters.
+    /// A watch, which retries unreachable clusters.
     Watch,
-    /// For a watch that waits for types which do not exist yet.
+    /// A watch that waits for types which do not exist yet.
     AwaitTypes,
 }
 
@@ -162,9 +162,9 @@ impl TargetWatcher {
 
 /// The use of the types that a task follows.
 enum TypeUse {
-    /// They are sent after each change.
+    /// The task sends the types after each change.
     Send(mpsc::Sender<TargetUpdate>),
-    /// The task ends once those of the selection exist, or resolving it fails for another reason.
+    /// The task ends once the types of the selection exist, or resolving it fails for another reason.
     Await { allow_unmatched: bool },
 }
 

@@ -1,4 +1,4 @@
-//! The types whose values have a text.
+//! The types whose values convert to text, for the values of an index.
 
 use super::overload::resolve;
 use crate::query::cel::functions::Overload;

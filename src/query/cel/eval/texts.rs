@@ -1,4 +1,4 @@
-//! Results as texts.
+//! The conversion of a result to texts, for the values of an index.
 
 use super::Evaluation;
 use crate::query::cel::error::CelError;

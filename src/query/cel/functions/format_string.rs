@@ -167,7 +167,7 @@ fn scientific(number: f64, width: usize) -> String {
 /// Checks the clauses of a constant text against the number of arguments.
 ///
 /// # Errors
-/// The problem.
+/// Returns the first problem of the format.
 pub(in crate::query::cel) fn check_format(text: &str, count: usize) -> Result<(), String> {
     let mut clauses = 0;
     let mut rest = text;

@@ -1,4 +1,4 @@
-//! All functions.
+//! The table of all CEL functions, which the checker resolves calls against.
 
 use super::declaration::Declaration;
 use super::{

@@ -5,9 +5,9 @@
 pub(in crate::query::cel) struct Url {
     text: String,
     pub(in crate::query::cel) scheme: String,
-    /// With the port.
+    /// The host with the port.
     pub(in crate::query::cel) host: String,
-    /// As written.
+    /// The path as written.
     path: String,
     pub(in crate::query::cel) query: String,
 }

@@ -70,7 +70,7 @@ pub(super) fn bytes(content: &str, is_raw: bool, at: usize) -> Result<Literal, P
 
 enum Piece {
     Char(char),
-    /// Of an octal or hexadecimal escape.
+    /// The byte of an octal or hexadecimal escape.
     Byte(u8),
 }
 

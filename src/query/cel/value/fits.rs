@@ -1,4 +1,4 @@
-//! The types of values, against those of signatures.
+//! The run-time check of a value against the type of a parameter.
 
 use super::{Items, Value};
 use crate::query::cel::budget::Budget;

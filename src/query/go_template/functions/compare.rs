@@ -15,7 +15,7 @@ enum Basic<'v> {
     Int(i64),
     Float(f64),
     Text(&'v [u8]),
-    /// Of an unsigned type.
+    /// An integer of an unsigned type.
     Unsigned(u8),
 }
 

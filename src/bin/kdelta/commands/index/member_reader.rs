@@ -22,7 +22,7 @@ pub(crate) struct MemberReader {
     positions: Vec<usize>,
     show_secrets: bool,
     unindexed: WarningCount,
-    /// For each path.
+    /// For each path, the number of objects without a number at it.
     without_numbers: Vec<WarningCount>,
     secret_paths: WarningCount,
 }

@@ -31,9 +31,9 @@ pub(super) struct CallOptions {
 #[derive(Debug)]
 pub(super) enum CallResult {
     Succeeded,
-    /// With the reason.
+    /// The call failed, for this reason.
     Failed(String),
-    /// Killed because its time was over.
+    /// The call was killed at its time limit.
     TimedOut(Duration),
     /// The command does not exist or may not be executed: no other call would succeed.
     NotStarted(io::Error),

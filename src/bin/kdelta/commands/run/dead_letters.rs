@@ -32,7 +32,7 @@ impl DeadLetters {
     /// Opens the file, which only its owner can read: it has objects of the cluster.
     ///
     /// # Errors
-    /// It can't be opened for appending.
+    /// Returns an error if the file can't be opened for appending.
     pub(super) fn open(path: &Path) -> anyhow::Result<Self> {
         let opened = OpenOptions::new().create(true).append(true).mode(0o600).open(path);
         let file = opened.with_context(|| format!("open {}", path.display()))?;

@@ -32,7 +32,7 @@ impl ProcessGroups {
     /// Starts the guard process.
     ///
     /// # Errors
-    /// It can't be started.
+    /// Returns an error if the process can't be started.
     pub(super) fn start_guard(&self) -> io::Result<()> {
         let mut command = Command::new(std::env::current_exe()?);
         command.arg(GUARD).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());

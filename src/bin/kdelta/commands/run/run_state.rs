@@ -25,7 +25,7 @@ pub(super) struct RunState {
     on: Vec<ChangeKind>,
     /// The number of lines so far.
     seq: u64,
-    /// The change that the printer of deltas has and may hand on.
+    /// The change that was passed to the printer, which passes it on if it is selected.
     offered: Option<OfferedChange>,
     /// Wakes the watch when there is room.
     room: Arc<Notify>,

@@ -115,7 +115,7 @@ impl EventSender {
     /// Sends an event without waiting, for a sole sender that has waited for room. A closed stream is no error.
     ///
     /// # Errors
-    /// There is no room.
+    /// Returns an error if the channel is full.
     pub(super) fn try_send(&self, event: PartEvent) -> Result<(), ChannelFull> {
         let weight = event.weight();
         match self.sender.try_send(event, weight) {

@@ -1,4 +1,4 @@
-//! All groups at once, in each format.
+//! The output of all groups of an index, in each format.
 
 use std::io::{self, Write};
 

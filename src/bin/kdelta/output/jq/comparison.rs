@@ -18,7 +18,7 @@ impl JqComparison {
     /// Starts the interpreter.
     ///
     /// # Errors
-    /// Its thread can't be created.
+    /// Returns an error if the thread of the interpreter can't be created.
     pub(crate) fn start(filter: &'static JqFilter) -> io::Result<Self> {
         Ok(Self { worker: Worker::start(filter, false, false, Limits::CHANGE)? })
     }

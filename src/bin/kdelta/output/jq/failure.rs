@@ -13,11 +13,11 @@ const LONGEST_REASON: usize = 300;
 pub(super) enum Problem {
     /// The expression failed, with jq's reason.
     Failed(String),
-    /// It has too many results.
+    /// The evaluation has too many results.
     Results,
-    /// It takes too long.
+    /// The evaluation takes too long.
     Time(Duration),
-    /// It takes too much memory.
+    /// The evaluation takes too much memory.
     Memory,
     Write(io::Error),
 }

@@ -128,7 +128,7 @@ impl Filter {
     /// Whether the object matches.
     ///
     /// # Errors
-    /// It lacks what a predicate reads.
+    /// Returns an error if the object lacks a part that a predicate reads.
     pub(crate) fn selects(&self, object: &Object) -> Result<bool, Error> {
         self.check(object)?;
         Ok(self.passes(object))

@@ -31,7 +31,7 @@ impl Coverage {
     /// Creates the range of a context from its first and last time.
     ///
     /// # Errors
-    /// There are none: the recording is empty.
+    /// Returns an error if the recording is empty.
     pub(crate) fn new(context: &str, times: Option<(Timestamp, Timestamp)>) -> anyhow::Result<Self> {
         let Some((beginning, end)) = times else {
             bail!("the recording of the context {context:?} is empty");
@@ -66,7 +66,7 @@ impl Coverage {
     /// Returns the time of a flag's moment, if the recording has it; `None` for a version, which is not checked.
     ///
     /// # Errors
-    /// The time is outside of the recording.
+    /// Returns an error if the time is outside of the recording.
     pub(crate) fn time(&self, flag: &str, requested: RequestedMoment) -> anyhow::Result<Option<Timestamp>> {
         match requested.time(self.end) {
             Some(time) if time < self.beginning || time > self.end => Err(self.outside(flag, requested)),
@@ -77,7 +77,7 @@ impl Coverage {
     /// Checks both ends of a range.
     ///
     /// # Errors
-    /// One of them is outside of the recording.
+    /// Returns an error if one of the ends is outside of the recording.
     pub(super) fn check(&self, range: &Range) -> anyhow::Result<()> {
         let mut ends = range.ends();
         ends.try_for_each(|(flag, requested)| self.time(flag, requested).map(|_| ()))

@@ -11,7 +11,7 @@ use kdelta::object::{Object, ResourceVersion, TypeMeta};
 #[derive(Debug, Clone)]
 pub(crate) struct KnownState {
     pub(crate) version: ResourceVersion,
-    /// They may have no more than names, uids and versions.
+    /// The objects, which may have no more than names, uids and versions.
     pub(crate) objects: Vec<Arc<Object>>,
 }
 

@@ -147,7 +147,7 @@ impl PartSource {
     /// Whether an object that was requested by name passes the filter.
     ///
     /// # Errors
-    /// It lacks what a condition reads.
+    /// Returns an error if the object lacks a part that a condition reads.
     pub(crate) fn selects(&self, object: &Object) -> Result<bool, Error> {
         self.filter.selects(object)
     }

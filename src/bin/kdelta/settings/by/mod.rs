@@ -53,7 +53,7 @@ impl IndexName {
     /// Parses the name of an index.
     ///
     /// # Errors
-    /// No index has this name, or its expression can't be compiled.
+    /// Returns an error if no index has this name, or its expression can't be compiled.
     pub(crate) fn parse(text: &str) -> Result<Self, UsageError> {
         match text.strip_prefix("cel:") {
             Some(expression) => Ok(Self::Cel(CelIndex::parse(expression.trim())?)),
@@ -63,7 +63,7 @@ impl IndexName {
     }
 }
 
-/// No index has this name.
+/// The error of a name that no index has.
 struct UnknownIndex;
 
 /// Formats the name as it is typed. It is also the name of the index in the informer.

@@ -32,7 +32,7 @@ impl DefaultValue {
     /// Creates a default of all commands that have the flag.
     ///
     /// # Errors
-    /// None of them accepts the value.
+    /// Returns an error if none of the commands accepts the value.
     pub(super) fn of_all(
         flag: &str,
         texts: Vec<String>,

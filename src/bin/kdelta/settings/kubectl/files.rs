@@ -128,7 +128,7 @@ fn csv_words(value: &str) -> Result<Vec<String>, String> {
 /// Returns a word up to its closing quote, and the text after that. Two quotes stand for one.
 ///
 /// # Errors
-/// The text from the place of the mistake on.
+/// Returns the text from the mistake to the end.
 fn unquoted(text: &str) -> Result<(String, &str), &str> {
     let (mut word, mut rest) = (String::new(), text);
     loop {

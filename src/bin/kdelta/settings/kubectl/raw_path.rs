@@ -62,7 +62,7 @@ fn split_scheme(text: &str) -> Result<(Option<&str>, &str), &'static str> {
 /// Replaces the escapes of a path, or of a part of a query, in which `+` is a space.
 ///
 /// # Errors
-/// The invalid escape.
+/// Returns the first invalid escape.
 fn unescape(text: &str, is_query: bool) -> Result<Vec<u8>, &str> {
     let mut decoded = Vec::with_capacity(text.len());
     let mut rest = text;

@@ -14,7 +14,7 @@ pub(crate) type ObjectId = Arc<str>;
 /// The result of reading an object of a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Presence {
-    /// It was read.
+    /// The object was read.
     Found,
     /// An owner that does not exist.
     Missing,

@@ -1,4 +1,4 @@
-//! The format of the file, version 1: one JSON object.
+//! The format of a checkpoint file, version 1: one JSON object.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -29,7 +29,7 @@ pub(super) struct Document {
     pub(super) parts: Vec<SavedPart>,
 }
 
-/// One part.
+/// The progress of one part.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct SavedPart {
@@ -71,7 +71,7 @@ impl Document {
 /// Reads the file; `None` if it does not exist.
 ///
 /// # Errors
-/// It can't be read, or is no checkpoint of this version.
+/// Returns an error if the file can't be read, or is no checkpoint of this version.
 pub(super) fn read(path: &Path) -> Result<Option<Document>, ReadError> {
     let file = match File::open(path) {
         Ok(file) => file,

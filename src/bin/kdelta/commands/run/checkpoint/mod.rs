@@ -1,4 +1,4 @@
-//! The checkpoint of a run: a file that says which objects it covers, up to which version each part was handled, and the
+//! The checkpoint of a run: a file with the objects that it covers, the version up to which each part was handled, and the
 //! state in which each object was handled.
 
 mod file;
@@ -69,7 +69,7 @@ fn difference(saved: &Coverage, current: &Coverage) -> Option<String> {
 /// Returns the text of a checkpoint.
 ///
 /// # Errors
-/// Only if the progress can't be written as JSON, which no progress is.
+/// Returns an error if the progress can't be written as JSON, which never happens.
 pub(super) fn text(coverage: &Coverage, progress: &Progress) -> anyhow::Result<Vec<u8>> {
     let parts = progress.parts().filter(|(_, _, part)| !part.is_empty()).map(|(_, id, part)| SavedPart {
         id: id.clone(),

@@ -6,9 +6,9 @@ use std::time::Instant;
 
 use super::line::Line;
 
-/// The lines of one object, in the order in which they came.
+/// The lines of one object, in the order of arrival.
 pub(super) struct ObjectQueue<L, C> {
-    /// The first one is being run if the stage says so.
+    /// The waiting lines; the first one is being run in [`Stage::Running`].
     pub(super) entries: VecDeque<Entry<L, C>>,
     pub(super) stage: Stage,
     /// The number of failed calls with the first line.
@@ -24,11 +24,11 @@ pub(super) struct ObjectQueue<L, C> {
 /// The stage of an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stage {
-    /// It has had no line yet.
+    /// The object has had no line yet.
     Idle,
-    /// It waits in the queue of objects, perhaps for a delay.
+    /// The object waits in the queue of objects, perhaps for a delay.
     Queued,
-    /// Its first line is being run.
+    /// The first line of the object is being run.
     Running,
 }
 

@@ -3,7 +3,7 @@
 /// The reason why a condition is not met.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum WaitError {
-    /// With `TYPE/NAME`.
+    /// The time limit passed before the object, named as `TYPE/NAME`, met the condition.
     #[error("timed out waiting for the condition on {0}")]
     TimedOut(String),
     /// The object is in a state from which it does not meet the condition any more.
@@ -12,7 +12,7 @@ pub(super) enum WaitError {
     /// An object of `--for=create` did not appear.
     #[error("timed out waiting for the condition")]
     NotCreated,
-    /// With `TYPE/NAME`.
+    /// The object, named as `TYPE/NAME`, does not meet the condition.
     #[error("condition not met for {0}")]
     NotMet(String),
     /// The object of a file has no name.

@@ -1,5 +1,5 @@
-//! `wait` as kubectl does it: the objects are visited one after the other, and each is waited for when its turn comes. The
-//! watches survive broken connections and expired versions.
+//! `wait` as kubectl does it: the objects are visited one after the other, and the command waits for each before it visits
+//! the next. The watches survive broken connections and expired versions.
 
 mod created;
 mod error;

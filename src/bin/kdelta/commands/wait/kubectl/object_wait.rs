@@ -63,7 +63,7 @@ impl<'a, W: Write> ObjectWait<'a, W> {
     /// Ends the output.
     ///
     /// # Errors
-    /// It could not be written.
+    /// Returns an error if the object could not be written.
     pub(super) fn end(&mut self) -> anyhow::Result<()> {
         self.failure.take().map_or(Ok(()), |failure| Err(print_failure(failure)))
     }
@@ -71,7 +71,7 @@ impl<'a, W: Write> ObjectWait<'a, W> {
     /// Waits until the object has met the conditions, one after the other. It is printed each time.
     ///
     /// # Errors
-    /// It does not meet a condition in time, or can't be read.
+    /// Returns an error if the object does not meet a condition in time, or can't be read.
     pub(super) async fn object(&mut self, visited: VisitedObject) -> anyhow::Result<()> {
         let VisitedObject { part, object, is_listed } = visited;
         let mut state = object;

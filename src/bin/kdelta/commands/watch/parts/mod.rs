@@ -27,7 +27,7 @@ use crate::session::{
 };
 use crate::settings::{Selection, Watch};
 
-/// The parts to watch, and their requests, where they do not follow from the watch alone.
+/// The parts that a command watches and how it requests them, for commands whose requests differ from those of `kdelta watch`.
 pub(in crate::commands) trait PartRequests {
     /// Returns the parts to watch, of those that the selection resolves to.
     fn selected(&self, planned: Vec<PlannedPart>) -> Vec<PlannedPart>;
@@ -177,7 +177,7 @@ impl<'a> Parts<'a> {
     /// field selector is applied locally, which is final once the first event arrives.
     ///
     /// # Errors
-    /// The options are invalid.
+    /// Returns an error if an option is invalid.
     pub(super) fn start(&mut self, number: usize, is_late: bool) -> anyhow::Result<Arc<AtomicBool>> {
         let Some(state) = self.states.get(&number) else { return Ok(Arc::default()) };
         let Watch { flow, .. } = self.watch;
@@ -318,7 +318,7 @@ impl<'a> Parts<'a> {
         Some(state.planned.part.clone())
     }
 
-    /// Forgets a part that has ended or left.
+    /// Removes the state of a part that has ended or was removed.
     pub(super) fn forget(&mut self, number: usize) {
         self.reporter.end_merged(number);
         self.leaving.remove(&number);

@@ -14,7 +14,7 @@ use crate::session::Part;
 /// Returns the change of a notification.
 ///
 /// # Errors
-/// The mark, if it is one.
+/// Returns the mark if the notification is no change.
 pub(in crate::commands) fn change_of(
     part: &Part,
     received: Timestamp,
