@@ -30,7 +30,8 @@ struct Group {
 }
 
 impl LossSummary {
-    /// Returns the notice for an event of a part, given the `notice` that the part alone would print. `prefix` is common to the parts of a cluster.
+    /// Returns the notice to print for an event of a part. `notice` is what the part would print if it were the only one.
+    /// `prefix` is common to the parts of a cluster.
     pub(crate) fn line(
         &mut self,
         prefix: &str,

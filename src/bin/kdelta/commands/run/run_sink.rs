@@ -24,7 +24,7 @@ use crate::session::Part;
 
 /// Passes the changes of all parts on.
 pub(super) struct RunSink {
-    /// Selects changes, and hands them to the run_state instead of printing them.
+    /// Selects changes, and adds them to the queue of lines instead of printing them.
     printer: DeltaPrinter<io::Sink>,
     run_state: Rc<RefCell<RunState>>,
     room: Arc<Notify>,

@@ -166,7 +166,7 @@ async fn read_named(
     get_watch::read_named(session, watch, targets, reporter).await
 }
 
-/// Returns the printer of a watch. Changes of other fields than those of `scope` are not printed.
+/// Returns the printer of a watch. It prints only changes of the fields in `scope`.
 fn delta_printer<W: Write>(
     session: &Session,
     watch: &Watch,
