@@ -26,7 +26,7 @@ pub(in crate::commands) async fn targets(
     for resolved in session.resolve_files(&manifests.entries, &selection.namespaces).await {
         match resolved {
             ResolvedDocument::List(_) if matches!(watch.form, WatchForm::Get(_)) => {
-                errors.push(ListInFile.into())
+                errors.push(ListInFile.into());
             }
             resolved => add(resolved, &mut parts, &mut errors),
         }

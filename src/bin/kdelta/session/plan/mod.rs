@@ -106,7 +106,7 @@ impl Plan {
         let scope = match &selection.namespaces {
             Namespaces::All => Scope::All,
             Namespaces::Current => Scope::Named(vec![Arc::clone(&template.namespace)]),
-            Namespaces::Named(names) => Scope::Named(all(names)),
+            Namespaces::Named(list) => Scope::Named(all(list)),
             Namespaces::Matching { always, patterns, .. } => {
                 Scope::Matching { always: all(always), patterns: patterns.clone() }
             }
