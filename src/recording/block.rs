@@ -56,6 +56,9 @@ pub(in crate::recording) enum BlockDamage {
     /// The payload can't be decompressed, or a length is invalid.
     #[error("its content is invalid")]
     Invalid,
+    /// It is encrypted for another place, with another key, or was changed on purpose.
+    #[error("it can't be decrypted: it was changed, or belongs to another place")]
+    Sealed,
 }
 
 /// Appends a block.

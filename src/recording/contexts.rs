@@ -3,8 +3,10 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::reader::Recording;
+use crate::recording::encryption::{Cipher, Keyring};
 use crate::recording::error::RecordingError;
 use crate::recording::files::{self, Kind, RandomAccess};
 use crate::recording::journal::JournalReader;
@@ -18,12 +20,20 @@ impl Recording {
     /// [`RecordingError::Io`] when the directory can't be read. Directories without a recording are left out; a
     /// recording that can't be read is included, with the context that its directory is named after.
     pub fn contexts(dir: &Path) -> Result<Vec<(String, PathBuf)>, RecordingError> {
+        Self::contexts_with(dir, &Keyring::default())
+    }
+
+    /// Returns the contexts recorded in a directory, as [`Recording::contexts`] does, of recordings that may be encrypted.
+    ///
+    /// # Errors
+    /// Those of [`Recording::contexts`].
+    pub fn contexts_with(dir: &Path, keyring: &Keyring) -> Result<Vec<(String, PathBuf)>, RecordingError> {
         let failed = |source: io::Error| RecordingError::Io { path: dir.to_owned(), source };
         let mut contexts = Vec::new();
         for entry in fs::read_dir(dir).map_err(failed)? {
             let path = entry.map_err(failed)?.path();
             if !files::is_hidden(&path)
-                && let Some(context) = context(&path)
+                && let Some(context) = context(&path, keyring)
             {
                 contexts.push((context, path));
             }
@@ -34,10 +44,13 @@ impl Recording {
 }
 
 /// Returns the context of a directory that has a recording.
-fn context(dir: &Path) -> Option<String> {
+fn context(dir: &Path, keyring: &Keyring) -> Option<String> {
     let files = files::list(dir).ok().filter(|files| !files.is_empty())?;
-    let named = files.iter().rev().find_map(|(number, kind)| context_of_file(dir, *number, *kind));
-    named.or_else(|| match Recording::open(dir) {
+    // Without a key, the header of an encrypted file can't be read.
+    let cipher = keyring.cipher_of(dir).ok().flatten();
+    let named =
+        files.iter().rev().find_map(|(number, kind)| context_of_file(dir, *number, *kind, cipher.as_ref()));
+    named.or_else(|| match Recording::open_with(dir, keyring) {
         Ok(recording) => Some(recording.context().to_owned()),
         Err(RecordingError::NotARecording { .. }) => None,
         Err(_) => Some(files::context_of(&dir.file_name().unwrap_or_default().to_string_lossy())),
@@ -45,12 +58,12 @@ fn context(dir: &Path) -> Option<String> {
 }
 
 /// Returns the context in the header of a file, if it can be read.
-fn context_of_file(dir: &Path, number: u64, kind: Kind) -> Option<String> {
+fn context_of_file(dir: &Path, number: u64, kind: Kind, cipher: Option<&Arc<Cipher>>) -> Option<String> {
     let path = files::path_of(dir, kind, number);
     match kind {
-        Kind::Journal => JournalReader::context(&path),
+        Kind::Journal => JournalReader::context(&path, cipher),
         Kind::Segment | Kind::Keyframe | Kind::Loss => {
-            read_header(&RandomAccess::open(path).ok()?, kind).ok().map(|(header, _)| header.context)
+            read_header(&RandomAccess::open(path, cipher).ok()?, kind).ok().map(|(header, _)| header.context)
         }
     }
 }

@@ -66,6 +66,45 @@ pub enum RecordingError {
         /// The major version of its format.
         version: u16,
     },
+    /// The recording is encrypted, and no key for it is known.
+    #[error("{}: the recording is encrypted, and there is no key for it", path.display())]
+    Encrypted {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// The directory holds a recording that is not encrypted.
+    #[error("{}: the recording is not encrypted", path.display())]
+    NotEncrypted {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// The file of a key can't be used.
+    #[error("{}: {reason}", path.display())]
+    Key {
+        /// The file.
+        path: PathBuf,
+        /// The reason.
+        reason: &'static str,
+    },
+    /// A text is no age recipient.
+    #[error("{text:?} is no recipient of age: {reason}")]
+    Recipient {
+        /// The text.
+        text: String,
+        /// The reason.
+        reason: &'static str,
+    },
+    /// A line is no age identity. It is not part of the error, because it may be confidential.
+    #[error("line {line} is no identity of age: {reason}")]
+    Identity {
+        /// The number of the line, from 1.
+        line: u64,
+        /// The reason.
+        reason: &'static str,
+    },
+    /// The program or library was built without the feature `age`.
+    #[error("this build has no encryption: it lacks the cargo feature `age`")]
+    WithoutAge,
     /// An object or a document is too large to be recorded.
     #[error("{what}: {length} bytes are too many to be recorded; the limit is {limit}")]
     TooLarge {

@@ -6,6 +6,7 @@
 mod block;
 mod bytes;
 mod contexts;
+mod encryption;
 mod entry;
 mod error;
 mod files;
@@ -35,6 +36,7 @@ mod type_log;
 mod usage;
 mod writer;
 
+pub use encryption::{Encryption, Identities, Keyring, Recipients};
 pub use entry::{Author, Entry, EntryFilter, Gap, Item, Moment};
 pub use error::{Damage, RecordingError};
 pub use options::WriterOptions;

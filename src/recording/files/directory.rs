@@ -4,6 +4,9 @@ use std::fmt::Write as _;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::recording::encryption::{Cipher, FileCipher};
 
 /// The kind of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,6 +38,16 @@ impl Kind {
 /// Returns the path of a file whose first entry has this number.
 pub(in crate::recording) fn path_of(dir: &Path, kind: Kind, first: u64) -> PathBuf {
     dir.join(format!("{first:016x}.{}", kind.extension()))
+}
+
+/// The length up to which a journal without a readable header has no entries: its writer was killed while it was
+/// creating the file.
+pub(in crate::recording) const MAX_EMPTY_JOURNAL: u64 = 4 << 10;
+
+/// Returns the cipher of a file with this path, whose name determines its place in the recording.
+pub(in crate::recording) fn cipher_of(path: &Path, cipher: Option<&Arc<Cipher>>) -> Option<FileCipher> {
+    let (first, kind) = path.file_name()?.to_str().and_then(parse)?;
+    Some(FileCipher::new(cipher?, kind.letter(), first))
 }
 
 /// Returns the files of a recording, sorted by number. Other files are ignored, such as those of an interrupted write.

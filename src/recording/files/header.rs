@@ -1,12 +1,17 @@
 //! The header of each file.
 
+use std::io;
+
 use super::directory::Kind;
 use crate::recording::block::{BlockDamage, read_block, write_block};
 use crate::recording::bytes::{Cursor, put_number, put_signed, put_text};
+use crate::recording::encryption::{FileCipher, RecordingId};
 use crate::recording::tables::take_string;
 
-/// The format that this version writes. Readers accept every minor version of a major version that they know.
-const MAJOR: u16 = 1;
+/// The formats that this version writes: of recordings that are not encrypted, and of those that are. Readers accept every
+/// minor version of a major version that they know.
+const PLAIN: u16 = 1;
+const ENCRYPTED: u16 = 2;
 const MINOR: u16 = 0;
 
 /// The length of the part before the header's block: magic, kind, format version and their checksum.
@@ -41,20 +46,65 @@ pub(in crate::recording) struct Header {
 /// The reasons why a header can't be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::recording) enum HeaderError {
-    /// The file is not of this kind.
+    /// The file is not of this kind, or not of this recording.
     Foreign,
     /// The format has a newer major version.
     Newer(u16),
     Damaged(&'static str),
 }
 
+/// The part of a header that is never encrypted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::recording) enum Clear {
+    /// The file is not encrypted.
+    Plain,
+    /// The file is a part of this recording.
+    Encrypted(RecordingId),
+}
+
+impl Clear {
+    /// The number of bytes that it is read from.
+    pub(in crate::recording) const LEN: usize = PREFIX + RecordingId::LEN;
+
+    /// Reads the first bytes of a file. Returns `None` if they are damaged, or not of a recording.
+    pub(in crate::recording) fn read(bytes: &[u8]) -> Option<Self> {
+        let (prefix, rest) = bytes.split_first_chunk::<PREFIX>()?;
+        match version(prefix).ok()? {
+            ENCRYPTED => Some(Self::Encrypted(RecordingId::from_bytes(*rest.first_chunk()?))),
+            _ => Some(Self::Plain),
+        }
+    }
+}
+
+/// Returns the major version of a file's format.
+fn version(prefix: &[u8; PREFIX]) -> Result<u16, HeaderError> {
+    let [.., a, b, c, d] = *prefix;
+    if !cfg!(fuzzing) && crc32fast::hash(&prefix[..12]) != u32::from_le_bytes([a, b, c, d]) {
+        return Err(if prefix.starts_with(MAGIC) {
+            HeaderError::Damaged("the checksum of the header differs")
+        } else {
+            HeaderError::Foreign
+        });
+    }
+    if !prefix.starts_with(MAGIC) {
+        return Err(HeaderError::Foreign);
+    }
+    Ok(u16::from_le_bytes([prefix[8], prefix[9]]))
+}
+
 impl Header {
     /// Appends the header of a file.
-    pub(in crate::recording) fn put(&self, kind: Kind, out: &mut Vec<u8>) {
+    pub(in crate::recording) fn put(
+        &self,
+        kind: Kind,
+        cipher: Option<&FileCipher>,
+        out: &mut Vec<u8>,
+    ) -> io::Result<()> {
         let start = out.len();
         out.extend_from_slice(MAGIC);
         out.push(kind.letter());
-        out.extend_from_slice(&MAJOR.to_le_bytes());
+        let major = if cipher.is_some() { ENCRYPTED } else { PLAIN };
+        out.extend_from_slice(&major.to_le_bytes());
         out.extend_from_slice(&MINOR.to_le_bytes());
         out.extend_from_slice(&crc32fast::hash(&out[start..]).to_le_bytes());
         let mut payload = Vec::new();
@@ -68,7 +118,15 @@ impl Header {
         for version in [self.min_version, self.max_version] {
             put_number(&mut payload, version);
         }
-        write_block(HEADER_TAG, &payload, 0, out);
+        let Some(cipher) = cipher else {
+            write_block(HEADER_TAG, &payload, 0, out);
+            return Ok(());
+        };
+        out.extend_from_slice(cipher.id().as_bytes());
+        let mut block = Vec::new();
+        write_block(HEADER_TAG, &payload, 0, &mut block);
+        // Both copies in a journal are equal.
+        cipher.seal_block(0, &block, out)
     }
 
     /// Returns whether the bytes begin like a file of a recording.
@@ -77,29 +135,38 @@ impl Header {
     }
 
     /// Reads the header of a file from its first bytes, and returns its length.
-    pub(in crate::recording) fn read(bytes: &[u8], kind: Kind) -> Result<(Self, usize), HeaderError> {
-        let prefix: &[u8; PREFIX] =
-            bytes.first_chunk().ok_or(HeaderError::Damaged("the header is incomplete"))?;
-        let [.., a, b, c, d] = *prefix;
-        if !cfg!(fuzzing) && crc32fast::hash(&prefix[..12]) != u32::from_le_bytes([a, b, c, d]) {
-            let reason = if prefix.starts_with(MAGIC) {
-                HeaderError::Damaged("the checksum of the header differs")
-            } else {
-                HeaderError::Foreign
-            };
-            return Err(reason);
-        }
-        if !prefix.starts_with(MAGIC) || prefix[7] != kind.letter() {
+    pub(in crate::recording) fn read(
+        bytes: &[u8],
+        kind: Kind,
+        cipher: Option<&FileCipher>,
+    ) -> Result<(Self, usize), HeaderError> {
+        let incomplete = HeaderError::Damaged("the header is incomplete");
+        let (prefix, rest) = bytes.split_first_chunk::<PREFIX>().ok_or(incomplete.clone())?;
+        let major = version(prefix)?;
+        if prefix[7] != kind.letter() {
             return Err(HeaderError::Foreign);
         }
-        let major = u16::from_le_bytes([prefix[8], prefix[9]]);
-        if major > MAJOR {
-            return Err(HeaderError::Newer(major));
-        }
-        let (block, length) = read_block(&bytes[PREFIX..]).map_err(|damage| match damage {
+        let damaged = |damage| match damage {
             BlockDamage::Incomplete => HeaderError::Damaged("the header is incomplete"),
+            BlockDamage::Sealed => HeaderError::Foreign,
             _ => HeaderError::Damaged("the checksum of the header differs"),
-        })?;
+        };
+        let (block, length) = match (major, cipher) {
+            (major, _) if major > ENCRYPTED => return Err(HeaderError::Newer(major)),
+            (ENCRYPTED, Some(cipher)) => {
+                let (id, sealed) = rest.split_first_chunk::<{ RecordingId::LEN }>().ok_or(incomplete)?;
+                if id != cipher.id().as_bytes() {
+                    return Err(HeaderError::Foreign);
+                }
+                let (block, length) = cipher.open_block(0, sealed).map_err(damaged)?;
+                (read_block(&block).map_err(damaged)?.0, RecordingId::LEN + length)
+            }
+            // Without an id, there is no cipher.
+            (ENCRYPTED, None) if rest.len() < RecordingId::LEN => return Err(incomplete),
+            // All files of a recording are encrypted, or none is.
+            (ENCRYPTED, None) | (_, Some(_)) => return Err(HeaderError::Foreign),
+            (_, None) => read_block(rest).map_err(damaged)?,
+        };
         let header =
             (block.tag == HEADER_TAG).then(|| Self::take(&mut Cursor::new(&block.payload))).flatten();
         Ok((header.ok_or(HeaderError::Damaged("the header is invalid"))?, PREFIX + length))

@@ -3,10 +3,12 @@
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
+use super::directory::cipher_of;
 use super::header::HeaderError;
-use crate::recording::block::read_block;
+use crate::recording::block::{BlockDamage, read_block};
+use crate::recording::encryption::{Cipher, FileCipher};
 use crate::recording::error::RecordingError;
 
 /// The reasons why a part of a file can't be read.
@@ -38,13 +40,16 @@ pub(in crate::recording) struct RandomAccess {
     /// A std mutex, held while a part is read, because a file has one position.
     file: Mutex<File>,
     length: u64,
+    /// `None` if the recording is not encrypted.
+    cipher: Option<FileCipher>,
 }
 
 impl RandomAccess {
-    pub(in crate::recording) fn open(path: PathBuf) -> Result<Self, FileError> {
+    pub(in crate::recording) fn open(path: PathBuf, cipher: Option<&Arc<Cipher>>) -> Result<Self, FileError> {
+        let cipher = cipher_of(&path, cipher);
         let opened = File::open(&path).and_then(|file| Ok((file.metadata()?.len(), file)));
         match opened {
-            Ok((length, file)) => Ok(Self { path, file: Mutex::new(file), length }),
+            Ok((length, file)) => Ok(Self { path, file: Mutex::new(file), length, cipher }),
             Err(error) => Err(FileError::Io(path, error)),
         }
     }
@@ -55,6 +60,10 @@ impl RandomAccess {
 
     pub(in crate::recording) fn len(&self) -> u64 {
         self.length
+    }
+
+    pub(in crate::recording) fn cipher(&self) -> Option<&FileCipher> {
+        self.cipher.as_ref()
     }
 
     /// Reads a part. A part beyond the end is damage: the file is shorter than its tables state.
@@ -76,7 +85,13 @@ impl RandomAccess {
         offset: u64,
         length: u64,
     ) -> Result<Vec<u8>, FileError> {
-        let bytes = self.read(offset, length)?;
+        let mut bytes = self.read(offset, length)?;
+        if let Some(cipher) = &self.cipher {
+            let opened = cipher.open_block(offset, &bytes).and_then(|(block, consumed)| {
+                if consumed == bytes.len() { Ok(block) } else { Err(BlockDamage::Invalid) }
+            });
+            bytes = opened.map_err(|damage| self.damaged(offset, &damage.to_string()))?;
+        }
         match read_block(&bytes) {
             Ok((block, consumed)) if block.tag == tag && consumed == bytes.len() => Ok(block.payload),
             Ok(_) => Err(self.damaged(offset, "another block than expected")),

@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 use super::chunk::{DecodedChunk, JournalObject, Position};
 use super::stream::Decompression;
-use crate::recording::files::{FileError, Header, HeaderError, Kind};
+use crate::recording::encryption::{Cipher, FileCipher};
+use crate::recording::files::{FileError, Header, HeaderError, Kind, cipher_of};
 use crate::recording::tables::Tables;
 
 /// The head of a chunk: the length of its payload, the number of its entries, and the checksum of these and the
@@ -57,6 +58,8 @@ pub(in crate::recording) struct JournalReader {
     journal: Journal,
     context: Arc<str>,
     decompression: Decompression,
+    /// `None` if the recording is not encrypted.
+    cipher: Option<FileCipher>,
     position: Position,
     /// The end of the last whole chunk, and of the file.
     end: u64,
@@ -71,12 +74,13 @@ pub(in crate::recording) struct JournalReader {
 
 impl JournalReader {
     /// Opens a journal and reads all whole chunks.
-    pub(in crate::recording) fn open(path: PathBuf) -> Result<Self, FileError> {
+    pub(in crate::recording) fn open(path: PathBuf, cipher: Option<&Arc<Cipher>>) -> Result<Self, FileError> {
+        let cipher = cipher_of(&path, cipher);
         let failed = |error| FileError::Io(path.clone(), error);
         let mut bytes = Vec::new();
         File::open(&path).and_then(|mut file| file.read_to_end(&mut bytes)).map_err(failed)?;
         let (header, length, is_damaged) =
-            read_header(&bytes).map_err(|error| FileError::of_header(&path, &error))?;
+            read_header(&bytes, cipher.as_ref()).map_err(|error| FileError::of_header(&path, &error))?;
         let position = Position { received: header.first_time, ..Position::default() };
         let decompression = Decompression::new().map_err(failed)?;
         let last_time = header.first_time;
@@ -86,6 +90,7 @@ impl JournalReader {
             context: journal.header.context.as_str().into(),
             journal,
             decompression,
+            cipher,
             position,
             end: length as u64,
             file_end: bytes.len() as u64,
@@ -98,10 +103,10 @@ impl JournalReader {
     }
 
     /// Returns the context in the header of a journal, if it can be read.
-    pub(in crate::recording) fn context(path: &Path) -> Option<String> {
+    pub(in crate::recording) fn context(path: &Path, cipher: Option<&Arc<Cipher>>) -> Option<String> {
         let mut front = Vec::new();
         File::open(path).ok()?.take(2 * MAX_HEADER as u64).read_to_end(&mut front).ok()?;
-        read_header(&front).ok().map(|(header, ..)| header.context)
+        read_header(&front, cipher_of(path, cipher).as_ref()).ok().map(|(header, ..)| header.context)
     }
 
     pub(in crate::recording) fn path(&self) -> &Path {
@@ -137,9 +142,9 @@ impl JournalReader {
         self.is_broken
     }
 
-    /// Returns the entries, and the time and version of the last one, with which a writer continues the journal.
-    pub(in crate::recording) fn into_end(self) -> (Journal, i64, u64) {
-        (self.journal, self.position.received, self.position.version)
+    /// Returns the entries, and the time and version of the last one, and the cipher, with which a writer continues the journal.
+    pub(in crate::recording) fn into_end(self) -> (Journal, i64, u64, Option<FileCipher>) {
+        (self.journal, self.position.received, self.position.version, self.cipher)
     }
 
     /// Returns the range of bytes after the last whole chunk.
@@ -149,7 +154,7 @@ impl JournalReader {
 
     fn decode(&mut self, mut bytes: &[u8]) {
         while !self.is_broken
-            && let Some(Chunk { payload, entries, is_restart, length }) = whole_chunk(bytes)
+            && let Some(Chunk { head, payload, entries, is_restart, length }) = whole_chunk(bytes)
         {
             if is_restart {
                 match Decompression::new() {
@@ -164,7 +169,12 @@ impl JournalReader {
             }
             let max_text = MAX_SHORT_TEXT + MAX_TEXT_RATIO * (self.end + length as u64);
             let max_len = usize::try_from(max_text.saturating_sub(self.text_len)).unwrap_or(usize::MAX);
-            let text = self.decompression.text(payload, max_len).ok();
+            let text = match &self.cipher {
+                None => self.decompression.text(payload, max_len).ok(),
+                Some(cipher) => cipher
+                    .open(self.end, head, payload)
+                    .and_then(|payload| self.decompression.text(&payload, max_len).ok()),
+            };
             self.text_len += text.as_ref().map_or(0, |text| text.len() as u64);
             let chunk = text.and_then(|text| self.position.decode(text, entries, &self.context));
             let Some(chunk) = chunk.filter(|chunk| chunk.entries.len() == entries) else {
@@ -186,6 +196,8 @@ impl JournalReader {
 
 /// A chunk of a journal.
 struct Chunk<'a> {
+    /// The length of the payload and the number of entries.
+    head: &'a [u8],
     payload: &'a [u8],
     entries: usize,
     /// Whether a compressed stream begins with it.
@@ -196,8 +208,8 @@ struct Chunk<'a> {
 
 /// Reads the header, which is stored twice, because the whole journal depends on it. Returns its length, and
 /// whether a copy is damaged.
-fn read_header(bytes: &[u8]) -> Result<(Header, usize, bool), HeaderError> {
-    match Header::read(bytes, Kind::Journal) {
+fn read_header(bytes: &[u8], cipher: Option<&FileCipher>) -> Result<(Header, usize, bool), HeaderError> {
+    match Header::read(bytes, Kind::Journal, cipher) {
         Ok((header, length)) => {
             let copy = bytes.get(..2 * length).ok_or(HeaderError::Damaged("the header is incomplete"))?;
             Ok((header, 2 * length, copy[..length] != copy[length..]))
@@ -207,7 +219,7 @@ fn read_header(bytes: &[u8]) -> Result<(Header, usize, bool), HeaderError> {
             let front = &bytes[..bytes.len().min(MAX_HEADER)];
             let copies = (1..front.len()).filter(|at| Header::is_at(&front[*at..]));
             let mut whole =
-                copies.filter_map(|at| Some((at, Header::read(&bytes[at..], Kind::Journal).ok()?)));
+                copies.filter_map(|at| Some((at, Header::read(&bytes[at..], Kind::Journal, cipher).ok()?)));
             let found = whole.find(|(at, (_, length))| at == length);
             found.map(|(_, (header, length))| (header, 2 * length, true)).ok_or(error)
         }
@@ -228,7 +240,7 @@ fn whole_chunk(bytes: &[u8]) -> Option<Chunk<'_>> {
     let entries = usize::try_from(entries & !RESTART).ok()?;
     // A fuzzer would never find a valid checksum.
     let is_valid = cfg!(fuzzing) || sum.finalize() == u32::from_le_bytes([*a, *b, *c, *d]);
-    is_valid.then_some(Chunk { payload, entries, is_restart, length: HEAD + length })
+    is_valid.then_some(Chunk { head, payload, entries, is_restart, length: HEAD + length })
 }
 
 impl fmt::Debug for JournalReader {
@@ -251,7 +263,7 @@ mod tests {
         let path = files::path_of(dir.path(), Kind::Journal, 0);
         let header = Header { context: "test".to_owned(), first_gap: i64::MAX, ..Header::default() };
         let mut bytes = Vec::new();
-        header.put(Kind::Journal, &mut bytes);
+        header.put(Kind::Journal, None, &mut bytes).expect("a header");
         bytes.extend_from_within(..);
         let mut stream = Compression::new().expect("a stream");
         for (text, entries) in texts {
@@ -266,7 +278,7 @@ mod tests {
             bytes.extend_from_slice(&payload);
         }
         std::fs::write(&path, bytes).expect("written");
-        JournalReader::open(path).expect("a journal")
+        JournalReader::open(path, None).expect("a journal")
     }
 
     /// Returns that many starts of recorders, 3 bytes each.

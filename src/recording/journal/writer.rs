@@ -13,6 +13,7 @@ use super::record::{item_version, put_item};
 use super::stream::Compression;
 use crate::object::{ApiResource, Column};
 use crate::recording::bytes::{put_number, put_signed, put_text};
+use crate::recording::encryption::{Cipher, FileCipher};
 use crate::recording::entry::{Author, Item};
 use crate::recording::files::{self, Header, Kind};
 use crate::recording::flags::Flags;
@@ -34,6 +35,8 @@ pub(in crate::recording) struct JournalWriter {
     path: PathBuf,
     file: File,
     stream: Compression,
+    /// `None` if the recording is not encrypted.
+    cipher: Option<FileCipher>,
     /// Whether the next chunk begins a compressed stream.
     is_restart: bool,
     /// The number of the first entry.
@@ -57,8 +60,15 @@ pub(in crate::recording) struct JournalWriter {
 
 impl JournalWriter {
     /// Creates the journal whose first entry has the number `first`.
-    pub(in crate::recording) fn create(dir: &Path, context: &str, first: u64, time: i64) -> io::Result<Self> {
+    pub(in crate::recording) fn create(
+        dir: &Path,
+        context: &str,
+        first: u64,
+        time: i64,
+        cipher: Option<&Arc<Cipher>>,
+    ) -> io::Result<Self> {
         let path = files::path_of(dir, Kind::Journal, first);
+        let cipher = files::cipher_of(&path, cipher);
         let mut bytes = Vec::new();
         let header = Header {
             context: context.to_owned(),
@@ -69,21 +79,21 @@ impl JournalWriter {
             first_gap: i64::MAX,
             ..Header::default()
         };
-        header.put(Kind::Journal, &mut bytes);
+        header.put(Kind::Journal, cipher.as_ref(), &mut bytes)?;
         // Twice: without its header, the whole journal would be lost.
         bytes.extend_from_within(..);
         let mut file = files::create_empty(&path)?;
         file.write_all(&bytes)?;
         let length = bytes.len() as u64;
-        Self::new(path, file, first, time, length)
+        Self::new(path, file, first, time, length, cipher)
     }
 
     /// Continues a journal after its last whole chunk, and truncates the rest.
     pub(in crate::recording) fn resume(reader: JournalReader) -> io::Result<Self> {
-        let (journal, received, version) = reader.into_end();
+        let (journal, received, version, cipher) = reader.into_end();
         let file = files::append_to(&journal.path, journal.length)?;
         let mut writer =
-            Self::new(journal.path.clone(), file, journal.header.first, received, journal.length)?;
+            Self::new(journal.path.clone(), file, journal.header.first, received, journal.length, cipher)?;
         writer.version = version;
         writer.entries = journal.entries;
         writer.text_length = journal.chunks.iter().map(|chunk| chunk.bytes.len() as u64).sum();
@@ -99,11 +109,19 @@ impl JournalWriter {
         Ok(writer)
     }
 
-    fn new(path: PathBuf, file: File, first: u64, received: i64, length: u64) -> io::Result<Self> {
+    fn new(
+        path: PathBuf,
+        file: File,
+        first: u64,
+        received: i64,
+        length: u64,
+        cipher: Option<FileCipher>,
+    ) -> io::Result<Self> {
         Ok(Self {
             path,
             file,
             stream: Compression::new()?,
+            cipher,
             is_restart: true,
             first,
             pending: Vec::new(),
@@ -252,12 +270,18 @@ impl JournalWriter {
         if self.pending.is_empty() {
             return Ok(());
         }
-        let payload = self.stream.chunk(&self.pending)?;
-        let length = u32::try_from(payload.len()).map_err(io::Error::other)?;
-        let mut chunk = Vec::with_capacity(12 + payload.len());
+        let mut payload = self.stream.chunk(&self.pending)?;
+        let sealed_len = self.cipher.as_ref().map_or(0, FileCipher::overhead) + payload.len();
+        let length = u32::try_from(sealed_len).map_err(io::Error::other)?;
+        let mut chunk = Vec::with_capacity(12 + sealed_len);
         chunk.extend_from_slice(&length.to_le_bytes());
         let restart = if std::mem::take(&mut self.is_restart) { RESTART } else { 0 };
         chunk.extend_from_slice(&(self.pending_entries | restart).to_le_bytes());
+        if let Some(cipher) = &self.cipher {
+            let mut sealed = Vec::new();
+            cipher.seal(self.length, &chunk, &payload, &mut sealed)?;
+            payload = sealed;
+        }
         let mut sum = crc32fast::Hasher::new();
         sum.update(&chunk);
         sum.update(&payload);

@@ -8,6 +8,7 @@ use bytes::Bytes;
 
 use crate::object::ApiResource;
 use crate::recording::bytes::Cursor;
+use crate::recording::encryption::Cipher;
 use crate::recording::files::{FileError, Header, Kind, RandomAccess};
 use crate::recording::flags::Flags;
 use crate::recording::frame::FrameContext;
@@ -52,8 +53,8 @@ pub(in crate::recording) struct KeyframeObject {
 }
 
 impl Keyframe {
-    pub(in crate::recording) fn open(path: PathBuf) -> Result<Self, FileError> {
-        let access = RandomAccess::open(path)?;
+    pub(in crate::recording) fn open(path: PathBuf, cipher: Option<&Arc<Cipher>>) -> Result<Self, FileError> {
+        let access = RandomAccess::open(path, cipher)?;
         let (header, start) = read_header(&access, Kind::Keyframe)?;
         let (payload, at) = read_footer(&access, KEYFRAME_FOOTER)?;
         let mut cursor = Cursor::new(&payload);

@@ -1,12 +1,14 @@
 //! Writes a keyframe.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::sync::Arc;
 
 use bytes::Bytes;
 
 use crate::object::{ApiResource, Object};
 use crate::recording::bytes::{put_number, put_signed, put_text};
+use crate::recording::encryption::FileCipher;
 use crate::recording::files::{Header, Kind};
 use crate::recording::frame::FrameContext;
 use crate::recording::journal::{put_optional, put_version};
@@ -37,7 +39,10 @@ pub(in crate::recording) struct Snapshot {
 }
 
 /// Returns the parts of the keyframe of a snapshot.
-pub(in crate::recording) fn write(snapshot: &mut Snapshot) -> Vec<Vec<u8>> {
+pub(in crate::recording) fn write(
+    snapshot: &mut Snapshot,
+    cipher: Option<FileCipher>,
+) -> io::Result<Vec<Vec<u8>>> {
     let mut out = Vec::new();
     let header = Header {
         context: snapshot.context.clone(),
@@ -50,8 +55,8 @@ pub(in crate::recording) fn write(snapshot: &mut Snapshot) -> Vec<Vec<u8>> {
         min_version: 0,
         max_version: snapshot.max_version,
     };
-    header.put(Kind::Keyframe, &mut out);
-    let mut file = FileWriter::new(out);
+    header.put(Kind::Keyframe, cipher.as_ref(), &mut out)?;
+    let mut file = FileWriter::new(out, cipher);
     let mut footer = Footer::default();
     footer.tables.resources.extend(snapshot.types.iter().map(|(resource, _)| Arc::clone(resource)));
     let positions = std::mem::take(&mut snapshot.positions);

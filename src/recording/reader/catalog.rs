@@ -7,8 +7,9 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use super::segment_file::{Segment, SegmentFile};
+use crate::recording::encryption::Cipher;
 use crate::recording::error::{Damage, RecordingError};
-use crate::recording::files::{self, FileError, Header, Kind, RandomAccess};
+use crate::recording::files::{self, FileError, Header, Kind, MAX_EMPTY_JOURNAL, RandomAccess};
 use crate::recording::journal::JournalReader;
 use crate::recording::keyframe::Keyframe;
 use crate::recording::segment::read_header;
@@ -17,14 +18,12 @@ use crate::recording::segment::read_header;
 /// at a time.
 const ATTEMPTS: usize = 10;
 
-/// The length up to which a journal without a readable header has no entries: its writer was killed while it was
-/// creating the file.
-pub(in crate::recording) const MAX_EMPTY_JOURNAL: u64 = 4 << 10;
-
 /// The files of a recording.
 #[derive(Debug)]
 pub(in crate::recording) struct Catalog {
     pub(super) dir: PathBuf,
+    /// `None` if the recording is not encrypted.
+    pub(super) cipher: Option<Arc<Cipher>>,
     pub(super) context: Arc<str>,
     /// In order; each begins where the previous one ends.
     pub(super) segments: Vec<Arc<SegmentFile>>,
@@ -38,12 +37,13 @@ impl Catalog {
     /// Lists a directory. Known journals are read further.
     pub(in crate::recording) fn list(
         dir: &Path,
+        cipher: Option<&Arc<Cipher>>,
         journals: &mut Vec<JournalReader>,
         previous: Option<&Self>,
     ) -> Result<Self, RecordingError> {
         let mut attempts = ATTEMPTS;
         loop {
-            match Self::list_once(dir, journals, previous) {
+            match Self::list_once(dir, cipher, journals, previous) {
                 Err(FileError::Io(_, error)) if error.kind() == io::ErrorKind::NotFound && attempts > 0 => {
                     attempts -= 1;
                 }
@@ -52,8 +52,14 @@ impl Catalog {
         }
     }
 
+    /// Lists the directory again. Known journals are read further.
+    pub(super) fn list_again(&self, journals: &mut Vec<JournalReader>) -> Result<Self, RecordingError> {
+        Self::list(&self.dir, self.cipher.as_ref(), journals, Some(self))
+    }
+
     fn list_once(
         dir: &Path,
+        cipher: Option<&Arc<Cipher>>,
         journals: &mut Vec<JournalReader>,
         previous: Option<&Self>,
     ) -> Result<Self, FileError> {
@@ -76,16 +82,18 @@ impl Catalog {
                 Kind::Loss => losses.push(*number),
                 Kind::Segment => {
                     let known = previous.and_then(|previous| previous.sealed(*number));
-                    segments.push(known.unwrap_or_else(|| Arc::new(SegmentFile::sealed(*number, path))));
+                    segments
+                        .push(known.unwrap_or_else(|| Arc::new(SegmentFile::sealed(*number, path, cipher))));
                 }
                 // A segment is renamed into place before its journal is removed.
                 Kind::Journal if is_sealed(*number) => {}
                 Kind::Journal => {
-                    segments.extend(read_journal(path, *number, journals)?.into_iter().map(Arc::new));
+                    segments.extend(read_journal(path, cipher, *number, journals)?.into_iter().map(Arc::new));
                 }
             }
         }
-        let mut catalog = Self { dir: dir.to_owned(), context: "".into(), segments, keyframes, losses };
+        let (dir, cipher) = (dir.to_owned(), cipher.cloned());
+        let mut catalog = Self { dir, cipher, context: "".into(), segments, keyframes, losses };
         catalog.drop_incomplete_beginning();
         catalog.context = catalog.read_context()?.into();
         Ok(catalog)
@@ -124,12 +132,13 @@ impl Catalog {
     }
 
     pub(super) fn keyframe_header(&self, number: u64) -> Result<Header, FileError> {
-        let access = RandomAccess::open(files::path_of(&self.dir, Kind::Keyframe, number))?;
+        let access =
+            RandomAccess::open(files::path_of(&self.dir, Kind::Keyframe, number), self.cipher.as_ref())?;
         read_header(&access, Kind::Keyframe).map(|(header, _)| header)
     }
 
     pub(super) fn open_keyframe(&self, number: u64) -> Result<Keyframe, FileError> {
-        Keyframe::open(files::path_of(&self.dir, Kind::Keyframe, number))
+        Keyframe::open(files::path_of(&self.dir, Kind::Keyframe, number), self.cipher.as_ref())
     }
 
     /// Returns the last keyframe up to an entry, and the number of the entry from which segments lead to the state
@@ -251,6 +260,7 @@ impl Catalog {
 /// own.
 fn read_journal(
     path: PathBuf,
+    cipher: Option<&Arc<Cipher>>,
     number: u64,
     journals: &mut Vec<JournalReader>,
 ) -> Result<Vec<SegmentFile>, FileError> {
@@ -259,7 +269,7 @@ fn read_journal(
         return Ok(files_of(reader));
     }
     let unreadable = |path, reason: String| vec![SegmentFile::Unreadable { first: number, path, reason }];
-    match JournalReader::open(path) {
+    match JournalReader::open(path, cipher) {
         Ok(reader) => {
             let files = files_of(&reader);
             journals.push(reader);

@@ -105,7 +105,7 @@ impl Entries {
     fn failed(&mut self, error: FileError) -> RecordingError {
         if let FileError::Io(_, error) = &error
             && error.kind() == io::ErrorKind::NotFound
-            && let Ok(listed) = Catalog::list(&self.catalog.dir, &mut Vec::new(), Some(&self.catalog))
+            && let Ok(listed) = self.catalog.list_again(&mut Vec::new())
             && let Some(beginning) = listed.beginning()
             && self.next < listed.start()
         {

@@ -17,7 +17,7 @@ mod state;
 mod state_files;
 mod texts;
 
-pub(in crate::recording) use catalog::{Catalog, MAX_EMPTY_JOURNAL};
+pub(in crate::recording) use catalog::Catalog;
 pub(in crate::recording) use continuation::{Continuation, Step};
 pub use entries::Entries;
 pub use recording::Recording;

@@ -1,5 +1,6 @@
 //! A recording that is open for reading.
 
+use std::fs;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -12,6 +13,7 @@ use super::entries::Entries;
 use super::state::State;
 use crate::lines::Mark;
 use crate::object::ApiResource;
+use crate::recording::encryption::{KEY_FILE, Keyring, RecordingId};
 use crate::recording::entry::{Entry, EntryFilter, Gap, Moment};
 use crate::recording::error::{Damage, RecordingError};
 use crate::recording::journal::JournalReader;
@@ -31,11 +33,27 @@ impl Recording {
     /// Opens the recording of one context, in its own directory.
     ///
     /// # Errors
-    /// [`RecordingError`] when the directory has no recording that can be read.
+    /// [`RecordingError`] when the directory has no recording that can be read, or an encrypted one.
     pub fn open(dir: &Path) -> Result<Self, RecordingError> {
+        Self::open_with(dir, &Keyring::default())
+    }
+
+    /// Opens the recording of one context, which may be encrypted.
+    ///
+    /// # Errors
+    /// [`RecordingError::Encrypted`] and [`RecordingError::Key`] when the keyring can't open it, and others when the
+    /// directory has no recording that can be read.
+    pub fn open_with(dir: &Path, keyring: &Keyring) -> Result<Self, RecordingError> {
+        let cipher = keyring.cipher_of(dir)?;
         let mut journals = Vec::new();
-        let catalog = Arc::new(Catalog::list(dir, &mut journals, None)?);
+        let catalog = Arc::new(Catalog::list(dir, cipher.as_ref(), &mut journals, None)?);
         Ok(Self { catalog, journals })
+    }
+
+    /// Returns whether the recording is encrypted.
+    #[must_use]
+    pub fn is_encrypted(&self) -> bool {
+        self.catalog.cipher.is_some()
     }
 
     /// Reads the entries that were appended since the recording was opened or refreshed, and returns whether there
@@ -44,7 +62,7 @@ impl Recording {
     /// # Errors
     /// [`RecordingError`] when the files can't be read.
     pub fn refresh(&mut self) -> Result<bool, RecordingError> {
-        let catalog = Catalog::list(&self.catalog.dir, &mut self.journals, Some(&self.catalog))?;
+        let catalog = self.catalog.list_again(&mut self.journals)?;
         let end = |catalog: &Catalog| catalog.end().map_err(|error| catalog.error(error));
         let is_longer = end(&catalog)? > end(&self.catalog)?;
         self.catalog = Arc::new(catalog);
@@ -170,7 +188,7 @@ impl Recording {
     ) -> Result<T, RecordingError> {
         match read(&self.catalog) {
             Err(RecordingError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
-                let listed = Catalog::list(&self.catalog.dir, &mut Vec::new(), Some(&self.catalog))?;
+                let listed = self.catalog.list_again(&mut Vec::new())?;
                 read(&Arc::new(listed))
             }
             result => result,
@@ -206,7 +224,23 @@ impl Recording {
             let what = "one of the two copies of the header differs".to_owned();
             damages.push(self.catalog.damage(reader.path().to_owned(), 0, what));
         }
+        damages.extend(self.damaged_key_file()?);
         verify(&self.catalog, &mut damages)?;
         Ok(damages)
+    }
+
+    /// Compares the key file of an encrypted recording with the id of the recording, which is its hash.
+    fn damaged_key_file(&self) -> Result<Option<Damage>, RecordingError> {
+        let Some(cipher) = &self.catalog.cipher else { return Ok(None) };
+        let file = self.catalog.dir.join(KEY_FILE);
+        let what = match fs::read(&file) {
+            Ok(bytes) if RecordingId::of_key_file(&bytes) == cipher.id() => return Ok(None),
+            Ok(_) => "it was changed, so that identities can't open the recording",
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                "it is missing, so that identities can't open the recording"
+            }
+            Err(source) => return Err(RecordingError::Io { path: file, source }),
+        };
+        Ok(Some(Damage { file, offset: 0, what: what.to_owned(), from: None, until: None }))
     }
 }

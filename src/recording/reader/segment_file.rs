@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use crate::object::ApiResource;
+use crate::recording::encryption::Cipher;
 use crate::recording::entry::Item;
 use crate::recording::files::{FileError, Header, Kind, RandomAccess};
 use crate::recording::journal::{Journal, RawItem, first_gap};
@@ -18,6 +19,7 @@ pub(super) enum SegmentFile {
     Sealed {
         first: u64,
         path: PathBuf,
+        cipher: Option<Arc<Cipher>>,
         header: OnceLock<Header>,
     },
     Journal(Arc<Segment>),
@@ -30,8 +32,8 @@ pub(super) enum SegmentFile {
 }
 
 impl SegmentFile {
-    pub(super) fn sealed(first: u64, path: PathBuf) -> Self {
-        Self::Sealed { first, path, header: OnceLock::new() }
+    pub(super) fn sealed(first: u64, path: PathBuf, cipher: Option<&Arc<Cipher>>) -> Self {
+        Self::Sealed { first, path, cipher: cipher.cloned(), header: OnceLock::new() }
     }
 
     pub(super) fn journal(journal: Journal) -> Self {
@@ -58,11 +60,11 @@ impl SegmentFile {
         match self {
             Self::Journal(segment) => Ok(segment.header()),
             Self::Unreadable { path, reason, .. } => Err(FileError::Damaged(path.clone(), 0, reason.clone())),
-            Self::Sealed { path, header, .. } => {
+            Self::Sealed { path, cipher, header, .. } => {
                 if let Some(header) = header.get() {
                     return Ok(header);
                 }
-                let access = RandomAccess::open(path.clone())?;
+                let access = RandomAccess::open(path.clone(), cipher.as_ref())?;
                 let (read, _) = read_header(&access, Kind::Segment)?;
                 Ok(header.get_or_init(|| read))
             }
@@ -73,8 +75,8 @@ impl SegmentFile {
         match self {
             Self::Journal(segment) => Ok(Arc::clone(segment)),
             Self::Unreadable { path, reason, .. } => Err(FileError::Damaged(path.clone(), 0, reason.clone())),
-            Self::Sealed { path, .. } => {
-                Sealed::open(path.clone()).map(|sealed| Arc::new(Segment::Sealed(sealed)))
+            Self::Sealed { path, cipher, .. } => {
+                Sealed::open(path.clone(), cipher.as_ref()).map(|sealed| Arc::new(Segment::Sealed(sealed)))
             }
         }
     }

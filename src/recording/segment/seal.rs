@@ -1,6 +1,7 @@
 //! Seals a journal: converts it to a segment.
 
 use std::cmp::Reverse;
+use std::io;
 
 use super::columns::{CHUNK, put_entries, put_timeline};
 use super::file_writer::{Compressed, FileWriter};
@@ -9,6 +10,7 @@ use super::footer::{
 };
 use super::whole_texts::WholeTextWriter;
 use crate::recording::bytes::{put_number, put_text};
+use crate::recording::encryption::FileCipher;
 use crate::recording::entry::Item;
 use crate::recording::files::{Header, Kind};
 use crate::recording::flags::Flags;
@@ -28,11 +30,11 @@ type Change = (u32, u32, RawChange);
 type Split<'a> = (Timeline, Vec<Vec<Change>>, Vec<(u32, &'a Item)>);
 
 /// Returns the parts of the segment with the entries of a journal. The journal must have at least one entry.
-pub(in crate::recording) fn seal(journal: &Journal) -> Vec<Vec<u8>> {
+pub(in crate::recording) fn seal(journal: &Journal, cipher: Option<FileCipher>) -> io::Result<Vec<Vec<u8>>> {
     let (timeline, changes, items) = split(journal);
     let mut out = Vec::new();
-    header(journal, &timeline, &changes).put(Kind::Segment, &mut out);
-    let mut file = FileWriter::new(out);
+    header(journal, &timeline, &changes).put(Kind::Segment, cipher.as_ref(), &mut out)?;
+    let mut file = FileWriter::new(out, cipher);
     let mut footer = Footer { tables: journal.tables.clone(), ..Footer::default() };
     for first in (0..timeline.received.len()).step_by(CHUNK) {
         let mut payload = Vec::new();

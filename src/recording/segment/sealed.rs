@@ -12,6 +12,7 @@ use super::footer::{
 };
 use crate::object::ApiResource;
 use crate::recording::bytes::Cursor;
+use crate::recording::encryption::Cipher;
 use crate::recording::entry::Item;
 use crate::recording::files::{FileError, Header, HeaderError, Kind, RandomAccess};
 use crate::recording::journal::take_item;
@@ -32,7 +33,7 @@ pub(in crate::recording) fn read_header(
 ) -> Result<(Header, u64), FileError> {
     for length in [HEADER_READ, 1 << 20] {
         let bytes = access.read(0, length.min(access.len()))?;
-        match Header::read(&bytes, kind) {
+        match Header::read(&bytes, kind, access.cipher()) {
             Ok((header, length)) => return Ok((header, length as u64)),
             // The file's name determines what it must be.
             Err(HeaderError::Foreign) => return Err(access.damaged(0, "the header is that of another file")),
@@ -68,8 +69,8 @@ pub(in crate::recording) struct Sealed {
 
 impl Sealed {
     /// Opens a segment and reads its tables.
-    pub(in crate::recording) fn open(path: PathBuf) -> Result<Self, FileError> {
-        let access = RandomAccess::open(path)?;
+    pub(in crate::recording) fn open(path: PathBuf, cipher: Option<&Arc<Cipher>>) -> Result<Self, FileError> {
+        let access = RandomAccess::open(path, cipher)?;
         let (header, start) = read_header(&access, Kind::Segment)?;
         let (payload, at) = read_footer(&access, FOOTER)?;
         let mut cursor = Cursor::new(&payload);

@@ -9,6 +9,7 @@ mod mirror;
 mod movable;
 mod mover;
 mod network;
+mod opener;
 mod recorded_state;
 mod replay;
 mod requests;

@@ -1,22 +1,21 @@
 //! Moves the moment of a served recording.
 
-use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use jiff::Timestamp;
 use tokio::task::JoinSet;
 
 use super::movable::MovableState;
+use super::opener::RecordingOpener;
 use super::recorded_state::RecordedState;
 use super::replay::{ReplaySpeed, replay};
 use crate::recording::entry::{Gap, Moment};
 use crate::recording::error::RecordingError;
-use crate::recording::reader::Recording;
 use crate::server::source::Source;
 
 /// A served recording whose moment can be moved.
 pub(super) struct Mover {
-    dir: PathBuf,
+    opener: RecordingOpener,
     speed: Option<ReplaySpeed>,
     source: Arc<MovableState>,
     /// The task of the replay, at most one. Dropping the set aborts the task. A std mutex, held while the moment and the
@@ -40,13 +39,13 @@ pub struct ServedMoment {
 impl Mover {
     /// Opens a recording at a moment. With a speed, it is replayed from there on.
     pub(super) fn start(
-        dir: &Path,
+        opener: RecordingOpener,
         moment: Moment,
         speed: Option<ReplaySpeed>,
     ) -> Result<Self, RecordingError> {
-        let state = opened(dir, moment, speed)?;
+        let state = opened(&opener, moment, speed)?;
         let source = Arc::new(MovableState::new(state));
-        let mover = Self { dir: dir.to_owned(), speed, source, replay: Mutex::default() };
+        let mover = Self { opener, speed, source, replay: Mutex::default() };
         mover.replay(MovableState::current);
         Ok(mover)
     }
@@ -58,14 +57,14 @@ impl Mover {
     /// Moves to another moment, which may be one that was recorded since the recording was opened. Watches end as
     /// expired.
     pub(super) fn move_to(&self, moment: Moment) -> Result<(), RecordingError> {
-        let state = opened(&self.dir, moment, self.speed)?;
+        let state = opened(&self.opener, moment, self.speed)?;
         self.replay(|source| source.move_to(state));
         Ok(())
     }
 
     /// Returns whether a moment lies after the last entry.
     pub(super) fn is_after_end(&self, moment: Moment) -> Result<bool, RecordingError> {
-        let recording = Recording::open(&self.dir)?;
+        let recording = self.opener.open()?;
         match moment {
             Moment::Time(time) => Ok(recording.end().is_some_and(|end| end < time)),
             Moment::Version(version) => Ok(recording.state(Moment::End)?.version() < version),
@@ -78,9 +77,9 @@ impl Mover {
         let mut tasks = self.replay.lock().unwrap_or_else(PoisonError::into_inner);
         let state = select(&self.source);
         let Some(speed) = self.speed else { return };
-        let (source, dir) = (Arc::clone(&self.source), self.dir.clone());
+        let (source, opener) = (Arc::clone(&self.source), self.opener.clone());
         *tasks = JoinSet::new();
-        tasks.spawn(async move { replay(source, state, &dir, speed).await });
+        tasks.spawn(async move { replay(source, state, &opener, speed).await });
     }
 
     /// Returns the moment that is served.
@@ -90,7 +89,7 @@ impl Mover {
     pub(super) fn moment(&self) -> Result<ServedMoment, RecordingError> {
         let state = self.source.current();
         // Opened again: a recorder may have appended entries.
-        let recording = Recording::open(&self.dir)?;
+        let recording = self.opener.open()?;
         let time = state.time().map(|_| self.source.clock().now());
         Ok(ServedMoment {
             context: recording.context().to_owned(),
@@ -101,8 +100,12 @@ impl Mover {
     }
 }
 
-fn opened(dir: &Path, moment: Moment, speed: Option<ReplaySpeed>) -> Result<RecordedState, RecordingError> {
-    let recording = Recording::open(dir)?;
+fn opened(
+    opener: &RecordingOpener,
+    moment: Moment,
+    speed: Option<ReplaySpeed>,
+) -> Result<RecordedState, RecordingError> {
+    let recording = opener.open()?;
     if speed.is_none() {
         return RecordedState::open(recording, moment);
     }

@@ -6,15 +6,17 @@ use std::sync::Arc;
 
 use super::endpoint::NetworkEndpoint;
 use super::mover::{Mover, ServedMoment};
+use super::opener::RecordingOpener;
 use super::replay::ReplaySpeed;
 use super::requests;
+use crate::recording::encryption::Keyring;
 use crate::recording::entry::Moment;
 use crate::recording::error::RecordingError;
 use crate::server::http::request::ApiRequest;
 use crate::server::source::Source;
 
 /// The settings of a [`NetworkServer`].
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct NetworkOptions {
     /// The address to listen on; the port 0 selects a free one. It must be an address of this machine, not the
@@ -24,15 +26,23 @@ pub struct NetworkOptions {
     pub moment: Moment,
     /// The speed with which the recording is replayed from that moment on. `None` if the moment stands still.
     pub replay: Option<ReplaySpeed>,
+    /// The keys with which an encrypted recording is opened.
+    pub keyring: Keyring,
 }
 
 impl Default for NetworkOptions {
     fn default() -> Self {
-        Self { address: SocketAddr::from(([127, 0, 0, 1], 0)), moment: Moment::End, replay: None }
+        let address = SocketAddr::from(([127, 0, 0, 1], 0));
+        Self { address, moment: Moment::End, replay: None, keyring: Keyring::default() }
     }
 }
 
-setters!(NetworkOptions { address: SocketAddr, moment: Moment, replay: Option<ReplaySpeed> });
+setters!(NetworkOptions {
+    address: SocketAddr,
+    moment: Moment,
+    replay: Option<ReplaySpeed>,
+    keyring: Keyring,
+});
 
 /// A running server of a recording on a network address, with TLS. Dropping it stops it.
 ///
@@ -52,8 +62,8 @@ impl NetworkServer {
     /// [`RecordingError`] when the moment lies before the beginning, the files can't be read, or the address is not
     /// available.
     pub async fn start(dir: &Path, options: NetworkOptions) -> Result<Self, RecordingError> {
-        let NetworkOptions { address: requested, moment, replay } = options;
-        let mover = Arc::new(Mover::start(dir, moment, replay)?);
+        let NetworkOptions { address: requested, moment, replay, keyring } = options;
+        let mover = Arc::new(Mover::start(RecordingOpener { dir: dir.to_owned(), keyring }, moment, replay)?);
         let source: Arc<dyn Source> = Arc::clone(mover.source()) as Arc<dyn Source>;
         let of_requests = Arc::clone(&mover);
         let handler = Box::new(move |request: &ApiRequest| requests::respond(&of_requests, request));

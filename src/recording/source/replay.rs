@@ -1,16 +1,15 @@
 //! The replay of a recording: its entries are applied at their times.
 
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
 
 use super::movable::MovableState;
+use super::opener::RecordingOpener;
 use super::recorded_state::RecordedState;
 use crate::recording::entry::{Entry, EntryFilter, Item, Moment};
 use crate::recording::error::RecordingError;
-use crate::recording::reader::Recording;
 use crate::server::source::Source;
 
 /// The speed of a replay.
@@ -40,7 +39,7 @@ const END_PAUSE: Duration = Duration::from_secs(15);
 pub(super) async fn replay(
     target: Arc<MovableState>,
     state: Arc<RecordedState>,
-    dir: &Path,
+    opener: &RecordingOpener,
     speed: ReplaySpeed,
 ) {
     let start = state.time().unwrap_or(Timestamp::UNIX_EPOCH);
@@ -52,7 +51,7 @@ pub(super) async fn replay(
         is_behind_damage: false,
     };
     loop {
-        if let Err(error) = replay.read(dir).await {
+        if let Err(error) = replay.read(opener).await {
             tracing::warn!(%error, "the recording can't be replayed further");
         }
         let clock = replay.target.clock();
@@ -94,8 +93,8 @@ struct Replay {
 
 impl Replay {
     /// Applies the entries that have been recorded so far.
-    async fn read(&mut self, dir: &Path) -> Result<(), RecordingError> {
-        let recording = Recording::open(dir)?;
+    async fn read(&mut self, opener: &RecordingOpener) -> Result<(), RecordingError> {
+        let recording = opener.open()?;
         if recording.end().is_none_or(|end| end < self.done.time()) {
             return Ok(());
         }
@@ -104,7 +103,7 @@ impl Replay {
                 Ok(entry) if self.done.includes(&entry) => {}
                 Ok(entry) => {
                     self.pace.reach(&self.target, &self.state, entry.received).await;
-                    self.take(dir, &entry)?;
+                    self.take(opener, &entry)?;
                 }
                 Err(error) => {
                     tracing::warn!(%error, "a damaged part is not replayed");
@@ -115,9 +114,9 @@ impl Replay {
         Ok(())
     }
 
-    fn take(&mut self, dir: &Path, entry: &Entry) -> Result<(), RecordingError> {
+    fn take(&mut self, opener: &RecordingOpener, entry: &Entry) -> Result<(), RecordingError> {
         if std::mem::take(&mut self.is_behind_damage) {
-            let state = RecordedState::replayed(Recording::open(dir)?, Moment::Time(entry.received))?;
+            let state = RecordedState::replayed(opener.open()?, Moment::Time(entry.received))?;
             if let Some(state) = self.target.continue_from(&self.state, state) {
                 self.state = state;
             }

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 use crate::lines::{Change, ChangeKind, Mark, MarkKind};
 use crate::object::{ApiResource, Column, Ingest, Object, Origin, ResourceVersion, Row};
-use crate::recording::{Entry, Item, WriterOptions};
+use crate::recording::{Encryption, Entry, Identities, Item, Keyring, WriterOptions};
 
 /// 2026-11-24T00:00:00Z in Unix milliseconds.
 pub(super) const MIDNIGHT: i64 = 1_795_478_400_000;
@@ -97,5 +97,36 @@ pub(super) fn entry_text(entry: &Entry) -> String {
             format!("{number} {received} {at} {kind:?} {} {namespace:?} {name:?}", resource.resource)
         }
         item => format!("{number} {received} {item:?}"),
+    }
+}
+
+/// The keys of a user in a directory of its own.
+pub(super) struct Keys(tempfile::TempDir);
+
+impl Keys {
+    pub(super) fn new() -> Self {
+        Self(tempfile::tempdir().expect("a directory"))
+    }
+
+    pub(super) fn directory(&self) -> std::path::PathBuf {
+        self.0.path().join("keys")
+    }
+
+    pub(super) fn keyring(&self) -> Keyring {
+        Keyring::new(Some(self.directory()), Identities::default())
+    }
+
+    /// Returns the encryption for a new recipient, if the build has encryption.
+    #[cfg(feature = "age")]
+    pub(super) fn encryption(&self) -> Option<Encryption> {
+        let mut recipients = crate::recording::Recipients::default();
+        let recipient = age::x25519::Identity::generate().to_public().to_string();
+        recipients.add(&recipient).expect("a recipient");
+        Some(Encryption::new(recipients, self.keyring()))
+    }
+
+    #[cfg(not(feature = "age"))]
+    pub(super) fn encryption(&self) -> Option<Encryption> {
+        None
     }
 }

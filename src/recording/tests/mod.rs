@@ -1,6 +1,8 @@
 //! Tests of writer and reader together.
 
 mod damage;
+#[cfg(feature = "age")]
+mod encryption;
 mod fixtures;
 mod lifecycle;
 mod model;

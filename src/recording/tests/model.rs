@@ -9,11 +9,11 @@ use std::time::Duration;
 use jiff::Timestamp;
 use proptest::prelude::*;
 
-use super::fixtures::{at, change, entry_text, mark, nodes, object, options, pods, row, synced, text};
+use super::fixtures::{Keys, at, change, entry_text, mark, nodes, object, options, pods, row, synced, text};
 use crate::lines::{ChangeKind, MarkKind};
 use crate::object::{ApiResource, Object, Origin, ResourceVersion};
 use crate::recording::{
-    Author, Entry, EntryFilter, Item, Moment, Recording, RecordingError, Writer, WriterOptions,
+    Author, Encryption, Entry, EntryFilter, Item, Moment, Recording, RecordingError, Writer, WriterOptions,
 };
 
 #[derive(Debug, Clone)]
@@ -87,6 +87,8 @@ type ModelState = BTreeMap<(String, String), Arc<Object>>;
 
 struct Model {
     dir: tempfile::TempDir,
+    keys: Keys,
+    encryption: Option<Encryption>,
     options: WriterOptions,
     writer: Option<Writer>,
     now: i64,
@@ -105,10 +107,14 @@ fn resource_of(number: usize) -> (Arc<ApiResource>, &'static str) {
 }
 
 impl Model {
-    fn new(options: WriterOptions) -> Self {
+    fn new(options: WriterOptions, is_encrypted: bool) -> Self {
         let dir = tempfile::tempdir().expect("a directory");
+        let keys = Keys::new();
+        let encryption = keys.encryption().filter(|_| is_encrypted);
         let mut model = Self {
             dir,
+            keys,
+            encryption,
             options,
             writer: None,
             now: 0,
@@ -128,7 +134,8 @@ impl Model {
     }
 
     fn open(&mut self) {
-        let writer = Writer::open(self.path(), "test", self.options.clone(), at(self.now));
+        let (options, encryption) = (self.options.clone(), self.encryption.as_ref());
+        let writer = Writer::open_with(self.path(), "test", options, encryption, at(self.now));
         self.writer = Some(writer.expect("a writer"));
         self.push(Item::Started);
         self.flushed = self.entries.len();
@@ -297,7 +304,8 @@ impl Model {
     fn check(&mut self) {
         // Retention would drop files while they are compared.
         self.writer().settle().expect("settled");
-        let recording = Recording::open(self.path()).expect("a recording");
+        let recording = Recording::open_with(self.path(), &self.keys.keyring()).expect("a recording");
+        assert_eq!(recording.is_encrypted(), self.encryption.is_some());
         assert_eq!(recording.context(), "test");
         let flushed = &self.entries[..self.flushed];
         let beginning = recording.beginning().expect("a beginning");
@@ -383,8 +391,12 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(100))]
 
     #[test]
-    fn a_recording_reads_back_as_its_model(options in writer_options(), steps in steps()) {
-        let mut model = Model::new(options);
+    fn a_recording_reads_back_as_its_model(
+        options in writer_options(),
+        is_encrypted in any::<bool>(),
+        steps in steps(),
+    ) {
+        let mut model = Model::new(options, is_encrypted);
         for step in &steps {
             model.run(step);
         }
@@ -400,7 +412,7 @@ proptest! {
 
     #[test]
     fn any_version_selects_the_last_state_up_to_it(entries in 1..30usize, steps in steps()) {
-        let mut model = Model::new(options().seal_entries(entries));
+        let mut model = Model::new(options().seal_entries(entries), entries % 2 == 0);
         for step in &steps {
             // A change that a list reveals has the version of the list, which has a test of its own.
             if !matches!(step, Step::Change { relisted: true, .. } | Step::Vanish { .. }) {
@@ -408,7 +420,7 @@ proptest! {
             }
         }
         model.run(&Step::Flush);
-        let recording = Recording::open(model.path()).expect("a recording");
+        let recording = Recording::open_with(model.path(), &model.keys.keyring()).expect("a recording");
         for version in 100..=model.version {
             match recording.state(Moment::Version(version)) {
                 Ok(_) => check_state(&recording, Moment::Version(version), &model.state_up_to(version)),
@@ -421,7 +433,7 @@ proptest! {
 /// Without retention and with growing versions, a version selects the same state as its time.
 #[test]
 fn a_version_selects_the_state_with_it() {
-    let mut model = Model::new(options().seal_entries(7));
+    let mut model = Model::new(options().seal_entries(7), false);
     for number in 0..60 {
         let deleted = number % 5 == 4;
         let (object, text, row) = (number * 3 % 8, number % 6, number % 4);
@@ -432,7 +444,7 @@ fn a_version_selects_the_state_with_it() {
         }
     }
     model.run(&Step::Flush);
-    let recording = Recording::open(model.path()).expect("a recording");
+    let recording = Recording::open_with(model.path(), &model.keys.keyring()).expect("a recording");
     for (number, version) in model.versions.iter().enumerate().skip(1) {
         let count = model.versions.partition_point(|at| at <= version);
         check_state(&recording, Moment::Version(*version), &model.state_after(count));

@@ -225,7 +225,7 @@ proptest! {
         }
         // The order of the arguments does not matter.
         parts.reverse();
-        merge(&parts, &path("merged")).expect("merged");
+        merge(&parts, &path("merged"), None).expect("merged");
         prop_assert_eq!(entries(&open(&path("merged"))), entries(&all));
     }
 
@@ -240,7 +240,7 @@ proptest! {
         history.record(&path("other"), from, count, delay * 5);
         history.record(&path("all"), 0, count, 0);
         let (one, other, all) = (open(&path("one")), open(&path("other")), open(&path("all")));
-        merge(&[other, one], &path("merged")).expect("merged");
+        merge(&[other, one], &path("merged"), None).expect("merged");
         let merged = open(&path("merged"));
         let pods_and_nodes = |recording: &Recording| {
             let mut state = state(recording, Moment::End);
@@ -333,7 +333,7 @@ fn recordings_of_different_contexts_do_not_merge() {
     let writer = Writer::open(&dir.path().join("other"), "other", options(), at(0)).expect("a writer");
     writer.finish(at(0)).expect("finished");
     let both = ["one", "other"].map(|name| open(&dir.path().join(name)));
-    let merged = merge(&both, &dir.path().join("merged"));
+    let merged = merge(&both, &dir.path().join("merged"), None);
     assert!(matches!(merged, Err(RecordingError::OtherContext { .. })), "{merged:?}");
     assert!(!dir.path().join("merged").exists());
 }
@@ -352,7 +352,7 @@ fn a_gap_between_recordings_has_its_versions_and_differences() {
     history.record(&dir.path().join("one"), 0, 2, 0);
     history.record(&dir.path().join("other"), 4, 5, 0);
     let both = ["one", "other"].map(|name| open(&dir.path().join(name)));
-    merge(&both, &dir.path().join("merged")).expect("merged");
+    merge(&both, &dir.path().join("merged"), None).expect("merged");
     let merged = open(&dir.path().join("merged"));
     let items = merged.excerpt(None, None, EntryFilter::default()).expect("an excerpt");
     let texts = items.filter_map(|item| match item.expect("an item").1 {

@@ -7,6 +7,7 @@ use jiff::Timestamp;
 
 use super::new_recording::NewRecording;
 use crate::lines::Change;
+use crate::recording::encryption::Encryption;
 use crate::recording::entry::{EntryFilter, Item};
 use crate::recording::error::RecordingError;
 use crate::recording::reader::Recording;
@@ -24,6 +25,8 @@ pub struct CutOptions {
     pub filter: EntryFilter,
     /// The values that are not copied.
     pub redaction: Option<Arc<Redaction>>,
+    /// The encryption of the copy; `None` for one that is not encrypted.
+    pub encryption: Option<Encryption>,
 }
 
 setters!(CutOptions {
@@ -31,6 +34,7 @@ setters!(CutOptions {
     until: Option<Timestamp>,
     filter: EntryFilter,
     redaction: Option<Arc<Redaction>>,
+    encryption: Option<Encryption>,
 });
 
 /// Copies a part of a recording to a directory without a recording. The copy begins with the state at its
@@ -40,8 +44,8 @@ setters!(CutOptions {
 /// [`RecordingError`] when the directory has a recording, when the range begins before the recording, when a part of the
 /// range is damaged, or when files can't be read or written. Nothing of the copy is left then.
 pub fn cut(recording: &Recording, dir: &Path, options: &CutOptions) -> Result<(), RecordingError> {
-    let CutOptions { since, until, filter, redaction } = options;
-    let mut new = NewRecording::create(dir, recording.context())?;
+    let CutOptions { since, until, filter, redaction, encryption } = options;
+    let mut new = NewRecording::create(dir, recording.context(), encryption.as_ref())?;
     for item in recording.excerpt(*since, *until, filter.clone())? {
         let (received, item) = item?;
         match (item, redaction) {

@@ -13,6 +13,7 @@ use super::new_recording::NewRecording;
 use crate::lines::{Change, ChangeKind, Line, Mark, MarkKind, ReadError};
 use crate::listwatch::Status;
 use crate::object::{Ingest, Object, Origin, ResourceVersion};
+use crate::recording::encryption::Encryption;
 use crate::recording::entry::{Author, Item};
 use crate::recording::error::RecordingError;
 use crate::recording::writer::Writer;
@@ -38,6 +39,7 @@ pub struct Imports {
 #[derive(Debug)]
 pub struct Importer {
     dir: PathBuf,
+    encryption: Option<Encryption>,
     contexts: BTreeMap<String, ImportedContext>,
     lines: u64,
     entries: u64,
@@ -66,7 +68,14 @@ impl Importer {
     /// Creates an importer to this directory.
     #[must_use]
     pub fn new(dir: &Path) -> Self {
-        Self { dir: dir.to_owned(), contexts: BTreeMap::new(), lines: 0, entries: 0, skipped: 0 }
+        let (dir, contexts) = (dir.to_owned(), BTreeMap::new());
+        Self { dir, encryption: None, contexts, lines: 0, entries: 0, skipped: 0 }
+    }
+
+    /// Encrypts the recordings.
+    #[must_use]
+    pub fn encryption(self, encryption: Option<Encryption>) -> Self {
+        Self { encryption, ..self }
     }
 
     /// Imports the next line; an empty one is skipped. The caller bounds its length.
@@ -127,7 +136,10 @@ impl Importer {
     fn context(&mut self, head: &Head) -> Result<&mut ImportedContext, RecordingError> {
         let name = &*head.context;
         if !self.contexts.contains_key(name) {
-            let recording = NewRecording::create(&Writer::directory(&self.dir, name), name)?;
+            let recording = {
+                let dir = Writer::directory(&self.dir, name);
+                NewRecording::create(&dir, name, self.encryption.as_ref())?
+            };
             let context = ImportedContext {
                 name: name.into(),
                 recording,

@@ -11,6 +11,7 @@ use super::merge_source::{FirstState, MergeSource, Watch};
 use super::merged::{Interval, Merged};
 use crate::lines::{Change, Mark, MarkKind};
 use crate::object::ResourceVersion;
+use crate::recording::encryption::Encryption;
 use crate::recording::entry::{Author, Item};
 use crate::recording::error::RecordingError;
 use crate::recording::reader::Recording;
@@ -18,7 +19,8 @@ use crate::recording::reader::Recording;
 /// The longest time by which a recorder may receive a change later than another one.
 const LAG: SignedDuration = SignedDuration::from_secs(10);
 
-/// Merges recordings of one context into a new one, in a directory without a recording.
+/// Merges recordings of one context into a new one, in a directory without a recording. With an encryption, the new one is
+/// encrypted.
 ///
 /// Where recordings overlap, each change is taken once, from the recording that received it first. Where a recording
 /// follows another one and changes between them were not observed, a GAP precedes the differences between both states.
@@ -26,7 +28,11 @@ const LAG: SignedDuration = SignedDuration::from_secs(10);
 /// # Errors
 /// [`RecordingError`] when the contexts differ, when the directory has a recording, when a recording is damaged, or when
 /// files can't be read or written. Nothing of the new recording is left then.
-pub fn merge(recordings: &[Recording], dir: &Path) -> Result<(), RecordingError> {
+pub fn merge(
+    recordings: &[Recording],
+    dir: &Path,
+    encryption: Option<&Encryption>,
+) -> Result<(), RecordingError> {
     let Some(first) = recordings.first() else { return Ok(()) };
     if let Some(other) = recordings.iter().find(|other| other.context() != first.context()) {
         let (path, context) = (other.path().to_owned(), other.context().to_owned());
@@ -41,8 +47,13 @@ pub fn merge(recordings: &[Recording], dir: &Path) -> Result<(), RecordingError>
     let initial: Vec<HashMap<Watch, InitialState>> =
         (0..sources.len()).map(|number| initial_states(&sources, number)).collect();
     let awaited = sources.iter().zip(&initial).map(|(source, initial)| awaited(source, initial)).collect();
-    let mut merge =
-        Merge { sources, initial, awaited, started: None, merged: Merged::create(dir, first.context())? };
+    let mut merge = Merge {
+        sources,
+        initial,
+        awaited,
+        started: None,
+        merged: Merged::create(dir, first.context(), encryption)?,
+    };
     while merge.next()? {}
     merge.merged.finish()
 }

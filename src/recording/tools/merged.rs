@@ -11,6 +11,7 @@ use super::merge_source::Watch;
 use super::new_recording::NewRecording;
 use crate::lines::{Change, ChangeKind, Mark, MarkKind};
 use crate::object::{ApiResource, Object, Origin, ResourceVersion};
+use crate::recording::encryption::Encryption;
 use crate::recording::entry::{Author, Item};
 use crate::recording::error::RecordingError;
 
@@ -46,10 +47,14 @@ pub(super) struct Merged {
 }
 
 impl Merged {
-    pub(super) fn create(dir: &Path, context: &str) -> Result<Self, RecordingError> {
+    pub(super) fn create(
+        dir: &Path,
+        context: &str,
+        encryption: Option<&Encryption>,
+    ) -> Result<Self, RecordingError> {
         Ok(Self {
             context: context.into(),
-            recording: NewRecording::create(dir, context)?,
+            recording: NewRecording::create(dir, context, encryption)?,
             comparisons: HashMap::new(),
             compared: Vec::new(),
             deleted: HashMap::new(),

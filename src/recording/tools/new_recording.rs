@@ -8,6 +8,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use crate::object::{ApiResource, Object};
+use crate::recording::encryption::Encryption;
 use crate::recording::entry::Item;
 use crate::recording::error::RecordingError;
 use crate::recording::files::{self, Lock};
@@ -26,6 +27,8 @@ pub(super) struct NewRecording {
     /// The directory until the recording is finished.
     hidden: PathBuf,
     context: Arc<str>,
+    /// `None` for one that is not encrypted.
+    encryption: Option<Encryption>,
     /// `None` before the first entry, whose time is that of the beginning.
     writer: Option<Writer>,
     unflushed: usize,
@@ -34,7 +37,11 @@ pub(super) struct NewRecording {
 
 impl NewRecording {
     /// Prepares a recording in a directory that does not exist or is empty.
-    pub(super) fn create(dir: &Path, context: &str) -> Result<Self, RecordingError> {
+    pub(super) fn create(
+        dir: &Path,
+        context: &str,
+        encryption: Option<&Encryption>,
+    ) -> Result<Self, RecordingError> {
         let failed = |source| RecordingError::Io { path: dir.to_owned(), source };
         match files::list(dir) {
             Ok(files) if !files.is_empty() => return Err(RecordingError::Exists { path: dir.to_owned() }),
@@ -48,6 +55,7 @@ impl NewRecording {
             dir: dir.to_owned(),
             hidden: files::hidden_directory(dir),
             context: context.into(),
+            encryption: encryption.cloned(),
             writer: None,
             unflushed: 0,
             last: Timestamp::MIN,
@@ -63,7 +71,8 @@ impl NewRecording {
             fs::remove_dir_all(&self.hidden).map_err(failed)?;
         }
         // The files are synchronized when they are sealed.
-        Writer::open(&self.hidden, &self.context, WriterOptions::default().sync(false), received)
+        let options = WriterOptions::default().sync(false);
+        Writer::open_with(&self.hidden, &self.context, options, self.encryption.as_ref(), received)
     }
 
     /// Returns the current state of an object.

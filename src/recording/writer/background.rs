@@ -1,13 +1,15 @@
 //! Work that must not delay the receipt of changes: sealing, keyframes, retention.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
 use jiff::Timestamp;
 
 use super::failure::Failure;
 use super::retention::drop_old;
+use crate::recording::encryption::Cipher;
 use crate::recording::files::{self, FileError, Kind};
 use crate::recording::journal::JournalReader;
 use crate::recording::keyframe::{self, Snapshot};
@@ -22,6 +24,7 @@ pub(super) struct Job {
     pub(super) entries: u64,
     pub(super) keyframe: Option<Snapshot>,
     pub(super) options: WriterOptions,
+    pub(super) cipher: Option<Arc<Cipher>>,
     pub(super) now: Timestamp,
 }
 
@@ -144,22 +147,25 @@ impl Job {
     fn run(self) -> Result<Done, Failure> {
         let mut done = self.seal()?;
         if let Some(mut snapshot) = self.keyframe {
-            let bytes = keyframe::write(&mut snapshot);
             let path = files::path_of(&self.dir, Kind::Keyframe, snapshot.next);
+            let bytes = keyframe::write(&mut snapshot, files::cipher_of(&path, self.cipher.as_ref()))
+                .map_err(|error| Failure::new(&path, &error))?;
             write(&self.dir, &path, &bytes)?;
             done.keyframe = Some((length_of(&bytes), snapshot.time));
         }
-        done.total =
-            drop_old(&self.dir, &self.options, self.now).map_err(|error| Failure::new(&self.dir, &error))?;
+        done.total = drop_old(&self.dir, &self.options, self.cipher.as_ref(), self.now)
+            .map_err(|error| Failure::new(&self.dir, &error))?;
         Ok(done)
     }
 
     /// Seals the journal. One that can't be read back whole stays, and readers report the damage.
     fn seal(&self) -> Result<Done, Failure> {
-        match JournalReader::open(self.journal.clone()) {
-            Ok(reader) if !reader.is_broken() && reader.journal().entries == self.entries => {
-                Ok(Done { segment_bytes: seal(&self.dir, &reader)?, is_whole: true, ..Done::default() })
-            }
+        match JournalReader::open(self.journal.clone(), self.cipher.as_ref()) {
+            Ok(reader) if !reader.is_broken() && reader.journal().entries == self.entries => Ok(Done {
+                segment_bytes: seal(&self.dir, &reader, self.cipher.as_ref())?,
+                is_whole: true,
+                ..Done::default()
+            }),
             Ok(reader) => {
                 let segment_bytes = reader.journal().length;
                 tracing::warn!(journal = %self.journal.display(), "a journal can't be read back");
@@ -175,16 +181,18 @@ fn length_of(parts: &[Vec<u8>]) -> u64 {
     parts.iter().map(|part| part.len() as u64).sum()
 }
 
-fn write(dir: &std::path::Path, path: &std::path::Path, parts: &[Vec<u8>]) -> Result<(), Failure> {
+fn write(dir: &Path, path: &Path, parts: &[Vec<u8>]) -> Result<(), Failure> {
     let written = files::replace(path, parts).and_then(|()| files::sync_directory(dir));
     written.map_err(|error| Failure::new(path, &error))
 }
 
 /// Seals a whole journal with at least one entry, removes it, and returns the size of the segment.
-pub(super) fn seal(dir: &std::path::Path, reader: &JournalReader) -> Result<u64, Failure> {
+pub(super) fn seal(dir: &Path, reader: &JournalReader, cipher: Option<&Arc<Cipher>>) -> Result<u64, Failure> {
     let journal = reader.journal();
-    let bytes = segment::seal(journal);
-    write(dir, &files::path_of(dir, Kind::Segment, journal.header.first), &bytes)?;
+    let path = files::path_of(dir, Kind::Segment, journal.header.first);
+    let bytes = segment::seal(journal, files::cipher_of(&path, cipher))
+        .map_err(|error| Failure::new(&path, &error))?;
+    write(dir, &path, &bytes)?;
     fs::remove_file(&journal.path).map_err(|error| Failure::new(&journal.path, &error))?;
     Ok(length_of(&bytes))
 }

@@ -12,11 +12,12 @@ use super::failure::Failure;
 use super::positions::Positions;
 use super::retention::drop_old;
 use super::states::States;
+use crate::recording::encryption::{Cipher, Encryption, Keyring};
 use crate::recording::error::RecordingError;
 use crate::recording::files::{self, Header, Kind, Lock, RandomAccess};
 use crate::recording::journal::{Journal, JournalReader, JournalWriter};
 use crate::recording::options::WriterOptions;
-use crate::recording::reader::{Catalog, Continuation, MAX_EMPTY_JOURNAL};
+use crate::recording::reader::{Catalog, Continuation};
 use crate::recording::segment::read_header;
 
 /// A directory that was opened for writing.
@@ -26,6 +27,8 @@ pub(super) struct Opened {
     pub(super) end: End,
     /// The bytes of all sealed segments and keyframes.
     pub(super) total: u64,
+    /// `None` if the recording is not encrypted.
+    pub(super) cipher: Option<Arc<Cipher>>,
 }
 
 impl Opened {
@@ -35,6 +38,7 @@ impl Opened {
         dir: &Path,
         context: &str,
         options: &WriterOptions,
+        encryption: Option<&Encryption>,
         now: Timestamp,
     ) -> Result<Self, RecordingError> {
         let failed = |error: io::Error| Failure::new(dir, &error).error();
@@ -42,16 +46,21 @@ impl Opened {
         let lock = Lock::acquire(dir).map_err(failed)?;
         let lock = lock.ok_or_else(|| RecordingError::Locked { path: dir.to_owned() })?;
         remove_interrupted(dir).map_err(failed)?;
-        let mut end = End::recover(dir, context, options)?;
-        let total = drop_old(dir, options, now).map_err(failed)?;
+        let cipher = match encryption {
+            Some(encryption) => Some(encryption.open(dir)?),
+            // Fails if the recording is encrypted.
+            None => Keyring::default().cipher_of(dir)?,
+        };
+        let mut end = End::recover(dir, context, options, cipher.as_ref())?;
+        let total = drop_old(dir, options, cipher.as_ref(), now).map_err(failed)?;
         let time = end.last_time.unwrap_or_else(|| now.as_millisecond());
         let journal = match end.journal.take() {
             Some(reader) => JournalWriter::resume(reader),
-            None => JournalWriter::create(dir, context, end.next, time),
+            None => JournalWriter::create(dir, context, end.next, time, cipher.as_ref()),
         };
         let journal = journal.map_err(failed)?;
         files::sync_directory(dir).map_err(failed)?;
-        Ok(Self { lock, journal, end, total })
+        Ok(Self { lock, journal, end, total, cipher })
     }
 }
 
@@ -87,15 +96,20 @@ pub(super) struct End {
 impl End {
     /// Reads the state at the end. Of the journals that the last writer left, the last is continued and the others
     /// are sealed.
-    fn recover(dir: &Path, context: &str, options: &WriterOptions) -> Result<Self, RecordingError> {
+    fn recover(
+        dir: &Path,
+        context: &str,
+        options: &WriterOptions,
+        cipher: Option<&Arc<Cipher>>,
+    ) -> Result<Self, RecordingError> {
         let mut end = Self::default();
         let io_failed = |error: io::Error| Failure::new(dir, &error).error();
-        end.torn_bytes += remove_useless_journals(dir)?;
+        end.torn_bytes += remove_useless_journals(dir, cipher)?;
         if files::list(dir).map_err(io_failed)?.is_empty() {
             return Ok(end);
         }
         let mut journals = Vec::new();
-        let catalog = Arc::new(Catalog::list(dir, &mut journals, None)?);
+        let catalog = Arc::new(Catalog::list(dir, cipher, &mut journals, None)?);
         if **catalog.context() != *context {
             let (path, context) = (dir.to_owned(), catalog.context().to_string());
             return Err(RecordingError::OtherContext { path, context });
@@ -111,7 +125,7 @@ impl End {
             Err(RecordingError::Damaged(damage)) => {
                 tracing::warn!(%damage, "the recorded state can't be read");
                 end.is_lost = true;
-                end.write_loss(dir, context).map_err(io_failed)?;
+                end.write_loss(dir, context, cipher).map_err(io_failed)?;
             }
             Err(error) => return Err(error),
         }
@@ -121,16 +135,16 @@ impl End {
         }
         // A damaged journal stays: readers report the damage, and its readable entries.
         for reader in journals.iter().filter(|reader| !reader.is_broken()) {
-            seal(dir, reader).map_err(|failure| failure.error())?;
+            seal(dir, reader, cipher).map_err(|failure| failure.error())?;
         }
         end.created = end.journal.as_ref().map(|reader| reader.journal().header.first_time);
-        end.find_keyframe(dir).map_err(io_failed)?;
+        end.find_keyframe(dir, cipher).map_err(io_failed)?;
         Ok(end)
     }
 
     /// Finds the size and the time of the last keyframe, and the size of the sealed segments after it. There is
     /// none if a state was lost since then.
-    fn find_keyframe(&mut self, dir: &Path) -> io::Result<()> {
+    fn find_keyframe(&mut self, dir: &Path, cipher: Option<&Arc<Cipher>>) -> io::Result<()> {
         let listed = files::list(dir)?;
         let last = |kind: Kind| listed.iter().rfind(|(_, of)| *of == kind).map(|(number, _)| *number);
         let Some(number) = last(Kind::Keyframe).filter(|number| last(Kind::Loss) <= Some(*number)) else {
@@ -143,7 +157,7 @@ impl End {
                 self.since_keyframe += length(*kind, *segment)?;
             }
         }
-        let access = RandomAccess::open(files::path_of(dir, Kind::Keyframe, number)).ok();
+        let access = RandomAccess::open(files::path_of(dir, Kind::Keyframe, number), cipher).ok();
         let header = access.and_then(|access| read_header(&access, Kind::Keyframe).ok());
         if let Some((header, _)) = header {
             self.last_keyframe = Some((length(Kind::Keyframe, number)?, header.first_time));
@@ -163,7 +177,8 @@ impl End {
 
     /// Marks the state before the next entry as unknown, so that readers do not need the damaged part for later
     /// entries.
-    fn write_loss(&self, dir: &Path, context: &str) -> io::Result<()> {
+    fn write_loss(&self, dir: &Path, context: &str, cipher: Option<&Arc<Cipher>>) -> io::Result<()> {
+        let path = files::path_of(dir, Kind::Loss, self.next);
         let time = self.last_time.unwrap_or_default();
         let header = Header {
             context: context.to_owned(),
@@ -175,8 +190,8 @@ impl End {
             ..Header::default()
         };
         let mut bytes = Vec::new();
-        header.put(Kind::Loss, &mut bytes);
-        files::replace(&files::path_of(dir, Kind::Loss, self.next), &[bytes])
+        header.put(Kind::Loss, files::cipher_of(&path, cipher).as_ref(), &mut bytes)?;
+        files::replace(&path, &[bytes])
     }
 }
 
@@ -188,7 +203,7 @@ fn is_short(journal: &Journal, options: &WriterOptions) -> bool {
 
 /// Removes journals that have a sealed segment, and those without an entry. Returns the number of incomplete bytes
 /// at the end of the latter.
-fn remove_useless_journals(dir: &Path) -> Result<u64, RecordingError> {
+fn remove_useless_journals(dir: &Path, cipher: Option<&Arc<Cipher>>) -> Result<u64, RecordingError> {
     let failed = |error: io::Error| Failure::new(dir, &error).error();
     let listed = files::list(dir).map_err(failed)?;
     let mut torn = 0;
@@ -198,7 +213,7 @@ fn remove_useless_journals(dir: &Path) -> Result<u64, RecordingError> {
         }
         let path = files::path_of(dir, Kind::Journal, *number);
         let is_sealed = listed.contains(&(*number, Kind::Segment));
-        let is_empty = match JournalReader::open(path.clone()) {
+        let is_empty = match JournalReader::open(path.clone(), cipher) {
             Ok(reader) => {
                 let (from, to) = reader.torn();
                 let is_empty = reader.journal().entries == 0 && !reader.is_broken();
@@ -208,7 +223,7 @@ fn remove_useless_journals(dir: &Path) -> Result<u64, RecordingError> {
             // A longer one has entries, though its header can't be read.
             Err(files::FileError::Damaged(..)) => {
                 let length = path.metadata().map_or(0, |file| file.len());
-                let is_empty = length <= MAX_EMPTY_JOURNAL;
+                let is_empty = length <= files::MAX_EMPTY_JOURNAL;
                 torn += if is_empty { length } else { 0 };
                 is_empty
             }

@@ -15,6 +15,7 @@ use super::states::States;
 use crate::lines::{Change, Mark, MarkKind};
 use crate::object::{ApiResource, Object, ResourceVersion};
 use crate::recording::bytes::put_number;
+use crate::recording::encryption::{Cipher, Encryption};
 use crate::recording::entry::{Author, Item};
 use crate::recording::error::RecordingError;
 use crate::recording::files::{Lock, context_directory};
@@ -39,6 +40,8 @@ pub struct Writer {
     dir: PathBuf,
     context: Arc<str>,
     options: WriterOptions,
+    /// `None` if the recording is not encrypted.
+    cipher: Option<Arc<Cipher>>,
     journal: JournalWriter,
     /// The time of the journal's creation, in Unix milliseconds of the caller's clock.
     created: i64,
@@ -76,19 +79,36 @@ impl Writer {
     /// truncated.
     ///
     /// # Errors
-    /// [`RecordingError`] when the directory is locked, has the recording of another context, or can't be read or
-    /// written.
+    /// [`RecordingError`] when the directory is locked, has the recording of another context or an encrypted one, or can't
+    /// be read or written.
     pub fn open(
         dir: &Path,
         context: &str,
         options: WriterOptions,
         now: Timestamp,
     ) -> Result<Self, RecordingError> {
-        let Opened { lock, journal, end, total } = Opened::open(dir, context, &options, now)?;
+        Self::open_with(dir, context, options, None, now)
+    }
+
+    /// Creates a recording as [`Writer::open`] does, or continues it: an encrypted one if there is an encryption.
+    ///
+    /// # Errors
+    /// Those of [`Writer::open`], [`RecordingError::NotEncrypted`] when the directory has a recording that is not
+    /// encrypted, and [`RecordingError::Encrypted`] and [`RecordingError::Key`] when its key is not known.
+    pub fn open_with(
+        dir: &Path,
+        context: &str,
+        options: WriterOptions,
+        encryption: Option<&Encryption>,
+        now: Timestamp,
+    ) -> Result<Self, RecordingError> {
+        let Opened { lock, journal, end, total, cipher } =
+            Opened::open(dir, context, &options, encryption, now)?;
         let mut writer = Self {
             dir: dir.to_owned(),
             context: context.into(),
             options,
+            cipher,
             journal,
             created: end.created.unwrap_or_else(|| now.as_millisecond()),
             is_lost: end.is_lost,
@@ -283,7 +303,8 @@ impl Writer {
     /// Begins another journal, and seals the last one in the background.
     fn seal(&mut self, now: Timestamp) -> Result<(), RecordingError> {
         let first = self.journal.next();
-        let created = JournalWriter::create(&self.dir, &self.context, first, self.last_time);
+        let cipher = self.cipher.as_ref();
+        let created = JournalWriter::create(&self.dir, &self.context, first, self.last_time, cipher);
         let journal = created.map_err(|error| self.fail(Failure::new(&self.dir, &error)))?;
         let sealed = std::mem::replace(&mut self.journal, journal);
         self.created = now.as_millisecond();
@@ -301,8 +322,8 @@ impl Writer {
         self.is_lost &= !is_keyframe_due;
         let (journal, entries) = (sealed.path().to_owned(), sealed.entries());
         drop(sealed);
-        let job =
-            Job { dir: self.dir.clone(), journal, entries, keyframe, options: self.options.clone(), now };
+        let (dir, options, cipher) = (self.dir.clone(), self.options.clone(), self.cipher.clone());
+        let job = Job { dir, journal, entries, keyframe, options, cipher, now };
         self.background.start(job).map_err(|failure| self.fail(failure))
     }
 

@@ -3,16 +3,23 @@
 use std::fs;
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
 
 use jiff::Timestamp;
 
+use crate::recording::encryption::Cipher;
 use crate::recording::files::{self, Kind, RandomAccess};
 use crate::recording::options::WriterOptions;
 use crate::recording::segment::read_header;
 
 /// Drops the segments before a keyframe that retention no longer keeps, and returns the bytes of the sealed segments,
 /// keyframes and damaged journals that stay. The state at the new beginning is that of the keyframe.
-pub(super) fn drop_old(dir: &Path, options: &WriterOptions, now: Timestamp) -> io::Result<u64> {
+pub(super) fn drop_old(
+    dir: &Path,
+    options: &WriterOptions,
+    cipher: Option<&Arc<Cipher>>,
+    now: Timestamp,
+) -> io::Result<u64> {
     let mut all = Vec::new();
     for (number, kind) in files::list(dir)? {
         let path = files::path_of(dir, kind, number);
@@ -29,7 +36,7 @@ pub(super) fn drop_old(dir: &Path, options: &WriterOptions, now: Timestamp) -> i
     if let Some(keep) = options.keep {
         let oldest = now.as_millisecond().saturating_sub(i64::try_from(keep.as_millis()).unwrap_or(i64::MAX));
         let is_old = |keyframe: &&u64| {
-            let access = RandomAccess::open(files::path_of(dir, Kind::Keyframe, **keyframe)).ok();
+            let access = RandomAccess::open(files::path_of(dir, Kind::Keyframe, **keyframe), cipher).ok();
             let header = access.and_then(|access| read_header(&access, Kind::Keyframe).ok());
             header.is_some_and(|(header, _)| header.first_time <= oldest)
         };

@@ -20,8 +20,8 @@ pub(in crate::recording::reader) fn verify(
     damages: &mut Vec<Damage>,
 ) -> Result<(), RecordingError> {
     for file in &catalog.segments {
-        if let SegmentFile::Sealed { path, .. } = &**file {
-            let failures = match Sealed::open(path.clone()) {
+        if let SegmentFile::Sealed { path, cipher, .. } = &**file {
+            let failures = match Sealed::open(path.clone(), cipher.as_ref()) {
                 Ok(sealed) => sealed.damaged_blocks(),
                 Err(error) => vec![error],
             };

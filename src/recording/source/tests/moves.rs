@@ -7,7 +7,9 @@ use hyper::body::Incoming;
 use tokio::time::Instant;
 
 use super::*;
+use crate::recording::encryption::Keyring;
 use crate::recording::source::mover::Mover;
+use crate::recording::source::opener::RecordingOpener;
 use crate::recording::source::requests;
 use crate::server::source::Source;
 
@@ -26,7 +28,8 @@ impl Served {
         let Recorded { dir, writer, .. } = recorded;
         writer.finish(at(1000)).expect("finished");
         let moment = Moment::Time(at(seconds));
-        let mover = Arc::new(Mover::start(&dir.path().join("c"), moment, speed).expect("a recording"));
+        let opener = RecordingOpener { dir: dir.path().join("c"), keyring: Keyring::default() };
+        let mover = Arc::new(Mover::start(opener, moment, speed).expect("a recording"));
         let (opener, listener) = in_memory::listen();
         let source: Arc<dyn Source> = Arc::clone(mover.source()) as Arc<dyn Source>;
         let of_requests = Arc::clone(&mover);

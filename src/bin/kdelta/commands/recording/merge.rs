@@ -27,7 +27,7 @@ pub(super) fn run(
     }
     for (context, recordings) in recordings {
         let dir = Writer::directory(to, &context);
-        merge(&recordings, &dir)?;
+        merge(&recordings, &dir, None)?;
         report(&dir, messages)?;
     }
     Ok(ExitCode::Ok)

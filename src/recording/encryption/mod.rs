@@ -1,0 +1,17 @@
+//! Encrypted recordings: their keys, and the sealing of their bytes.
+
+mod age_keys;
+mod cipher;
+mod creation;
+mod key_files;
+mod keyring;
+#[cfg(feature = "age")]
+mod with_age;
+#[cfg(not(feature = "age"))]
+mod without_age;
+
+pub use age_keys::{Identities, Recipients};
+pub(in crate::recording) use cipher::{Cipher, FileCipher, RecordingId};
+pub use creation::Encryption;
+pub(in crate::recording) use key_files::KEY_FILE;
+pub use keyring::Keyring;
