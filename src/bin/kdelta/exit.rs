@@ -8,6 +8,7 @@ use std::io;
 use kdelta::api::ResolveError;
 use kdelta::kubeconfig;
 use kdelta::listwatch;
+use kdelta::recording::RecordingError;
 
 /// The exit codes, which are part of the interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -178,7 +179,7 @@ impl Report {
             let code = if is_usage { ExitCode::Usage } else { ExitCode::Error };
             return Self { messages: messages.clone(), hint, code };
         }
-        if error.downcast_ref::<Usage>().is_some() {
+        if error.downcast_ref::<Usage>().is_some() || is_of_key_flag(error) {
             let preface = error.downcast_ref().map(|Preface(text)| vec![(*text).to_owned(), String::new()]);
             let mut messages = preface.unwrap_or_default();
             // No server text is involved, so the line breaks are the program's own.
@@ -216,7 +217,8 @@ impl Report {
         if let Some(Verbatim(text)) = error.downcast_ref() {
             return Self { messages: vec![text.clone()], hint, code: ExitCode::Error };
         }
-        let hint = hint.or_else(|| hint_without_server(error).map(str::to_owned));
+        let hint =
+            hint.or_else(|| hint_without_server(error).or_else(|| hint_of_key(error)).map(str::to_owned));
         Self { messages: vec![format!("{heading}{}", plain_chain(error))], hint, code: ExitCode::Error }
     }
 
@@ -255,6 +257,21 @@ fn hint_without_server(error: &anyhow::Error) -> Option<&'static str> {
         Some(kubeconfig::Error::NotConfigured) => {
             Some("select a kubeconfig with --kubeconfig, or use the embedded cluster with --demo")
         }
+        _ => None,
+    }
+}
+
+/// Returns whether a recipient is malformed, or the build has no encryption.
+fn is_of_key_flag(error: &anyhow::Error) -> bool {
+    matches!(error.downcast_ref(), Some(RecordingError::Recipient { .. } | RecordingError::WithoutAge))
+}
+
+/// Returns a hint for readers of encrypted recordings.
+fn hint_of_key(error: &anyhow::Error) -> Option<&'static str> {
+    match error.downcast_ref() {
+        Some(RecordingError::Encrypted { .. }) => Some(
+            "its recipients and its recorder's user can read it: give the identity of a recipient with --identity FILE",
+        ),
         _ => None,
     }
 }

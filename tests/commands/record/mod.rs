@@ -1,5 +1,7 @@
 //! `kdelta record` on the demo: recorded objects, restarts, redaction, and errors.
 
+#[cfg(feature = "age")]
+mod encryption;
 mod errors;
 mod redaction;
 

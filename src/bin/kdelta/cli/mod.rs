@@ -235,7 +235,8 @@ fn dispatch(settings: &Settings, messages: &Arc<Messages>, no_columns: bool) -> 
             return commands::demo::run(options, out).await;
         }
         if let (Some(serve), Some(recording)) = (&settings.serve, &settings.recording) {
-            return commands::serve::run(serve, recording, &settings.connection, messages, out).await;
+            let keys = &settings.recording_keys;
+            return commands::serve::run(serve, recording, keys, &settings.connection, messages, out).await;
         }
         // Before anything is watched.
         let _serving = match (&settings.metrics, &measured) {

@@ -10,6 +10,7 @@ mod filter;
 mod first_page;
 mod indices;
 mod interrupt;
+mod keyring;
 mod missing_namespace;
 mod names;
 mod part;
@@ -28,6 +29,7 @@ pub(crate) use file_objects::{FileObject, ResolvedDocument, UnmappedKind};
 pub(crate) use filter::{ChangeFilter, Filter};
 pub(crate) use indices::{ExpressionErrors, index_function, indexers, needs_body, path_needs_body};
 pub(crate) use interrupt::{EndSignals, ExitOnSignal, Interrupt, Interrupts, StatusSignal};
+pub(crate) use keyring::{keyring, recipients};
 pub(crate) use names::{kubeconfig_names, nearest_names, similar_names};
 pub(crate) use part::Part;
 #[cfg(test)]
@@ -53,7 +55,7 @@ use kdelta::client::{Connector, Notice, Redaction};
 use kdelta::demo::Demo;
 use kdelta::kubeconfig::Config;
 use kdelta::object::ResourceVersion;
-use kdelta::recording::RecordedServer;
+use kdelta::recording::{Keyring, RecordedServer};
 use kdelta::reflector::{BackoffOptions, Observer, ReflectorOptions};
 use kdelta::wire::Representation;
 
@@ -84,6 +86,8 @@ pub(crate) struct Session {
     recordings: Vec<ServedRecording>,
     /// The moment of the recordings; the latest, if they have different ones.
     moment: Option<Timestamp>,
+    /// The keys of encrypted recordings.
+    keyring: Keyring,
 }
 
 /// A recording that is served in place of a cluster.
@@ -132,6 +136,7 @@ impl Session {
             demo: None,
             recordings: Vec::new(),
             moment: None,
+            keyring: keyring(&settings.recording_keys)?,
         };
         if let Some(requested) = &settings.recording {
             return session.open_recordings(requested, settings, &handlers);
@@ -181,6 +186,11 @@ impl Session {
     /// Returns the time that ages and conditions are relative to: the present, or the moment of the recordings.
     pub(crate) fn now(&self) -> Timestamp {
         self.moment.unwrap_or_else(Timestamp::now)
+    }
+
+    /// Returns the keys of encrypted recordings.
+    pub(crate) fn keyring(&self) -> &Keyring {
+        &self.keyring
     }
 
     /// Returns the context, the server and the default namespace of each usable cluster.

@@ -43,7 +43,10 @@ pub(crate) const VARIABLES: &[(&str, &str)] = &[
         "file with defaults for flags; off: none, as in scripts; default ~/.config/kdelta/config.toml",
     ),
     ("XDG_CONFIG_HOME", "absolute directory of kdelta/config.toml, instead of ~/.config"),
-    ("XDG_STATE_HOME", "absolute directory of kdelta/redaction.key, instead of ~/.local/state"),
+    (
+        "XDG_STATE_HOME",
+        "absolute directory of kdelta/redaction.key and kdelta/recording-keys, instead of ~/.local/state",
+    ),
     ("APPDATA", "directory of kdelta\\config.toml on Windows"),
     ("KDELTA_<FLAG>", "default of a flag, such as KDELTA_OUTPUT=wide: see `kdelta help config`"),
     ("KUBERC", "file with kubectl's preferences; default ~/.kube/kuberc; off disables them"),

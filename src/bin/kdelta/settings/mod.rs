@@ -52,8 +52,8 @@ pub(crate) use past::{Changes, ChangesFormat, History, Range, Replay, RequestedM
 pub(crate) use pattern::Pattern;
 pub(crate) use print::{Format, Jq, Print, TableStyle, Template};
 pub(crate) use record::{Record, Redacted};
-pub(crate) use recording::Recording;
-pub(crate) use recording_tool::{ImportInput, RECORDING_TOOLS, RecordingPart, RecordingTool};
+pub(crate) use recording::{Keys, Recording};
+pub(crate) use recording_tool::{CopyEncryption, ImportInput, RECORDING_TOOLS, RecordingPart, RecordingTool};
 pub(crate) use run::{CheckpointFile, Run};
 pub(crate) use selection::{ListMode, Namespaces, Selection};
 pub(crate) use serve::{Mirror, Serve};
@@ -77,6 +77,8 @@ pub(crate) struct Settings {
     pub(crate) demo: Option<Demo>,
     /// The recording that replaces the clusters of the connection, if requested.
     pub(crate) recording: Option<Recording>,
+    /// The keys of encrypted recordings.
+    pub(crate) recording_keys: Keys,
     /// The server of the recording or the mirror, if requested.
     pub(crate) serve: Option<Serve>,
     pub(crate) terminal: Terminal,
@@ -145,6 +147,7 @@ impl Settings {
         Ok(Self {
             demo: Demo::read(cli, environment)?,
             recording,
+            recording_keys: Keys::read(cli, environment)?,
             serve: Serve::read(cli, &Zoned::now())?,
             connection,
             terminal: Terminal {

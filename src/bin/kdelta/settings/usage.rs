@@ -228,6 +228,8 @@ pub(crate) enum UsageError {
     NamespacePatterns,
     #[error("--{0} needs --from")]
     NeedsRecording(&'static str),
+    #[error("--plain and --encrypt-to exclude each other: new recordings are encrypted, or they are not")]
+    PlainAndEncrypted,
     #[error("--{0} selects a server, and --from a recording")]
     RecordingElsewhere(&'static str),
     #[error("{0} can't read a recording: omit --from")]

@@ -26,6 +26,7 @@ Examples:
   kdelta record --all-kinds -A --to DIR --keep 24h --max-size 2GB
   kdelta record pods -n shop --to DIR --until-synced
   kdelta record cm -A --to DIR --redact data
+  kdelta record cm -A --to DIR --encrypt-to @recipients.txt
 "
 )]
 pub(crate) struct RecordArgs {
@@ -57,6 +58,10 @@ pub(crate) struct RecordFileArgs {
     /// Drop the oldest part of a recording while its files are larger, such as 2GB or 500MiB [default: no limit]
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
     pub(crate) max_size: Option<String>,
+
+    /// Encrypt the recording for this age recipient: age1…, or @FILE with one on each line; may be repeated
+    #[arg(long, value_name = "RECIPIENT")]
+    pub(crate) encrypt_to: Vec<String>,
 
     /// Record no table cells: the past is then printed with NAME and AGE only
     #[arg(long)]

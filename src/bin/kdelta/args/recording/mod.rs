@@ -30,4 +30,9 @@ pub(crate) struct RecordingArgs {
     /// end), or rv:VERSION [default: the end]
     #[arg(long, global = true, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) at: Option<String>,
+
+    /// Read encrypted recordings with this file of age identities, as age-keygen writes it; may be repeated [default: your
+    /// own recordings only]
+    #[arg(long, global = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) identity: Vec<PathBuf>,
 }

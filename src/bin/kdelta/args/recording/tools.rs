@@ -58,6 +58,15 @@ pub(crate) struct RecordingToolArgs {
     #[arg(long, value_name = "FORM", value_enum, help_heading = "Redaction")]
     pub(crate) secrets: Option<SecretsArg>,
 
+    /// With cut, merge and import: encrypt the new recordings for this age recipient: age1…, or @FILE with one on each line;
+    /// may be repeated
+    #[arg(long, value_name = "RECIPIENT", help_heading = "Encryption")]
+    pub(crate) encrypt_to: Vec<String>,
+
+    /// With cut and merge: write new recordings of encrypted ones without encryption
+    #[arg(long, help_heading = "Encryption")]
+    pub(crate) plain: bool,
+
     /// Output format of info and verify: json, yaml or kyaml [default: text]
     #[arg(short, long, value_name = "FORMAT", help_heading = "Output")]
     pub(crate) output: Option<String>,

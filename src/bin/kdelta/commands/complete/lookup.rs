@@ -14,7 +14,7 @@ use super::field_path::PathStyle;
 use crate::commands::explain;
 use crate::commands::index::is_of_secrets;
 use crate::session::{
-    Cluster, Session, index_function, kubeconfig_names, namespaces, needs_body, recorded_contexts,
+    Cluster, Session, index_function, keyring, kubeconfig_names, namespaces, needs_body, recorded_contexts,
 };
 use crate::settings::{IndexName, Settings};
 use crate::view::explain::Field;
@@ -40,7 +40,10 @@ pub(super) async fn look_up(
     let names = || kubeconfig_names(&settings.connection);
     match &completion.source {
         ValueSource::Contexts => {
-            let recorded = settings.recording.as_ref().map(|recording| recorded_contexts(&recording.dir));
+            let recorded = settings
+                .recording
+                .as_ref()
+                .map(|recording| recorded_contexts(&recording.dir, &keyring(&settings.recording_keys)?));
             return Ok(plain(recorded.unwrap_or_else(|| Ok(names()?.names))?));
         }
         ValueSource::Clusters => return Ok(plain(names()?.clusters)),

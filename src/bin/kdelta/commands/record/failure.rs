@@ -14,6 +14,10 @@ pub(super) fn of_recording(error: RecordingError) -> anyhow::Error {
         RecordingError::OtherContext { .. } | RecordingError::NotARecording { .. } => {
             Some("give another directory with --to")
         }
+        RecordingError::Encrypted { .. } => Some(
+            "its recorder was another user or machine: give the identity of a recipient with --identity, or another directory with --to",
+        ),
+        RecordingError::NotEncrypted { .. } => Some("omit --encrypt-to, or give another directory with --to"),
         RecordingError::Io { .. } => Some("check the directory of --to and its permissions"),
         _ => None,
     };

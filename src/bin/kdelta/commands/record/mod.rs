@@ -4,6 +4,7 @@
 
 mod comparison;
 pub(super) mod documents;
+mod encryption;
 mod failure;
 mod message;
 mod progress;
@@ -16,6 +17,7 @@ mod selectors;
 mod served_metrics;
 mod shared_state;
 
+pub(crate) use encryption::encryption;
 pub(crate) use served_metrics::register;
 
 use std::cell::RefCell;
@@ -48,6 +50,7 @@ pub(crate) async fn run(session: &Session, record: &Record, reporter: &Reporter)
     let watch = &Watch::of_record(record);
     check_filter(session, watch, UsageError::RecordedAges)?;
     let redaction = redaction(&record.redacted, &record.to)?;
+    let encryption = encryption(&record.encrypt_to, session.keyring(), &record.to)?;
     let last = reporter.clone();
     let early = ExitOnSignal::after(move |end| last.messages().without_counts(end))?;
     let end = watch.until.duration.map(|duration| Instant::now() + duration);
@@ -64,7 +67,7 @@ pub(crate) async fn run(session: &Session, record: &Record, reporter: &Reporter)
     // Each flush is complete, so the process may end at any time.
     let signals = EndSignals::listen(|| ())?;
     drop(early);
-    let recorders = Recorders::open(session, record, reporter)?;
+    let recorders = Recorders::open(session, record, encryption, reporter)?;
     if let Some(served) = reporter.metrics() {
         register(&recorders.states(session), served);
     }

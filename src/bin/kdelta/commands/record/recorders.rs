@@ -8,7 +8,7 @@ use std::sync::mpsc;
 use anyhow::Context;
 use bytes::Bytes;
 use jiff::Timestamp;
-use kdelta::recording::{Writer, WriterOptions};
+use kdelta::recording::{Encryption, Keyring, Writer, WriterOptions};
 use tokio::sync::Notify;
 
 use super::documents::DocumentSink;
@@ -37,9 +37,20 @@ impl Recorders {
     ///
     /// # Errors
     /// A directory is locked, covers other objects, or can't be read or written.
-    pub(super) fn open(session: &Session, record: &Record, reporter: &Reporter) -> anyhow::Result<Self> {
+    pub(super) fn open(
+        session: &Session,
+        record: &Record,
+        encryption: Option<(Encryption, Vec<String>)>,
+        reporter: &Reporter,
+    ) -> anyhow::Result<Self> {
         let failed = Arc::new(Notify::new());
-        let open = |cluster: &Cluster| Ok((cluster.index(), open(cluster, record, reporter, &failed)?));
+        let mut all = record.selectors.clone();
+        let encryption = encryption.map(|(encryption, recipients)| {
+            all.insert(selectors::RECIPIENTS.to_owned(), recipients);
+            encryption
+        });
+        let files = RecordedFiles { record, selectors: all, encryption, keyring: session.keyring() };
+        let open = |cluster: &Cluster| Ok((cluster.index(), open(cluster, &files, reporter, &failed)?));
         let recorders = session.clusters().map(open).collect::<anyhow::Result<_>>()?;
         Ok(Self { recorders, failed })
     }
@@ -97,21 +108,32 @@ impl Recorders {
     }
 }
 
+/// The flags of the files of all recordings.
+struct RecordedFiles<'a> {
+    record: &'a Record,
+    /// The selectors, with the recipients.
+    selectors: BTreeMap<String, Vec<String>>,
+    encryption: Option<Encryption>,
+    keyring: &'a Keyring,
+}
+
 /// Opens the recording of a cluster.
 fn open(
     cluster: &Cluster,
-    record: &Record,
+    files: &RecordedFiles<'_>,
     reporter: &Reporter,
     failed: &Arc<Notify>,
 ) -> anyhow::Result<Recorder> {
     let context = cluster.context();
+    let RecordedFiles { record, selectors, encryption, keyring } = files;
     let dir = Writer::directory(&record.to, context);
-    let since = selectors::check(&dir, &record.selectors)?;
+    let since = selectors::check(&dir, selectors, keyring)?;
     let options = WriterOptions::default().keep(record.keep).max_size(record.max_size);
-    let mut writer = Writer::open(&dir, context, options, Timestamp::now()).map_err(failure::of_recording)?;
+    let writer = Writer::open_with(&dir, context, options, encryption.as_ref(), Timestamp::now());
+    let mut writer = writer.map_err(failure::of_recording)?;
     report_cut(&dir, writer.torn_bytes(), reporter);
     if since.is_none() {
-        selectors::write(&mut writer, &record.selectors).map_err(failure::of_recording)?;
+        selectors::write(&mut writer, selectors).map_err(failure::of_recording)?;
     }
     let options = RecorderOptions { continues: !record.until.synced, since };
     let started = Recorder::start(writer, dir, options, reporter, failed);

@@ -26,8 +26,7 @@ pub(super) fn read_or_create(path: Option<&Path>, recordings: &Path) -> anyhow::
         return Err(anyhow::anyhow!("there is no directory for the key of redacted values")
             .context(Hint(hint.to_owned())));
     };
-    let absolute = |path: &Path| fs::canonicalize(path).or_else(|_| std::path::absolute(path));
-    if absolute(path)?.starts_with(absolute(recordings)?) {
+    if is_within(path, recordings)? {
         let hint = "give another directory with --to, or set XDG_STATE_HOME";
         let problem = format!("the key of redacted values {} would be among the recordings", path.display());
         return Err(anyhow::Error::msg(problem).context(Hint(hint.to_owned())));
@@ -41,6 +40,15 @@ pub(super) fn read_or_create(path: Option<&Path>, recordings: &Path) -> anyhow::
         Some(key) => Ok(key),
         None => bail!("{}: it was removed", of_key()),
     }
+}
+
+/// Returns whether a file would lie in a directory of recordings.
+///
+/// # Errors
+/// There is no current directory.
+pub(super) fn is_within(path: &Path, recordings: &Path) -> io::Result<bool> {
+    let absolute = |path: &Path| fs::canonicalize(path).or_else(|_| std::path::absolute(path));
+    Ok(absolute(path)?.starts_with(absolute(recordings)?))
 }
 
 /// Reads the key; `None` if there is no file.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use jiff::Timestamp;
-use kdelta::recording::{Moment, Recording, RecordingError, Writer};
+use kdelta::recording::{Keyring, Moment, Recording, RecordingError, Writer};
 
 use super::failure;
 use crate::exit::Hint;
@@ -15,13 +15,20 @@ type Selectors = BTreeMap<String, Vec<String>>;
 /// The path of the document, which no server has.
 const PATH: &str = "kdelta:selectors";
 
+/// The name of the recipients of an encrypted recording among the selectors.
+pub(super) const RECIPIENTS: &str = "encrypt-to";
+
 /// Checks that an existing recording has the same selectors: the past of objects that match only other selectors is
 /// unknown. Returns the time of its last entry.
 ///
 /// # Errors
 /// The recording can't be read, or has other selectors.
-pub(super) fn check(dir: &Path, selectors: &Selectors) -> anyhow::Result<Option<Timestamp>> {
-    let recording = match Recording::open(dir) {
+pub(super) fn check(
+    dir: &Path,
+    selectors: &Selectors,
+    keyring: &Keyring,
+) -> anyhow::Result<Option<Timestamp>> {
+    let recording = match Recording::open_with(dir, keyring) {
         Ok(recording) => recording,
         // The writer removes the file of a recorder that was killed at once, and continues after a damaged part.
         Err(RecordingError::NotARecording { .. } | RecordingError::Damaged(_)) => return Ok(None),
@@ -36,8 +43,16 @@ pub(super) fn check(dir: &Path, selectors: &Selectors) -> anyhow::Result<Option<
         Err(RecordingError::Damaged(_)) => return Ok(recording.end()),
         Err(error) => return Err(failure::of_recording(error)),
     };
-    let recorded: Selectors =
+    let mut recorded: Selectors =
         document.map(|body| serde_json::from_slice(&body)).transpose()?.unwrap_or_default();
+    // A copy has the document of its original, which may be encrypted otherwise.
+    if !recording.is_encrypted() {
+        recorded.remove(RECIPIENTS);
+    } else if let Some(recipients) = selectors.get(RECIPIENTS)
+        && !recorded.contains_key(RECIPIENTS)
+    {
+        recorded.insert(RECIPIENTS.to_owned(), recipients.clone());
+    }
     let mut names = recorded.keys().chain(selectors.keys());
     if let Some(name) = names.find(|name| recorded.get(*name) != selectors.get(*name)) {
         let [old, new] =

@@ -1,7 +1,6 @@
 //! `kdelta recording cut`: a part as a recording.
 
 use std::collections::BTreeSet;
-use std::path::Path;
 
 use anyhow::Context;
 use kdelta::recording::{CutOptions, Moment, Recording, Writer, cut};
@@ -9,10 +8,12 @@ use kdelta::recording::{CutOptions, Moment, Recording, Writer, cut};
 use super::known_names::alternatives;
 use super::part::{SelectedPart, selected_parts};
 use super::report::report;
+use super::selected::Selected;
+use super::target::Target;
 use crate::commands::record::redaction;
 use crate::exit::ExitCode;
 use crate::output::Messages;
-use crate::settings::{Contexts, RecordingPart, Redacted};
+use crate::settings::{RecordingPart, Redacted};
 
 /// Copies the selected part of each context. Contexts without an object of the part are left out.
 ///
@@ -21,30 +22,35 @@ use crate::settings::{Contexts, RecordingPart, Redacted};
 pub(super) fn run(
     part: &RecordingPart,
     redacted: &Redacted,
-    contexts: &Contexts,
-    to: &Path,
+    contexts: &Selected<'_>,
+    target: &Target<'_>,
     messages: &Messages,
 ) -> anyhow::Result<ExitCode> {
     let parts = selected_parts(part, contexts)?;
     let mut has_objects = Vec::new();
     for part in &parts {
+        target.check(&part.recording)?;
         has_objects.push(part.has_objects()?);
     }
     if !has_objects.contains(&true) {
         return Err(nothing_selected(&parts, part)?);
     }
-    let redaction = redaction(redacted, to)?;
+    let redaction = redaction(redacted, target.dir)?;
     for (SelectedPart { recording, since, until, filter }, has_objects) in parts.into_iter().zip(has_objects)
     {
         if !has_objects {
             messages.notice(&format!("{}: nothing of the part was recorded", recording.context()));
             continue;
         }
-        let dir = Writer::directory(to, recording.context());
-        let options =
-            CutOptions::default().since(since).until(until).filter(filter).redaction(redaction.clone());
+        let dir = Writer::directory(target.dir, recording.context());
+        let options = CutOptions::default()
+            .since(since)
+            .until(until)
+            .filter(filter)
+            .redaction(redaction.clone())
+            .encryption(target.encryption.clone());
         cut(&recording, &dir, &options)?;
-        report(&dir, messages)?;
+        report(&dir, contexts, messages)?;
     }
     Ok(ExitCode::Ok)
 }

@@ -7,14 +7,15 @@ use kdelta::lines::{LineOptions, LineWriter};
 use kdelta::recording::{Excerpt, Item, RecordingError};
 
 use super::part::selected_parts;
+use super::selected::Selected;
 use crate::exit::ExitCode;
 use crate::output::Messages;
-use crate::settings::{Contexts, RecordingPart};
+use crate::settings::RecordingPart;
 
 /// Prints the lines of all contexts in the order of time. A damaged part is reported, and the lines continue after it.
 pub(super) fn run(
     part: &RecordingPart,
-    contexts: &Contexts,
+    contexts: &Selected<'_>,
     messages: &Messages,
     mut out: impl Write,
 ) -> anyhow::Result<ExitCode> {

@@ -2,12 +2,13 @@
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
-use std::path::Path;
 
 use anyhow::{Context, bail};
 use kdelta::recording::{Importer, Writer};
 
 use super::report::report;
+use super::selected::Selected;
+use super::target::Target;
 use crate::exit::ExitCode;
 use crate::output::Messages;
 use crate::settings::ImportInput;
@@ -16,8 +17,13 @@ use crate::settings::ImportInput;
 const MAX_LINE: u64 = 64 << 20;
 
 /// Imports all lines. After an error, nothing is left of the new recordings.
-pub(super) fn run(input: &ImportInput, to: &Path, messages: &Messages) -> anyhow::Result<ExitCode> {
-    let mut importer = Importer::new(to);
+pub(super) fn run(
+    input: &ImportInput,
+    target: &Target<'_>,
+    selected: &Selected<'_>,
+    messages: &Messages,
+) -> anyhow::Result<ExitCode> {
+    let mut importer = Importer::new(target.dir).encryption(target.encryption.clone());
     match input {
         ImportInput::StandardInput => {
             import(io::stdin().lock(), &mut importer).context("standard input")?;
@@ -33,7 +39,7 @@ pub(super) fn run(input: &ImportInput, to: &Path, messages: &Messages) -> anyhow
         bail!("there are no lines to import");
     }
     for context in &imports.contexts {
-        report(&Writer::directory(to, context), messages)?;
+        report(&Writer::directory(target.dir, context), selected, messages)?;
     }
     if imports.skipped > 0 {
         messages.notice(&format!(

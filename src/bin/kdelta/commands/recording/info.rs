@@ -5,15 +5,15 @@ use std::path::Path;
 
 use jiff::Timestamp;
 use kdelta::object::{JsonValue, human_duration};
-use kdelta::recording::{Gap, Recording, RecordingError, TypeUsage, Usage};
+use kdelta::recording::{Gap, RecordingError, TypeUsage, Usage};
 use serde::Serialize;
 
 use super::report::report_unreadable;
+use super::selected::Selected;
 use crate::commands::format::of_documents;
 use crate::exit::{ExitCode, Hint};
 use crate::output::{Messages, TabRows, TypedDocuments};
-use crate::session::selected_recordings;
-use crate::settings::{Contexts, Format, OutputStream};
+use crate::settings::{Format, OutputStream};
 use crate::view::{escape_cell, escape_line, human_size};
 
 /// The number of gaps in the text.
@@ -32,17 +32,17 @@ struct ContextUsage {
 /// No context can be read, or the output can't be written.
 pub(super) fn run(
     dir: &Path,
-    contexts: &Contexts,
+    contexts: &Selected<'_>,
     format: Format,
     stdout: OutputStream,
     messages: &Messages,
     mut out: impl Write,
 ) -> anyhow::Result<ExitCode> {
-    let selected = selected_recordings(dir, contexts)?;
+    let selected = contexts.paths(dir)?;
     let is_only = selected.len() == 1;
     let (mut all, mut code) = (Vec::new(), ExitCode::Ok);
     for (context, path) in selected {
-        match Recording::open(&path).and_then(|recording| recording.usage()) {
+        match contexts.open(&path).and_then(|recording| recording.usage()) {
             Ok(usage) => all.push(ContextUsage { context, directory: path.display().to_string(), usage }),
             Err(error) if is_only => return Err(with_advice(error, dir)),
             Err(error) => {

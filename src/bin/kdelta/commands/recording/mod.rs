@@ -8,6 +8,8 @@ mod known_names;
 mod merge;
 mod part;
 mod report;
+mod selected;
+mod target;
 mod types;
 mod verify;
 
@@ -15,7 +17,10 @@ use std::io::Write;
 
 use crate::exit::ExitCode;
 use crate::output::Messages;
+use crate::session::keyring;
 use crate::settings::{RecordingTool, Settings};
+use selected::Selected;
+use target::Target;
 
 /// Runs a tool.
 ///
@@ -27,13 +32,22 @@ pub(crate) fn run(
     messages: &Messages,
     out: impl Write,
 ) -> anyhow::Result<ExitCode> {
-    let (contexts, stdout) = (&settings.connection.contexts, settings.terminal.stdout);
+    let contexts =
+        &Selected { contexts: &settings.connection.contexts, keyring: keyring(&settings.recording_keys)? };
+    let stdout = settings.terminal.stdout;
     match tool {
         RecordingTool::Info { dir, format } => info::run(dir, contexts, *format, stdout, messages, out),
         RecordingTool::Verify { dir, format } => verify::run(dir, contexts, *format, stdout, messages, out),
-        RecordingTool::Cut { part, redacted, to } => cut::run(part, redacted, contexts, to, messages),
-        RecordingTool::Merge { dirs, to } => merge::run(dirs, contexts, to, messages),
+        RecordingTool::Cut { part, redacted, to, encryption } => {
+            let target = Target::new(to, encryption, &contexts.keyring)?;
+            cut::run(part, redacted, contexts, &target, messages)
+        }
+        RecordingTool::Merge { dirs, to, encryption } => {
+            merge::run(dirs, contexts, &Target::new(to, encryption, &contexts.keyring)?, messages)
+        }
         RecordingTool::Export { part } => export::run(part, contexts, messages, out),
-        RecordingTool::Import { input, to } => import::run(input, to, messages),
+        RecordingTool::Import { input, to, encryption } => {
+            import::run(input, &Target::new(to, encryption, &contexts.keyring)?, contexts, messages)
+        }
     }
 }

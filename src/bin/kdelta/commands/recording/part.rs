@@ -4,10 +4,11 @@ use anyhow::{Context, bail};
 use jiff::Timestamp;
 use kdelta::recording::{EntryFilter, Item, Moment, Recording, RecordingError};
 
+use super::selected::Selected;
 use super::types::named_types;
 use crate::exit::Usage;
-use crate::session::{Coverage, selected_recordings};
-use crate::settings::{Contexts, RecordingPart, RequestedMoment, UsageError};
+use crate::session::Coverage;
+use crate::settings::{RecordingPart, RequestedMoment, UsageError};
 
 /// A recording and its selected part.
 pub(super) struct SelectedPart {
@@ -33,10 +34,13 @@ impl SelectedPart {
 ///
 /// # Errors
 /// A recording can't be read, or has no such context, type or moment.
-pub(super) fn selected_parts(part: &RecordingPart, contexts: &Contexts) -> anyhow::Result<Vec<SelectedPart>> {
+pub(super) fn selected_parts(
+    part: &RecordingPart,
+    contexts: &Selected<'_>,
+) -> anyhow::Result<Vec<SelectedPart>> {
     let mut recordings = Vec::new();
-    for (_, path) in selected_recordings(&part.dir, contexts)? {
-        recordings.push(Recording::open(&path)?);
+    for (_, path) in contexts.paths(&part.dir)? {
+        recordings.push(contexts.open(&path)?);
     }
     check_contexts(&recordings)?;
     let types = match part.types.as_slice() {

@@ -2,19 +2,18 @@
 
 use std::path::Path;
 
-use kdelta::recording::Recording;
-
+use super::selected::Selected;
 use crate::exit::Report;
 use crate::output::Messages;
 use crate::view::human_size;
 
 /// Reports a new recording.
-pub(super) fn report(dir: &Path, messages: &Messages) -> anyhow::Result<()> {
+pub(super) fn report(dir: &Path, selected: &Selected<'_>, messages: &Messages) -> anyhow::Result<()> {
     // A part without any entry has no files.
     if !dir.exists() {
         return Ok(());
     }
-    let recording = Recording::open(dir)?;
+    let recording = selected.open(dir)?;
     let usage = recording.usage()?;
     let range = match (usage.first, usage.last) {
         (Some(first), Some(last)) => format!(" from {first} to {last}"),

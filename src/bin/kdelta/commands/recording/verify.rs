@@ -6,15 +6,15 @@ use std::path::Path;
 use anyhow::bail;
 use jiff::Timestamp;
 use kdelta::object::JsonValue;
-use kdelta::recording::{Damage, Recording, RecordingError};
+use kdelta::recording::{Damage, RecordingError};
 use serde::Serialize;
 
 use super::report::report_unreadable;
+use super::selected::Selected;
 use crate::commands::format::of_documents;
 use crate::exit::ExitCode;
 use crate::output::{Messages, TabRows, TypedDocuments};
-use crate::session::selected_recordings;
-use crate::settings::{Contexts, Format, OutputStream};
+use crate::settings::{Format, OutputStream};
 use crate::view::{escape_cell, escape_line};
 
 /// The result for one context.
@@ -31,17 +31,17 @@ struct Verified {
 /// A recording is damaged, the only one can't be read, or the output can't be written.
 pub(super) fn run(
     dir: &Path,
-    contexts: &Contexts,
+    contexts: &Selected<'_>,
     format: Format,
     stdout: OutputStream,
     messages: &Messages,
     mut out: impl Write,
 ) -> anyhow::Result<ExitCode> {
-    let selected = selected_recordings(dir, contexts)?;
+    let selected = contexts.paths(dir)?;
     let is_only = selected.len() == 1;
     let (mut all, mut code) = (Vec::new(), ExitCode::Ok);
     for (context, path) in selected {
-        match verify(&context, &path) {
+        match verify(&context, &path, contexts) {
             Ok(verified) => all.push(verified),
             Err(error) if is_only => return Err(error.into()),
             Err(error) => {
@@ -64,12 +64,12 @@ pub(super) fn run(
     }
 }
 
-fn verify(context: &str, path: &Path) -> Result<Verified, RecordingError> {
-    let recording = Recording::open(path)?;
+fn verify(context: &str, path: &Path, contexts: &Selected<'_>) -> Result<Verified, RecordingError> {
+    let recording = contexts.open(path)?;
     let mut damages = recording.verify()?;
     // The end of the journal may be a part that a running recorder was writing.
     if damages.iter().any(is_of_journal) {
-        damages = Recording::open(path)?.verify()?;
+        damages = contexts.open(path)?.verify()?;
     }
     let usage = recording.usage().unwrap_or_default();
     let context = context.to_owned();

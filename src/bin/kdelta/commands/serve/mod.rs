@@ -10,13 +10,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, anyhow, bail};
-use kdelta::recording::{NetworkOptions, NetworkServer};
+use kdelta::recording::{Keyring, NetworkOptions, NetworkServer};
 use tokio::sync::Notify;
 
 use crate::exit::ExitCode;
 use crate::output::{Messages, ReaderWatch};
-use crate::session::{Coverage, Interrupts, SelectedRecording, gap_notice, select_recordings};
-use crate::settings::{Connection, Recording, RequestedMoment, Serve};
+use crate::session::{Coverage, Interrupts, SelectedRecording, gap_notice, keyring, select_recordings};
+use crate::settings::{Connection, Keys, Recording, RequestedMoment, Serve};
 use kubeconfig_file::{KubeconfigFile, ServedContext};
 
 pub(crate) use mirror::mirror;
@@ -29,12 +29,14 @@ const SHARED_PORT: &str = "several contexts can't share a port: omit --port, or 
 pub(crate) async fn run(
     serve: &Serve,
     recording: &Recording,
+    keys: &Keys,
     connection: &Connection,
     messages: &Messages,
     mut out: impl Write,
 ) -> anyhow::Result<ExitCode> {
     let interrupts = Interrupts::listen_with_hang_up()?;
-    let (selected, current) = select_recordings(&recording.dir, connection)?;
+    let keyring = keyring(keys)?;
+    let (selected, current) = select_recordings(&recording.dir, connection, &keyring)?;
     if selected.len() > 1 && serve.address.port() != 0 {
         bail!(SHARED_PORT);
     }
@@ -43,7 +45,7 @@ pub(crate) async fn run(
     let mut servers = Vec::new();
     let mut failures = Vec::new();
     for SelectedRecording { context, dir } in selected {
-        match start(serve, recording.at, &dir).await {
+        match start(serve, recording.at, &dir, &keyring).await {
             Ok(server) => servers.push((context, server)),
             Err(error) => failures.push((context, error)),
         }
@@ -81,10 +83,16 @@ pub(crate) async fn run(
 }
 
 /// Starts the server of one context.
-async fn start(serve: &Serve, at: RequestedMoment, dir: &Path) -> anyhow::Result<NetworkServer> {
-    let opened = kdelta::recording::Recording::open(dir)?;
+async fn start(
+    serve: &Serve,
+    at: RequestedMoment,
+    dir: &Path,
+    keyring: &Keyring,
+) -> anyhow::Result<NetworkServer> {
+    let opened = kdelta::recording::Recording::open_with(dir, keyring)?;
     let (flag, requested) = serve.replay.map_or(("at", at), |(since, _)| ("since", since));
     let options = NetworkOptions::default()
+        .keyring(keyring.clone())
         .address(serve.address)
         .moment(Coverage::of(&opened)?.moment(&opened, flag, requested)?)
         .replay(serve.replay.map(|(_, speed)| speed));

@@ -13,7 +13,7 @@ use kdelta::client::Connector;
 use kdelta::kubeconfig::Config;
 use kdelta::kubeconfig::Contexts as Known;
 use kdelta::object::{FieldSelector, LabelSelector};
-use kdelta::recording::{Gap, Moment, RecordedServer, Recording, RecordingError};
+use kdelta::recording::{Gap, Keyring, Moment, RecordedServer, Recording, RecordingError};
 
 use super::cluster::{Cluster, NoticeHandlers};
 use super::{Filter, Part, ServedRecording, Session, contexts};
@@ -29,11 +29,11 @@ impl Session {
     ) -> anyhow::Result<Self> {
         // Discovery is not cached: all recordings have the same URL, and each moment may have other types.
         let connection = Connection { cache_dir: None, ..settings.connection.clone() };
-        let selected = selected(&requested.dir, &connection)?;
+        let selected = selected(&requested.dir, &connection, &self.keyring)?;
         let has_several = selected.len() > 1;
         for (context, path) in selected {
             let index = self.clusters.len();
-            let recording = opened(&path, requested.at, settings.task.range());
+            let recording = opened(&path, &self.keyring, requested.at, settings.task.range());
             let started = recording.and_then(|(recording, moment)| {
                 serve(index, &context, recording, moment, &connection, has_several, handlers)
             });
@@ -57,7 +57,7 @@ impl Session {
     /// The recording can't be read.
     pub(crate) fn recording(&self, cluster: usize) -> anyhow::Result<Recording> {
         let served = self.recordings.get(cluster).context("there is no recording: --from selects one")?;
-        Ok(Recording::open(&served.dir)?)
+        Ok(Recording::open_with(&served.dir, &self.keyring)?)
     }
 
     /// Returns the filter for the recorded objects of a part: all conditions and selectors, including those that a
@@ -92,8 +92,13 @@ impl Session {
 }
 
 /// Opens a recording that has the requested moment and range.
-fn opened(path: &Path, at: RequestedMoment, range: Option<&Range>) -> anyhow::Result<(Recording, Moment)> {
-    let recording = Recording::open(path)?;
+fn opened(
+    path: &Path,
+    keyring: &Keyring,
+    at: RequestedMoment,
+    range: Option<&Range>,
+) -> anyhow::Result<(Recording, Moment)> {
+    let recording = Recording::open_with(path, keyring)?;
     let coverage = Coverage::of(&recording)?;
     let moment = coverage.moment(&recording, "at", at)?;
     range.map_or(Ok(()), |range| coverage.check(range))?;
@@ -152,12 +157,13 @@ pub(crate) struct SelectedRecording {
 pub(crate) fn select_recordings(
     dir: &Path,
     connection: &Connection,
+    keyring: &Keyring,
 ) -> anyhow::Result<(Vec<SelectedRecording>, Option<String>)> {
     let contexts = match &connection.contexts {
         Contexts::Current => Contexts::All,
         contexts => contexts.clone(),
     };
-    let selected = selected(dir, &Connection { contexts, ..connection.clone() })?;
+    let selected = selected(dir, &Connection { contexts, ..connection.clone() }, keyring)?;
     let selected = selected.into_iter().map(|(context, dir)| SelectedRecording { context, dir }).collect();
     Ok((selected, current_context(connection)))
 }
@@ -168,8 +174,12 @@ fn current_context(connection: &Connection) -> Option<String> {
 }
 
 /// Returns the directories of the selected contexts.
-fn selected(dir: &Path, connection: &Connection) -> anyhow::Result<Vec<(String, PathBuf)>> {
-    let recorded = recorded(dir)?;
+fn selected(
+    dir: &Path,
+    connection: &Connection,
+    keyring: &Keyring,
+) -> anyhow::Result<Vec<(String, PathBuf)>> {
+    let recorded = recorded(dir, keyring)?;
     let names: Vec<String> = recorded.iter().map(|(name, _)| name.clone()).collect();
     let wanted = match &connection.contexts {
         Contexts::All => names.clone(),
@@ -199,8 +209,12 @@ fn find(recorded: &[(String, PathBuf)], name: &str) -> anyhow::Result<(String, P
 ///
 /// # Errors
 /// The directory has no recording or can't be read, or a selected context was not recorded.
-pub(crate) fn selected_recordings(dir: &Path, selected: &Contexts) -> anyhow::Result<Vec<(String, PathBuf)>> {
-    let recorded = recorded(dir)?;
+pub(crate) fn selected_recordings(
+    dir: &Path,
+    selected: &Contexts,
+    keyring: &Keyring,
+) -> anyhow::Result<Vec<(String, PathBuf)>> {
+    let recorded = recorded(dir, keyring)?;
     let names: Vec<String> = recorded.iter().map(|(name, _)| name.clone()).collect();
     let wanted = match selected {
         Contexts::Current | Contexts::All => return Ok(recorded),
@@ -214,16 +228,16 @@ pub(crate) fn selected_recordings(dir: &Path, selected: &Contexts) -> anyhow::Re
 ///
 /// # Errors
 /// The directory has no recording, or can't be read.
-pub(crate) fn recorded_contexts(dir: &Path) -> anyhow::Result<Vec<String>> {
-    Ok(recorded(dir)?.into_iter().map(|(name, _)| name).collect())
+pub(crate) fn recorded_contexts(dir: &Path, keyring: &Keyring) -> anyhow::Result<Vec<String>> {
+    Ok(recorded(dir, keyring)?.into_iter().map(|(name, _)| name).collect())
 }
 
 /// Returns the contexts in a directory of recordings, or the one whose directory this is. Recordings of the same context,
 /// such as copies of other days, are named `CONTEXT@DIRECTORY`.
-fn recorded(dir: &Path) -> Result<Vec<(String, PathBuf)>, RecordingError> {
-    let contexts = Recording::contexts(dir)?;
+fn recorded(dir: &Path, keyring: &Keyring) -> Result<Vec<(String, PathBuf)>, RecordingError> {
+    let contexts = Recording::contexts_with(dir, keyring)?;
     if contexts.is_empty() {
-        let recording = Recording::open(dir)?;
+        let recording = Recording::open_with(dir, keyring)?;
         return Ok(vec![(recording.context().to_owned(), dir.to_owned())]);
     }
     Ok(with_distinct_names(&contexts))

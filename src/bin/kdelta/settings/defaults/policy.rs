@@ -24,6 +24,7 @@ const SUBJECT: &str = "it is the subject of one command line";
 const MODE: &str = "it turns one command into another";
 const ONE_WATCH: &str = "it applies to one watch";
 const SECRETS: &str = "Secrets stay masked unless the command line shows them";
+const KEYS: &str = "the command line shows who can read a recording, and with which identity it is read";
 const TEMPLATE: &str = "set output to the format with its template, such as \"go-template={{.kind}}\"";
 const PREFERENCES: &str = "kubectl's preferences are read first: set KUBERC";
 const NO_EFFECT: &str = "it has no effect";
@@ -204,6 +205,7 @@ const POLICIES: &[(Policy, &[&str])] = &[
         ],
     ),
     (Policy::Nowhere(SECRETS), &["secrets", "show-secrets"]),
+    (Policy::Nowhere(KEYS), &["encrypt-to", "identity", "plain"]),
     (Policy::Nowhere(TEMPLATE), &["template"]),
     (Policy::Nowhere(PREFERENCES), &["kuberc"]),
     (

@@ -38,6 +38,8 @@ pub(crate) struct Record {
     /// Whether table cells are recorded.
     pub(crate) rows: bool,
     pub(crate) redacted: Redacted,
+    /// The recipients of an encrypted recording, or files of them; empty for one that is not encrypted.
+    pub(crate) encrypt_to: Vec<String>,
 }
 
 /// The values to redact.
@@ -91,6 +93,7 @@ impl Record {
             max_size: recording.max_size.as_deref().map(size::parse).transpose()?,
             rows: !recording.no_rows,
             redacted,
+            encrypt_to: recording.encrypt_to.clone(),
         })
     }
 }

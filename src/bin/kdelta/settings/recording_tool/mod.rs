@@ -23,10 +23,19 @@ pub(crate) const RECORDING_FORMATS: &str = "json,kyaml,yaml";
 pub(crate) enum RecordingTool {
     Info { dir: PathBuf, format: Format },
     Verify { dir: PathBuf, format: Format },
-    Cut { part: RecordingPart, redacted: Redacted, to: PathBuf },
-    Merge { dirs: Vec<PathBuf>, to: PathBuf },
+    Cut { part: RecordingPart, redacted: Redacted, to: PathBuf, encryption: CopyEncryption },
+    Merge { dirs: Vec<PathBuf>, to: PathBuf, encryption: CopyEncryption },
     Export { part: RecordingPart },
-    Import { input: ImportInput, to: PathBuf },
+    Import { input: ImportInput, to: PathBuf, encryption: CopyEncryption },
+}
+
+/// The encryption of new recordings.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct CopyEncryption {
+    /// The recipients, or files of them.
+    pub(crate) encrypt_to: Vec<String>,
+    /// Whether encrypted recordings may become plain ones.
+    pub(crate) plain: bool,
 }
 
 /// A part of the recordings in a directory.
@@ -63,6 +72,10 @@ impl RecordingTool {
         let (first, more) = args.words.split_first().ok_or(UsageError::NoDirectory(tool))?;
         let dir = PathBuf::from(first);
         let to = || args.to.clone().ok_or(UsageError::NoTarget(tool));
+        let encryption = CopyEncryption { encrypt_to: args.encrypt_to.clone(), plain: args.plain };
+        if encryption.plain && !encryption.encrypt_to.is_empty() {
+            return Err(UsageError::PlainAndEncrypted);
+        }
         let format = || read_format(args.output.as_deref());
         if !matches!(tool, "cut" | "export" | "merge") {
             no_arguments(more)?;
@@ -74,12 +87,16 @@ impl RecordingTool {
                 part: RecordingPart::read(args, dir, more, namespace, now)?,
                 redacted: Redacted::read(args.secrets, &args.redact, environment)?,
                 to: to()?,
+                encryption,
             },
             "export" => Self::Export { part: RecordingPart::read(args, dir, more, namespace, now)? },
-            "merge" => Self::Merge { dirs: args.words.iter().map(PathBuf::from).collect(), to: to()? },
+            "merge" => {
+                Self::Merge { dirs: args.words.iter().map(PathBuf::from).collect(), to: to()?, encryption }
+            }
             _ => Self::Import {
                 input: if first == "-" { ImportInput::StandardInput } else { ImportInput::File(dir) },
                 to: to()?,
+                encryption,
             },
         })
     }
@@ -96,12 +113,14 @@ fn read_format(text: Option<&str>) -> Result<Format, UsageError> {
 }
 
 /// The flags that only some tools have, with these tools.
-const FLAGS: [(&str, &[&str], &str); 6] = [
+const FLAGS: [(&str, &[&str], &str); 8] = [
     ("to", &["cut", "merge", "import"], "cut, merge and import"),
     ("since", &["cut", "export"], "cut and export"),
     ("until", &["cut", "export"], "cut and export"),
     ("redact", &["cut"], "cut"),
     ("secrets", &["cut"], "cut"),
+    ("encrypt-to", &["cut", "merge", "import"], "cut, merge and import"),
+    ("plain", &["cut", "merge"], "cut and merge"),
     ("output", &["info", "verify"], "info and verify"),
 ];
 
@@ -113,6 +132,8 @@ fn check_flags(args: &RecordingToolArgs, tool: &'static str) -> Result<(), Usage
         args.until.is_some(),
         !args.redact.is_empty(),
         args.secrets.is_some(),
+        !args.encrypt_to.is_empty(),
+        args.plain,
         args.output.is_some(),
     ];
     let mut given_flags =
@@ -171,9 +192,15 @@ mod tests {
         assert_eq!(read("info d"), Ok(RecordingTool::Info { dir: "d".into(), format: table }));
         let yaml = RecordingTool::Verify { dir: "d".into(), format: Format::Yaml };
         assert_eq!(read("verify d -o yaml"), Ok(yaml));
-        let merge = RecordingTool::Merge { dirs: vec!["a".into(), "b".into()], to: "n".into() };
+        let merge = RecordingTool::Merge {
+            dirs: vec!["a".into(), "b".into()],
+            to: "n".into(),
+            encryption: CopyEncryption::default(),
+        };
         assert_eq!(read("merge a b --to n"), Ok(merge));
-        let import = |input| Ok(RecordingTool::Import { input, to: "n".into() });
+        let import = |input| {
+            Ok(RecordingTool::Import { input, to: "n".into(), encryption: CopyEncryption::default() })
+        };
         assert_eq!(read("import - --to n"), import(ImportInput::StandardInput));
         assert_eq!(read("import x.json --to n"), import(ImportInput::File("x.json".into())));
         let part = RecordingPart {
@@ -188,7 +215,8 @@ mod tests {
             Ok(RecordingTool::Export { part: part.clone() })
         );
         let redacted = Redacted { secrets: SecretValues::Drop, paths: Vec::new(), key_file: None };
-        let cut = RecordingTool::Cut { part, redacted, to: "n".into() };
+        let cut =
+            RecordingTool::Cut { part, redacted, to: "n".into(), encryption: CopyEncryption::default() };
         assert_eq!(read("cut d pods,svc *.apps --since rv:7 -n a,b --secrets drop --to n"), Ok(cut));
     }
 
@@ -207,6 +235,9 @@ mod tests {
             ("merge d --since -1m --to n", other("since", "merge", "cut and export")),
             ("export d -o json", other("output", "export", "info and verify")),
             ("merge d --redact x --to n", other("redact", "merge", "cut")),
+            ("info d --encrypt-to age1x", other("encrypt-to", "info", "cut, merge and import")),
+            ("export d --plain", other("plain", "export", "cut and merge")),
+            ("merge d --to n --plain --encrypt-to age1x", UsageError::PlainAndEncrypted),
             ("export d -n team-*", UsageError::NamespacePatterns),
             (
                 "info d -o name",

@@ -1,5 +1,7 @@
 //! The recording that is read in place of a cluster, and the moment in it.
 
+mod keys;
+
 use std::path::PathBuf;
 
 use jiff::Zoned;
@@ -9,6 +11,8 @@ use super::past::{Range, RequestedMoment};
 use super::set_wait::SetWait;
 use super::{Task, UsageError, Watch};
 use crate::args::{Cli, Command};
+
+pub(crate) use keys::Keys;
 
 /// A directory of recordings, or of one, and the moment to read.
 #[derive(Debug, Clone, PartialEq, Eq)]
