@@ -19,7 +19,7 @@ const MAX_SHORT: usize = 64 << 10;
 const SKIPPED_FRAME: u32 = 0x184D_2A50;
 const SKIPPED_HEAD: usize = 8;
 
-/// A payload above this length, such as an OpenAPI document, is compressed with tables of the sizes below. By default zstd
+/// A payload above this length, such as an `OpenAPI` document, is compressed with tables of the sizes below. By default zstd
 /// would take 34 MB for it at the highest level that a writer uses, instead of 3 MB.
 const LONG: usize = 256 << 10;
 const LONG_HASH_LOG: u32 = 18;
