@@ -60,10 +60,7 @@ pub(super) struct MergedStream {
     resumed_sender: EventSender,
     /// Unread deltas are merged, so only one is taken at a time.
     coalesces: bool,
-    /// Whether parts report bookmarks.
-    reports_bookmarks: bool,
-    /// Whether parts deliver the stored objects.
-    delivers_stored: bool,
+    delivery: Delivery,
     /// Whether objects of any part may begin or cease to match a filter as time passes.
     has_crossings: bool,
     /// The timer of the next of them.
@@ -76,8 +73,16 @@ struct InformerOptions {
     bytes: usize,
     options: ReflectorOptions,
     resync: Option<Duration>,
+    delivery: Delivery,
+}
+
+/// What the informers of parts deliver.
+#[derive(Clone, Copy, Default)]
+struct Delivery {
+    /// Whether they report bookmarks.
     bookmarks: bool,
-    delivers_stored: bool,
+    /// Whether they deliver the stored objects instead of the received ones.
+    stored_objects: bool,
 }
 
 impl InformerOptions {
@@ -88,8 +93,8 @@ impl InformerOptions {
             .queue_bytes(self.bytes)
             .reflector(self.options)
             .resync_check_period(self.resync)
-            .bookmarks(self.bookmarks)
-            .deliver_stored(self.delivers_stored)
+            .bookmarks(self.delivery.bookmarks)
+            .deliver_stored(self.delivery.stored_objects)
             .build()
     }
 }
@@ -114,8 +119,7 @@ impl MergedStream {
             resumed,
             resumed_sender: EventSender::new(sender),
             coalesces: flow.coalesce,
-            reports_bookmarks: false,
-            delivers_stored: false,
+            delivery: Delivery::default(),
             has_crossings: false,
             crossing_timer: CrossingTimer::default(),
         }
@@ -123,12 +127,12 @@ impl MergedStream {
 
     /// Makes the parts that are added from now on report bookmarks.
     pub(super) fn report_bookmarks(&mut self) {
-        self.reports_bookmarks = true;
+        self.delivery.bookmarks = true;
     }
 
     /// Makes the parts that are added from now on deliver the stored objects, for a reader that keeps them.
     pub(super) fn deliver_stored(&mut self) {
-        self.delivers_stored = true;
+        self.delivery.stored_objects = true;
     }
 
     /// Starts a part, one of `part_count`, under a number that was never used before, from a known state if there is one.
@@ -144,13 +148,8 @@ impl MergedStream {
     ) -> Result<(SharedIndexInformer, Registration), InformerError> {
         let bytes = (TOTAL_PART_BYTES / part_count.max(1)).clamp(*PART_BYTES.start(), *PART_BYTES.end());
         let crossings = source.time_filter().map(Crossings::new);
-        let informer_options = InformerOptions {
-            bytes,
-            options,
-            resync: flow.resync,
-            bookmarks: self.reports_bookmarks,
-            delivers_stored: self.delivers_stored,
-        };
+        let delivery = self.delivery;
+        let informer_options = InformerOptions { bytes, options, resync: flow.resync, delivery };
         let informer = match known {
             Some(known) => informer_options.build(source.continued_informer(known)),
             None => informer_options.build(source.informer()),
