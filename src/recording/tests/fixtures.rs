@@ -116,17 +116,11 @@ impl Keys {
         Keyring::new(Some(self.directory()), Identities::default())
     }
 
-    /// Returns the encryption for a new recipient, if the build has encryption.
-    #[cfg(feature = "age")]
-    pub(super) fn encryption(&self) -> Option<Encryption> {
+    /// Returns the encryption for a new recipient.
+    pub(super) fn encryption(&self) -> Encryption {
         let mut recipients = crate::recording::Recipients::default();
         let recipient = age::x25519::Identity::generate().to_public().to_string();
         recipients.add(&recipient).expect("a recipient");
-        Some(Encryption::new(recipients, self.keyring()))
-    }
-
-    #[cfg(not(feature = "age"))]
-    pub(super) fn encryption(&self) -> Option<Encryption> {
-        None
+        Encryption::new(recipients, self.keyring())
     }
 }

@@ -1,7 +1,6 @@
 //! Tests of writer and reader together.
 
 mod damage;
-#[cfg(feature = "age")]
 mod encryption;
 mod fixtures;
 mod lifecycle;

@@ -110,7 +110,7 @@ impl Model {
     fn new(options: WriterOptions, is_encrypted: bool) -> Self {
         let dir = tempfile::tempdir().expect("a directory");
         let keys = Keys::new();
-        let encryption = keys.encryption().filter(|_| is_encrypted);
+        let encryption = is_encrypted.then(|| keys.encryption());
         let mut model = Self {
             dir,
             keys,

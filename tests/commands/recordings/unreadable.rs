@@ -44,12 +44,12 @@ fn newer_format_is_refused() {
     let path = file(&recordings, "prod", "segment");
     let original = fs::read(&path).expect("a file");
     let mut bytes = original.clone();
-    bytes[8] = 2;
+    bytes[8] = 3;
     let checksum = crc32fast::hash(&bytes[..12]).to_le_bytes();
     bytes[12..16].copy_from_slice(&checksum);
     fs::write(&path, bytes).expect("written");
     let error = recordings.run("get pods").failure(1);
-    assert!(error.contains("format 2 is newer than this program; update kdelta to read it"), "{error}");
+    assert!(error.contains("format 3 is newer than this program; update kdelta to read it"), "{error}");
     fs::write(&path, original).expect("written");
     recordings.run("get pods").quiet_success();
 }

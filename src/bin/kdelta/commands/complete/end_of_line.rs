@@ -307,6 +307,7 @@ mod tests {
                     "as-group",
                     "as-uid",
                     "as-user-extra",
+                    "encrypt-to",
                     "metrics",
                     "password",
                     "raw",
