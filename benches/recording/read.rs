@@ -5,6 +5,7 @@ use std::path::Path;
 
 use jiff::Timestamp;
 use kdelta::lines::{LineOptions, LineWriter};
+use kdelta::object::ApiResource;
 use kdelta::recording::{EntryFilter, Item, Moment, Recording};
 
 use crate::record::resources;
@@ -18,12 +19,14 @@ pub(crate) enum Question {
     Json,
     /// The versions of one pod as JSON lines with their changed fields.
     History,
-    /// All entries of an hour.
+    /// All entries of an hour in order.
     Entries,
+    /// The changes of an hour by object, as `kdelta changes` reads them.
+    Changes,
 }
 
 impl Question {
-    pub(crate) const ALL: [Self; 4] = [Self::Table, Self::Json, Self::History, Self::Entries];
+    pub(crate) const ALL: [Self; 5] = [Self::Table, Self::Json, Self::History, Self::Entries, Self::Changes];
 
     pub(crate) fn name(self) -> &'static str {
         match self {
@@ -31,6 +34,7 @@ impl Question {
             Self::Json => "json",
             Self::History => "history",
             Self::Entries => "entries",
+            Self::Changes => "changes",
         }
     }
 }
@@ -83,10 +87,16 @@ pub(crate) fn answer(
             }
             Ok(entries.len())
         }
-        Question::Entries => {
+        Question::Entries | Question::Changes => {
             let until = Timestamp::from_millisecond(at + 3_600_000).expect("a time of this century");
             let entries =
                 recording.entries(Some(time), Some(until), EntryFilter::default()).expect("entries");
+            if question == Question::Changes {
+                let is_event = |resource: &ApiResource| resource.resource == "events";
+                let folded = entries
+                    .fold_objects(&|resource| !is_event(resource), &|count: &mut usize, _| *count += 1);
+                return Ok(folded.values.iter().sum());
+            }
             Ok(entries.fold(0, |count, entry| count + usize::from(entry.is_ok())))
         }
     }

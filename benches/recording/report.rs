@@ -78,12 +78,13 @@ pub(crate) fn times(hours: u32, ask: &mut dyn FnMut(Question, i64) -> (f64, Stri
         (Question::Table, 100.0),
         (Question::Json, 500.0),
         (Question::History, 40.0),
-        (Question::Entries, 1000.0),
+        (Question::Entries, 2000.0),
+        (Question::Changes, 1000.0),
     ] {
         let mut all: Vec<f64> = Vec::new();
         let mut found = String::new();
         for _ in 0..ROUNDS {
-            let at = if question == Question::Entries {
+            let at = if matches!(question, Question::Entries | Question::Changes) {
                 moments().min(START + end - 3_600_000)
             } else {
                 moments()

@@ -66,6 +66,16 @@ impl Object {
         built(json, parse_any(text)?, ingest)
     }
 
+    /// Parses an object as [`Object::from_json`] does, from its own body, as [`Object::json`] returned it. The text is not
+    /// copied. The body keeps its managedFields.
+    ///
+    /// # Errors
+    /// Those of [`Object::from_json`].
+    #[cfg(feature = "recording")]
+    pub(crate) fn from_body(body: Vec<u8>, ingest: &Ingest) -> Result<Self, ObjectError> {
+        read_body(body, ingest)
+    }
+
     /// Parses the JSON that servers usually write, nested at most 66 deep. `None` means only that [`Object::from_json`]
     /// must decide.
     #[cfg(any(feature = "api", feature = "demo"))]
@@ -279,6 +289,24 @@ fn read(json: &[u8], ingest: &Ingest) -> Result<Object, ObjectError> {
     object(json, envelope, ingest)
 }
 
+/// Implements [`Object::from_body`].
+#[cfg(feature = "recording")]
+fn read_body(body: Vec<u8>, ingest: &Ingest) -> Result<Object, ObjectError> {
+    let ingest = Ingest { keep_managed_fields: true, ..ingest.clone() };
+    // Most texts are ASCII, and that check is faster.
+    if !body.is_ascii() && str::from_utf8(&body).is_err() {
+        return Err(ObjectError::NotUtf8);
+    }
+    let fast = parse_fast(&body, true).filter(|(envelope, end)| {
+        let name = envelope.metadata.as_ref().and_then(|metadata| metadata.name.as_ref());
+        let has_type = envelope.kind.is_some() && envelope.api_version.is_some();
+        *end == body.len() && has_type && name.is_some_and(|name| !name.is_empty())
+    });
+    let Some((envelope, _)) = fast else { return read(&body, &ingest) };
+    let object = without_body(envelope, &ingest);
+    Ok(Object { body: Body::text(body.into_boxed_slice()), ..object })
+}
+
 /// Implements [`Object::from_plain_json`].
 #[cfg(any(feature = "api", feature = "demo"))]
 fn read_plain(json: &[u8], ingest: &Ingest) -> Option<Object> {
@@ -312,35 +340,42 @@ fn object(json: &[u8], envelope: Envelope<'_>, ingest: &Ingest) -> Result<Object
 
 /// Builds the object of a parsed text, which must be UTF-8. A missing name is empty.
 fn built(json: &[u8], envelope: Envelope<'_>, ingest: &Ingest) -> Result<Object, ObjectError> {
+    let managed_fields = envelope.metadata.as_ref().and_then(|metadata| metadata.managed_fields);
+    let unwanted = match managed_fields {
+        Some(raw) if !ingest.keep_managed_fields => member_span(json, raw),
+        _ => 0..0,
+    };
+    let default = &*ingest.type_meta;
+    let missing = [
+        ("kind", envelope.kind.is_none().then_some(&*default.kind)),
+        ("apiVersion", envelope.api_version.is_none().then_some(&*default.api_version)),
+    ];
+    let body = Body::text(assemble(json, missing, unwanted)?);
+    Ok(Object { body, ..without_body(envelope, ingest) })
+}
+
+/// Builds the object of a parsed text without its body.
+fn without_body(envelope: Envelope<'_>, ingest: &Ingest) -> Object {
     let Envelope { api_version, kind, metadata } = envelope;
     let metadata = metadata.unwrap_or_default();
     let workload = metadata.workload();
     let name = metadata.name.unwrap_or_default();
     let namespace = metadata.namespace.unwrap_or_default();
-    let unwanted = match metadata.managed_fields {
-        Some(raw) if !ingest.keep_managed_fields => member_span(json, raw),
-        _ => 0..0,
-    };
     let last_write = match metadata.managed_fields {
         Some(raw) if ingest.record_manager => LastWrite::of(raw),
         _ => LastWrite::default(),
     };
-    let default = &*ingest.type_meta;
-    let missing = [
-        ("kind", kind.is_none().then_some(&*default.kind)),
-        ("apiVersion", api_version.is_none().then_some(&*default.api_version)),
-    ];
-    Ok(Object {
+    Object {
         key: key::join(&namespace, &name),
         namespace_len: key::length_of(&namespace),
         uid: Uid::new(&metadata.uid.unwrap_or_default()),
         version: ResourceVersion::new(&metadata.resource_version.unwrap_or_default()),
         last_write,
         workload,
-        body: Body::text(assemble(json, missing, unwanted)?),
+        body: Body::empty(),
         type_meta: shared_type(api_version.as_deref(), kind.as_deref(), &ingest.type_meta),
         row: None,
-    })
+    }
 }
 
 /// Returns the shared default type if the object's own is equal, so that a million objects share one.

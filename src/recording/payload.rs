@@ -64,11 +64,11 @@ impl Identity<'_> {
     }
 
     /// Returns the object with a text. `None` if the text is not that of this object.
-    pub(in crate::recording) fn object(&self, text: &[u8], ingest: &Ingest) -> Option<Object> {
+    pub(in crate::recording) fn object(&self, text: Vec<u8>, ingest: &Ingest) -> Option<Object> {
         if text.is_empty() {
             return Some(self.named(&ingest.type_meta));
         }
-        let object = Object::from_json(text, ingest).ok().filter(|object| **object.key() == *self.key)?;
+        let object = Object::from_body(text, ingest).ok().filter(|object| **object.key() == *self.key)?;
         let version = self.resource_version();
         let is_own = *object.resource_version() == version;
         Some(if is_own { object } else { object.with_resource_version(version) })

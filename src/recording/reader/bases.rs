@@ -12,21 +12,23 @@ use super::segment_file::{PayloadBytes, Segment};
 use super::state_files::StateFiles;
 use super::texts::Bodies;
 use crate::lines::{Change, ChangeKind};
-use crate::object::{ApiResource, Ingest};
+use crate::object::{ApiResource, Ingest, Object};
 use crate::recording::entry::{Author, Entry, Item};
 use crate::recording::files::FileError;
 use crate::recording::flags::Flags;
 use crate::recording::last_state::{LastState, RowTemplate, with_row};
 use crate::recording::payload::{Identity, ingest, split_row};
-use crate::recording::type_log::Payload;
+use crate::recording::type_log::{LogEntry, Payload};
 
-/// Returns the states of the objects of a type that `wanted` accepts, by key.
+/// Returns the states of the objects of a type that `wanted` accepts, by key, with or without their rows.
 pub(in crate::recording) fn last_states(
     files: &StateFiles,
     resource: &ApiResource,
     wanted: impl Fn(&str) -> bool,
+    with_rows: bool,
 ) -> Result<HashMap<Arc<str>, LastState>, FileError> {
-    last_states_of(&Chains::collect(files, resource, |key, _| wanted(key))?, files, resource)
+    let chains = Chains::collect(files, resource, |key, _| wanted(key))?;
+    last_states_of(&chains, files, resource, with_rows)
 }
 
 /// Returns the state of one object.
@@ -35,7 +37,7 @@ pub(super) fn last_state_of_object(
     resource: &ApiResource,
     key: &str,
 ) -> Result<Option<LastState>, FileError> {
-    let mut all = last_states_of(&Chains::of_object(files, resource, key)?, files, resource)?;
+    let mut all = last_states_of(&Chains::of_object(files, resource, key)?, files, resource, true)?;
     Ok(all.remove(key))
 }
 
@@ -43,14 +45,15 @@ fn last_states_of(
     chains: &Chains,
     files: &StateFiles,
     resource: &ApiResource,
+    with_rows: bool,
 ) -> Result<HashMap<Arc<str>, LastState>, FileError> {
-    let rows = chains.templates(files, resource)?;
+    let rows = if with_rows { chains.templates(files, resource)? } else { Vec::new() };
     let now = files.time.unwrap_or(Timestamp::UNIX_EPOCH);
     let ingest = ingest(resource.type_meta());
     let all = chains.decode(files, resource, &|number, own, text| {
         let chain = &chains.objects[number];
-        let row = rows[number].clone();
-        let object = with_row(identity(chain, own).object(text, &ingest)?, row.as_ref(), now)?;
+        let row = rows.get(number).cloned().flatten();
+        let object = with_row(identity(chain, own).object(text.to_vec(), &ingest)?, row.as_ref(), now)?;
         let last = LastState { object: Arc::new(object), version: chain.version, row };
         Some((Arc::clone(&chain.key), last))
     })?;
@@ -66,9 +69,8 @@ pub(super) struct ChangeReader<'a> {
     ingest: Ingest,
     bodies: Bodies<'a>,
     rows: Option<(u32, PayloadBytes<'a>)>,
-    /// Whether the objects get their rows.
-    renders_rows: bool,
-    text: Vec<u8>,
+    /// Whether the objects and states have rows.
+    has_rows: bool,
 }
 
 impl<'a> ChangeReader<'a> {
@@ -86,14 +88,13 @@ impl<'a> ChangeReader<'a> {
             ingest: ingest(resource.type_meta()),
             bodies: Bodies::new(segment, resource, log),
             rows: None,
-            renders_rows: true,
-            text: Vec::new(),
+            has_rows: true,
         }
     }
 
-    /// Selects whether the objects get their rows.
-    pub(super) fn with_rows(self, renders_rows: bool) -> Self {
-        Self { renders_rows, ..self }
+    /// Selects whether the objects and states have rows.
+    pub(super) fn with_rows(self, has_rows: bool) -> Self {
+        Self { has_rows, ..self }
     }
 
     /// Reads a change of an object. `last` is its state before the change, and becomes the one after it.
@@ -110,15 +111,15 @@ impl<'a> ChangeReader<'a> {
         }
         let (base, base_version) =
             base.map_or((Cow::Borrowed(&[][..]), 0), |base| (base.object.json(), base.version));
-        let own = self.bodies.decode(number, &base, base_version, &mut self.text)?;
+        let mut text = Vec::new();
+        let own = self.bodies.decode(number, &base, base_version, &mut text)?;
         let (key, namespace_len) = self.log.log.names.get(object);
         let context = self.bodies.context(&entry);
         let identity = Identity { key, namespace_len, version: context.version, own_version: own.as_deref() };
         let received = time_of(context.received);
-        let row = self.row(number, last.as_ref())?;
-        let rendered = row.as_ref().filter(|_| self.renders_rows);
+        let row = if self.has_rows { self.row(number, last.as_ref())? } else { None };
         let object =
-            identity.object(&self.text, &self.ingest).and_then(|object| with_row(object, rendered, received));
+            identity.object(text, &self.ingest).and_then(|object| with_row(object, row.as_ref(), received));
         let object = object.ok_or_else(|| self.bodies.invalid(number, "a text is not that of its object"))?;
         let object = Arc::new(object);
         let kind = entry.flags.kind();
@@ -126,8 +127,22 @@ impl<'a> ChangeReader<'a> {
         if kind != ChangeKind::Deleted {
             *last = Some(LastState { object: Arc::clone(&object), version: context.version, row });
         }
+        Ok(self.entry(&entry, object, old))
+    }
+
+    /// Returns a change of an object of which only the names and the version are read.
+    pub(super) fn without_body(&self, object: usize, number: u32) -> Entry {
+        let entry = self.log.log.entries[number as usize];
+        let (key, namespace_len) = self.log.log.names.get(object);
+        let version = self.bodies.context(&entry).version;
+        let identity = Identity { key, namespace_len, version, own_version: None };
+        self.entry(&entry, Arc::new(identity.named(&self.ingest.type_meta)), None)
+    }
+
+    fn entry(&self, entry: &LogEntry, object: Arc<Object>, old: Option<Arc<Object>>) -> Entry {
+        let received = time_of(self.bodies.context(entry).received);
         let change = Change {
-            kind,
+            kind: entry.flags.kind(),
             object,
             old,
             origin: entry.flags.origin(),
@@ -137,7 +152,7 @@ impl<'a> ChangeReader<'a> {
             received,
         };
         let number = self.segment.header().first + u64::from(entry.index);
-        Ok(Entry { number, received, item: Item::Change { change, author: self.author(entry.author) } })
+        Entry { number, received, item: Item::Change { change, author: self.author(entry.author) } }
     }
 
     fn author(&self, number: u32) -> Option<Author> {

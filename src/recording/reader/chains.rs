@@ -2,9 +2,8 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
 
+use super::parallel;
 use super::segment_file::Segment;
 use super::state_files::{Limit, StateFiles};
 use crate::lines::ChangeKind;
@@ -78,32 +77,32 @@ struct Collected {
 /// The changes of a type in each segment, or the error of the segment.
 type Logs = Vec<Result<Option<SegmentLog>, FileError>>;
 
-/// Reads the tables of a type in the keyframe and in the segments of a state, on two threads.
+/// Reads the tables of a type in the keyframe and in the segments of a state.
 fn read_tables(
     files: &StateFiles,
     resource: &ApiResource,
     read: &(dyn Fn(&Segment) -> Result<Option<SegmentLog>, FileError> + Sync),
 ) -> (Result<Option<KeyframeObjects>, FileError>, Logs) {
-    let next = AtomicUsize::new(0);
-    let run = || {
-        let mut logs = Vec::new();
-        loop {
-            let at = next.fetch_add(1, Ordering::Relaxed);
-            let Some(segment) = files.segments.get(at) else { return logs };
-            logs.push((at, read(segment)));
+    enum Read {
+        Keyframe(Result<Option<KeyframeObjects>, FileError>),
+        Log(Result<Option<SegmentLog>, FileError>),
+    }
+    // The keyframe takes as long as several segments, so that it comes first.
+    let tasks = std::iter::once(None).chain(files.segments.iter().map(Some));
+    let results = parallel::map(tasks, |segment| match (segment, &files.keyframe) {
+        (Some(segment), _) => Read::Log(read(segment)),
+        (None, keyframe) => {
+            Read::Keyframe(keyframe.as_ref().map(|keyframe| keyframe.objects(resource)).transpose())
         }
-    };
-    // A scoped std thread: decoding only computes. It ends with this call.
-    thread::scope(|scope| {
-        let other = (files.segments.len() > 1).then(|| scope.spawn(run));
-        let keyframe = files.keyframe.as_ref().map(|keyframe| keyframe.objects(resource)).transpose();
-        let mut logs = run();
-        if let Some(other) = other {
-            logs.extend(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+    });
+    let (mut of_keyframe, mut logs) = (Ok(None), Vec::with_capacity(files.segments.len()));
+    for result in results {
+        match result {
+            Read::Keyframe(objects) => of_keyframe = objects,
+            Read::Log(log) => logs.push(log),
         }
-        logs.sort_unstable_by_key(|(at, _)| *at);
-        (keyframe, logs.into_iter().map(|(_, log)| log).collect())
-    })
+    }
+    (of_keyframe, logs)
 }
 
 impl Chains {

@@ -94,7 +94,7 @@ impl Catalog {
         let mut continuation = Continuation { documents, max_version, ..Continuation::default() };
         let read = || {
             for resource in resources {
-                let objects = last_states(files, &resource, |_| true)?;
+                let objects = last_states(files, &resource, |_| true, true)?;
                 continuation.states.push((resource, objects));
             }
             if let Some(keyframe) = &files.keyframe {

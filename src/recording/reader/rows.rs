@@ -1,11 +1,11 @@
 //! Reads the rows of the objects of a state.
 
 use std::sync::Arc;
-use std::thread;
 
 use jiff::Timestamp;
 
 use super::chains::{Chains, RowPlace, identity};
+use super::parallel;
 use super::segment_file::PayloadBytes;
 use super::state_files::StateFiles;
 use crate::object::{ApiResource, Column, Object};
@@ -18,7 +18,7 @@ use crate::recording::type_log::{Payload, Place};
 /// Creates a value from the number of a chain, the payload of its row and the columns of its file.
 type Make<'a, T> = dyn Fn(usize, &[u8], &[Arc<[Column]>]) -> Option<T> + Sync + 'a;
 
-/// The number of rows that justify another thread.
+/// The number of rows that justify threads.
 const MIN_PARALLEL: usize = 1000;
 
 /// The place of the row of a chain: the number of the file, where the keyframe is number 0, the place in the file, and
@@ -84,14 +84,13 @@ impl Chains {
         if places.len() < MIN_PARALLEL {
             return read_places(files, resource, &places, make);
         }
-        let (front, back) = places.split_at(places.len() / 2);
-        // A scoped std thread: decoding only computes. It ends with this call.
-        thread::scope(|scope| {
-            let back = scope.spawn(|| read_places(files, resource, back, make));
-            let mut all = read_places(files, resource, front, make)?;
-            all.extend(back.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?);
-            Ok(all)
-        })
+        let share = places.len().div_ceil(parallel::threads());
+        let parts = parallel::map(places.chunks(share), |places| read_places(files, resource, places, make));
+        let mut all = Vec::with_capacity(places.len());
+        for part in parts {
+            all.extend(part?);
+        }
+        Ok(all)
     }
 }
 

@@ -88,7 +88,7 @@ impl State {
         let now = self.now();
         let ingest = ingest(resource.type_meta());
         let mut objects = chains.decode(&self.files, resource, &|number, own, text| {
-            let object = identity(&chains.objects[number], own).object(text, &ingest)?;
+            let object = identity(&chains.objects[number], own).object(text.to_vec(), &ingest)?;
             Some(Arc::new(with_row(object, rows[number].as_ref(), now)?))
         })?;
         sort(&mut objects);

@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 use std::ops::Range;
-use std::thread;
 
 use super::chains::{Chains, SegmentLog};
+use super::parallel;
 use super::segment_file::{PayloadBytes, Segment};
 use super::state_files::StateFiles;
 use crate::object::ApiResource;
@@ -22,9 +22,8 @@ type Make<'a, T> = dyn Fn(usize, Option<&str>, &[u8]) -> Option<T> + Sync + 'a;
 /// Receives the same arguments as [`Make`].
 type ReceiveText<'a> = dyn FnMut(usize, Option<&str>, &[u8]) -> Option<()> + 'a;
 
-/// The number of objects that justify another thread, and the maximum number of threads.
+/// The number of objects that justify another thread.
 const OBJECTS_PER_THREAD: usize = 1000;
-const MAX_THREADS: usize = 4;
 
 /// The text of an object, and its version in the columns.
 #[derive(Debug, Default, Clone)]
@@ -41,8 +40,7 @@ impl Chains {
         resource: &ApiResource,
         make: &Make<'_, T>,
     ) -> Result<Vec<T>, FileError> {
-        let cores = thread::available_parallelism().map_or(1, usize::from);
-        let threads = (self.objects.len() / OBJECTS_PER_THREAD).clamp(1, cores.min(MAX_THREADS));
+        let threads = (self.objects.len() / OBJECTS_PER_THREAD).clamp(1, parallel::threads());
         // Chains from the keyframe come first, and neighbours share blocks.
         let of_keyframe = self.objects.partition_point(|chain| chain.is_of_keyframe);
         let part = |at: usize| {
@@ -50,19 +48,12 @@ impl Chains {
                 |start: usize, count: usize| start + count * at / threads..start + count * (at + 1) / threads;
             [share(0, of_keyframe), share(of_keyframe, self.objects.len() - of_keyframe)]
         };
-        if threads == 1 {
-            return self.decode_part(files, resource, &part(0), make);
+        let parts = parallel::map(0..threads, |at| self.decode_part(files, resource, &part(at), make));
+        let mut all = Vec::with_capacity(self.objects.len());
+        for part in parts {
+            all.extend(part?);
         }
-        // Scoped std threads: decoding only computes. They end with this call, and there are few.
-        thread::scope(|scope| {
-            let decode = |at: usize| scope.spawn(move || self.decode_part(files, resource, &part(at), make));
-            let running: Vec<_> = (0..threads).map(decode).collect();
-            let mut all = Vec::with_capacity(self.objects.len());
-            for thread in running {
-                all.extend(thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?);
-            }
-            Ok(all)
-        })
+        Ok(all)
     }
 
     fn decode_part<T>(

@@ -1,15 +1,15 @@
 //! Recorded objects in the form that the server stores.
 
 use std::sync::Arc;
-use std::thread;
 
 use serde_json::{Value, json};
 
 use crate::object::{Column, Object, Row};
+use crate::recording::reader::parallel;
 use crate::server::representations::columns::Columns;
 use crate::server::source::{Kind, StoredObject, StoredRow, head};
 
-/// The number of objects that justify another thread.
+/// The number of objects that justify threads.
 const MIN_PARALLEL: usize = 1000;
 
 /// The rows of tables.
@@ -38,7 +38,7 @@ pub(super) fn with_rows(
 ) -> Vec<Arc<StoredObject>> {
     let writer = shared_columns(objects).map(|columns| RowWriter::new(kind, columns));
     let head = head(kind);
-    map_on_two_threads(objects, |(object, row)| {
+    map_many(objects, |(object, row)| {
         let mut stored = match &writer {
             Some(_) if !reads_objects => names_only(object),
             _ => stored_object(kind, &head, object),
@@ -48,19 +48,16 @@ pub(super) fn with_rows(
     })
 }
 
-/// Maps many items on two threads, and few on this one.
-fn map_on_two_threads<T: Sync, U: Send>(items: &[T], map: impl Fn(&T) -> U + Sync) -> Vec<U> {
+/// Maps many items on several threads, and few on this one.
+fn map_many<T: Sync, U: Send>(items: &[T], map: impl Fn(&T) -> U + Sync) -> Vec<U> {
     if items.len() < MIN_PARALLEL {
         return items.iter().map(map).collect();
     }
-    let (front, back) = items.split_at(items.len() / 2);
-    // A scoped std thread: it only computes. It ends with this call.
-    thread::scope(|scope| {
-        let back = scope.spawn(|| back.iter().map(&map).collect::<Vec<_>>());
-        let mut all: Vec<_> = front.iter().map(&map).collect();
-        all.extend(back.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-        all
-    })
+    let share = items.len().div_ceil(parallel::threads());
+    parallel::map(items.chunks(share), |items| items.iter().map(&map).collect::<Vec<_>>())
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 /// Returns the columns of all rows, if they are the same.

@@ -328,6 +328,9 @@ impl Model {
             let until = until.map(|entry| entry.expect("an entry").number).collect::<Vec<_>>();
             let own = flushed.iter().filter(|entry| entry.received == moment && entry.number >= first as u64);
             assert_eq!(until, own.map(|entry| entry.number).collect::<Vec<_>>());
+            check_fold(&recording, Some(moment), None);
+            check_fold(&recording, None, Some(moment));
+            check_fold(&recording, Some(moment), Some(moment + jiff::SignedDuration::from_secs(20)));
         }
         check_state(&recording, Moment::End, &self.state_after(flushed.len()));
         for number in 0..8 {
@@ -344,6 +347,37 @@ impl Model {
         assert_eq!(recording.verify().expect("verified"), []);
         recording.usage().expect("usage");
     }
+}
+
+/// Compares the changes of each object with those of the iterator.
+fn check_fold(recording: &Recording, since: Option<Timestamp>, until: Option<Timestamp>) {
+    let entries = || recording.entries(since, until, EntryFilter::default()).expect("entries").without_rows();
+    let mut expected: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    // Of deleted nodes only the names are read.
+    let entry_of = |entry: &Entry| match &entry.item {
+        Item::Change { change, .. } => {
+            let key = format!("{} {}", change.resource.resource, change.object.key());
+            let has_names_only = change.kind == ChangeKind::Deleted && change.resource == nodes();
+            Some((key, if has_names_only { entry.number.to_string() } else { entry_text(entry) }))
+        }
+        _ => None,
+    };
+    for entry in entries() {
+        if let Some((key, text)) = entry_of(&entry.expect("an entry")) {
+            expected.entry(key).or_default().push(text);
+        }
+    }
+    let folded = entries().fold_objects(&|resource| *resource != *nodes(), &|texts, entry| {
+        Vec::extend(texts, entry_of(&entry));
+    });
+    assert!(folded.errors.is_empty(), "{:?}", folded.errors);
+    let mut read: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for texts in folded.values {
+        let (keys, texts): (Vec<String>, Vec<String>) = texts.into_iter().unzip();
+        let other = read.insert(keys[0].clone(), texts);
+        assert!(other.is_none() && keys.iter().all(|key| *key == keys[0]));
+    }
+    assert_eq!(read, expected);
 }
 
 fn check_state(recording: &Recording, moment: Moment, expected: &ModelState) {

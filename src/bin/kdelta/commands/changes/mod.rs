@@ -1,12 +1,10 @@
 //! `kdelta changes`: a summary of a range of a recording.
 
-mod read_ahead;
-
 use std::io::Write;
 use std::sync::Arc;
 
 use kdelta::object::{ApiResource, Object};
-use kdelta::recording::{EntryFilter, Item, Moment};
+use kdelta::recording::{Entry, EntryFilter, Item, Moment};
 
 use super::recorded::RecordedRange;
 use super::reporter::Reporter;
@@ -18,7 +16,7 @@ use crate::output::{
 };
 use crate::session::{Cluster, Session};
 use crate::settings::{Changes, ChangesFormat, OutputStream, Pattern};
-use crate::view::summary::{ChangeSummary, ChangeTracker};
+use crate::view::summary::{ChangeSummary, ChangeTracker, ObjectChanges};
 
 /// Prints a summary of each selected recording.
 pub(crate) async fn run(
@@ -89,19 +87,21 @@ fn summarize(
     let is_selected = |namespace: &str| {
         changes.namespaces.is_empty() || changes.namespaces.iter().any(|pattern| pattern.matches(namespace))
     };
-    let mut tracker = ChangeTracker::default();
-    let mut is_whole = true;
     let entries = range.recording.entries(range.since, range.until, filter)?;
-    read_ahead::for_each(entries.without_rows(), |entry| match entry.map(|entry| entry.item) {
-        Ok(Item::Change { change, author }) if is_selected(change.object.namespace()) => {
-            tracker.record(&change, author.as_ref().map(|author| &*author.manager));
-        }
-        Ok(_) => {}
-        Err(error) => {
-            is_whole = false;
-            reporter.report_error(cluster.prefix(), &error.into());
-        }
-    });
+    let folded = entries.fold_objects(
+        &ObjectChanges::reads_deleted,
+        &|changes: &mut ObjectChanges, Entry { number, item, .. }| match item {
+            Item::Change { change, author } if is_selected(change.object.namespace()) => {
+                changes.record(number, &change, author.as_ref().map(|author| &*author.manager));
+            }
+            _ => {}
+        },
+    );
+    let is_whole = folded.errors.is_empty();
+    for error in folded.errors {
+        reporter.report_error(cluster.prefix(), &error.into());
+    }
+    let mut tracker = ChangeTracker::of(folded.values);
     load_owners(&range, &mut tracker)?;
     let (context, gaps) = (cluster.context().into(), range.gaps);
     Ok((SummaryRange { context, since, until, gaps }, tracker.summary(until), is_whole))

@@ -7,7 +7,7 @@ use kdelta::recording::Gap;
 use serde_json::{Value, json as value};
 
 use super::*;
-use crate::view::summary::ChangeTracker;
+use crate::view::summary::{ChangeTracker, ObjectChanges};
 
 fn pods() -> Arc<ApiResource> {
     let [group, version, resource, kind] = ["", "v1", "pods", "Pod"].map(str::to_owned);
@@ -32,8 +32,7 @@ fn range(gaps: usize) -> SummaryRange {
 
 /// Returns a summary with that many deleted pods.
 fn summary(pods_deleted: usize) -> ChangeSummary {
-    let mut tracker = ChangeTracker::default();
-    for number in 0..pods_deleted {
+    let deleted = (0..pods_deleted).map(|number| {
         let json =
             value!({"metadata": {"name": format!("pod-{number:04}"), "namespace": "shop"}}).to_string();
         let object = Object::from_json(json.as_bytes(), &Ingest::of(pods().type_meta())).expect("a pod");
@@ -47,9 +46,11 @@ fn summary(pods_deleted: usize) -> ChangeSummary {
             context: "prod".into(),
             received: at(1),
         };
-        tracker.record(&change, None);
-    }
-    tracker.summary(at(60))
+        let mut changes = ObjectChanges::default();
+        changes.record(0, &change, None);
+        changes
+    });
+    ChangeTracker::of(deleted.collect()).summary(at(60))
 }
 
 fn written(gaps: usize, deleted: usize, lines: Option<usize>) -> String {

@@ -1,8 +1,8 @@
 //! Summaries of changes: objects that appeared, vanished, changed, restarted or became unready in a range of time,
 //! grouped by their topmost owner.
 //!
-//! [`ChangeTracker`] receives the changes one by one and keeps a [`track`] of each object. [`ChangeTracker::summary`] joins
-//! the tracks to groups, the most important first.
+//! [`ObjectChanges`] receives the changes of one object and keeps a [`track`] of it. [`ChangeTracker`] joins the tracks, and
+//! [`ChangeTracker::summary`] groups them, the most important group first.
 
 mod brief;
 mod group;
@@ -18,4 +18,4 @@ mod tracker;
 pub(crate) use brief::brief;
 pub(crate) use group::ChangeGroup;
 pub(crate) use reasons::ReasonCounts;
-pub(crate) use tracker::{ChangeSummary, ChangeTracker};
+pub(crate) use tracker::{ChangeSummary, ChangeTracker, ObjectChanges};

@@ -31,6 +31,7 @@ impl Snapshot {
                 "apiVersion" | "kind" => {}
                 "metadata" => generation = snapshot.read_metadata(value),
                 "status" => snapshot.health.read_status(value),
+                _ if generation.is_some() => {}
                 _ => hasher.write(json.get(from..to).unwrap_or_default()),
             }
             from = to;

@@ -1,5 +1,6 @@
 //! Tests of summaries.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
@@ -7,7 +8,7 @@ use kdelta::lines::{Change, ChangeKind};
 use kdelta::object::{ApiResource, Ingest, Object, Origin};
 use serde_json::{Value, json};
 
-use super::{ChangeGroup, ChangeSummary, ChangeTracker, brief};
+use super::{ChangeGroup, ChangeSummary, ChangeTracker, ObjectChanges, brief};
 
 fn resource(group: &str, plural: &str, kind: &str) -> Arc<ApiResource> {
     let [group, version, resource, kind] = [group, "v1", plural, kind].map(str::to_owned);
@@ -88,10 +89,12 @@ fn deployment(image: &str) -> Value {
 
 /// Returns the summary after the owners were loaded.
 fn summarized(changes: &[Change], sets: &[Value]) -> ChangeSummary {
-    let mut tracker = ChangeTracker::default();
-    for change in changes {
-        tracker.record(change, Some("helm"));
+    let mut objects: HashMap<_, ObjectChanges> = HashMap::new();
+    for (number, change) in (0..).zip(changes) {
+        let of_object = objects.entry((change.resource.kind.clone(), change.object.key().clone()));
+        of_object.or_default().record(number, change, Some("helm"));
     }
+    let mut tracker = ChangeTracker::of(objects.into_values().collect());
     let sets: Vec<_> = sets.iter().map(|set| object(&replicasets(), set)).collect();
     let mut rounds = 0;
     loop {

@@ -20,7 +20,7 @@ const MAX_FIELDS: usize = 3;
 /// The changes of one object.
 #[derive(Debug)]
 pub(super) struct Track {
-    /// The number of objects that changed before this one.
+    /// The number of the first change.
     pub(super) order: u64,
     pub(super) resource: Arc<ApiResource>,
     pub(super) namespace: Box<str>,
@@ -46,7 +46,7 @@ pub(super) struct Track {
 }
 
 impl Track {
-    /// Begins a track with the first change of an object. `order` is the number of earlier tracks.
+    /// Begins a track with the first change of an object. `order` is its number.
     pub(super) fn begin(change: &Change, order: u64) -> Self {
         let Change { kind, object, old, origin, resource, .. } = change;
         let before = old.as_ref().or((*kind == ChangeKind::Deleted).then_some(object));

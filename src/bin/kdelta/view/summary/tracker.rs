@@ -5,19 +5,27 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use kdelta::lines::{Change, ChangeKind};
-use kdelta::object::{ApiResource, Key, Object, Origin};
+use kdelta::object::{ApiResource, Object, Origin};
 
 use super::group::ChangeGroup;
 use super::owners::{OwnerType, Owners, RootName};
 use super::snapshot::{Warning, is_event};
 use super::track::Track;
 
-/// Receives the changes of a range. It holds a track of each changed object, not its states.
+/// The changes of one object in a range. It holds a track, not the states.
+#[derive(Debug, Default)]
+pub(crate) struct ObjectChanges {
+    /// The number of changes.
+    changes: u64,
+    track: Option<Track>,
+    /// The warnings that an event had, with their numbers.
+    warnings: Vec<(Warning, u64)>,
+}
+
+/// Joins the changes of objects.
 #[derive(Debug, Default)]
 pub(crate) struct ChangeTracker {
-    tracks: HashMap<Arc<ApiResource>, HashMap<Key, Track>>,
-    /// The number of tracks.
-    tracked: u64,
+    tracks: Vec<Track>,
     /// The warnings by object and reason, with their numbers.
     warnings: HashMap<String, Vec<(Warning, u64)>>,
     owners: Owners,
@@ -36,9 +44,9 @@ pub(crate) struct ChangeSummary {
     pub(crate) groups: Vec<ChangeGroup>,
 }
 
-impl ChangeTracker {
-    /// Records a change. `manager` is its author.
-    pub(crate) fn record(&mut self, change: &Change, manager: Option<&str>) {
+impl ObjectChanges {
+    /// Records the next change. `number` is its number among the changes of all objects, `manager` its author.
+    pub(crate) fn record(&mut self, number: u64, change: &Change, manager: Option<&str>) {
         let Change { kind, object, resource, origin, .. } = change;
         let is_listed = *kind == ChangeKind::Added && *origin == Origin::List;
         self.changes += u64::from(!is_listed && *kind != ChangeKind::Sync);
@@ -48,42 +56,56 @@ impl ChangeTracker {
             }
             return;
         }
-        if !self.tracks.contains_key(resource) {
-            self.tracks.insert(Arc::clone(resource), HashMap::new());
-        }
-        let Some(tracks) = self.tracks.get_mut(resource) else { return };
-        if let Some(track) = tracks.get_mut(object.key()) {
-            track.record(change, manager);
-        } else {
-            let mut track = Track::begin(change, self.tracked);
-            self.tracked += 1;
-            track.record(change, manager);
-            tracks.insert(Arc::clone(object.key()), track);
-        }
+        let track = self.track.get_or_insert_with(|| Track::begin(change, number));
+        track.record(change, manager);
     }
 
     fn record_event(&mut self, object: &Object) {
         let Some(warning) = Warning::of(&object.json()) else { return };
-        let about = format!("{}/{}/{}/{}", warning.kind, warning.namespace, warning.name, warning.uid);
-        let of_object = self.warnings.entry(about).or_default();
-        match of_object.iter_mut().find(|(known, _)| known.reason == warning.reason) {
-            Some((_, count)) => *count += 1,
-            None => of_object.push((warning, 1)),
+        add_warning(&mut self.warnings, warning, 1);
+    }
+
+    /// Whether the states of deleted objects of a type are compared.
+    pub(crate) fn reads_deleted(resource: &ApiResource) -> bool {
+        !is_event(resource)
+    }
+}
+
+/// Adds to the number of a warning about an object.
+fn add_warning(warnings: &mut Vec<(Warning, u64)>, warning: Warning, count: u64) {
+    match warnings.iter_mut().find(|(known, _)| *known == warning) {
+        Some((_, known)) => *known += count,
+        None => warnings.push((warning, count)),
+    }
+}
+
+impl ChangeTracker {
+    /// Joins the changes of objects in any order.
+    pub(crate) fn of(objects: Vec<ObjectChanges>) -> Self {
+        let mut tracker = Self::default();
+        for ObjectChanges { changes, track, warnings } in objects {
+            tracker.changes += changes;
+            tracker.tracks.extend(track);
+            for (warning, count) in warnings {
+                let about =
+                    format!("{}/{}/{}/{}", warning.kind, warning.namespace, warning.name, warning.uid);
+                add_warning(tracker.warnings.entry(about).or_default(), warning, count);
+            }
         }
+        // The fields of a group are those of the objects that changed first.
+        tracker.tracks.sort_unstable_by_key(|track| track.order);
+        tracker
     }
 
     /// Returns the types of the owners that are not known yet, with [`ChangeTracker::add_owners`] to be called for each, until
     /// there are none.
     pub(crate) fn missing_owners(&mut self) -> BTreeSet<OwnerType> {
-        for (resource, tracks) in &self.tracks {
-            for track in tracks.values() {
-                let uid = track.uid.to_string();
-                let owner = track.state.owner.clone();
-                self.owners.add(resource, (&track.namespace, &track.name), &uid, owner);
-            }
+        for track in &self.tracks {
+            let uid = track.uid.to_string();
+            let owner = track.state.owner.clone();
+            self.owners.add(&track.resource, (&track.namespace, &track.name), &uid, owner);
         }
-        let tracks = self.tracks.values().flat_map(HashMap::values);
-        tracks.filter_map(|track| self.owners.missing(track.state.owner.as_ref())).collect()
+        self.tracks.iter().filter_map(|track| self.owners.missing(track.state.owner.as_ref())).collect()
     }
 
     /// Adds all objects of a type of owners as they are at the end of the range; `None` if the type was not recorded.
@@ -100,12 +122,9 @@ impl ChangeTracker {
     pub(crate) fn summary(self, end: Timestamp) -> ChangeSummary {
         let Self { tracks, warnings, owners, changes, .. } = self;
         let mut groups: HashMap<RootName, ChangeGroup> = HashMap::new();
-        let mut changed: Vec<&Track> =
-            tracks.values().flat_map(HashMap::values).filter(|track| track.changes > 0).collect();
-        // The fields of a group are those of the objects that changed first.
-        changed.sort_unstable_by_key(|track| track.order);
-        let objects = changed.len() as u64;
-        for track in changed {
+        let mut objects = 0;
+        for track in tracks.iter().filter(|track| track.changes > 0) {
+            objects += 1;
             let name = (&*track.namespace, &*track.name);
             let root = owners.root(&track.resource, name, track.state.owner.as_ref());
             groups.entry(root.clone()).or_insert_with(|| ChangeGroup::new(&root)).add(track, end);

@@ -1,35 +1,20 @@
 //! The entries of one segment in the order of time.
 
-use std::collections::{HashMap, HashSet, VecDeque};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
 
-use super::bases::ChangeReader;
-use super::catalog::time_of;
-use super::chains::SegmentLog;
-use super::segment_file::Segment;
-use crate::object::ApiResource;
+use super::log::{Keys, SelectedLog, States};
 use crate::recording::entry::{Entry, EntryFilter, Item};
 use crate::recording::files::FileError;
 use crate::recording::flags::Flags;
 use crate::recording::last_state::LastState;
+use crate::recording::reader::bases::ChangeReader;
+use crate::recording::reader::catalog::time_of;
+use crate::recording::reader::parallel;
+use crate::recording::reader::segment_file::Segment;
 
 /// The number of entries that are decoded at a time: bodies are stored by object, and must be sorted by time.
 const WINDOW: u32 = 4096;
-
-/// The states of the objects that were read so far, by resource.
-pub(super) type States = HashMap<Arc<ApiResource>, HashMap<Arc<str>, LastState>>;
-
-/// The keys of objects whose states are needed, by resource.
-pub(super) type Missing = HashMap<Arc<ApiResource>, HashSet<String>>;
-
-/// The selected changes of one type.
-pub(super) struct SelectedLog {
-    resource: Arc<ApiResource>,
-    log: SegmentLog,
-    /// The numbers of the selected objects.
-    objects: Vec<usize>,
-}
 
 /// The entries of one segment.
 pub(super) struct SegmentEntries {
@@ -50,20 +35,7 @@ impl SegmentEntries {
         context: &Arc<str>,
         filter: &EntryFilter,
     ) -> Result<Self, FileError> {
-        let mut logs = Vec::new();
-        for resource in &segment.tables().resources {
-            if !filter.selects_resource(resource) {
-                continue;
-            }
-            let Some(log) = segment.log(resource)? else { continue };
-            let is_selected = |object: &usize| {
-                let (key, namespace_len) = log.names.get(*object);
-                filter.selects_namespace(key.get(..namespace_len.into()).unwrap_or_default())
-            };
-            let objects = (0..log.names.len()).filter(is_selected).collect();
-            let log = SegmentLog { log, timeline: segment.timeline()? };
-            logs.push(SelectedLog { resource: Arc::clone(resource), log, objects });
-        }
+        let logs = SelectedLog::open(&segment, filter)?;
         let mut items = VecDeque::from(segment.items(context, true)?);
         items.retain(|(_, item)| match item {
             Item::Mark(mark) => filter.selects_resource(&mark.resource),
@@ -85,19 +57,15 @@ impl SegmentEntries {
 
     /// Collects the objects whose first change refers to a state that is neither in `states` nor one after an
     /// earlier segment. `seen` has the objects of earlier segments.
-    pub(super) fn collect_bases(
-        &self,
-        states: &States,
-        seen: &mut HashSet<(Arc<ApiResource>, String)>,
-        missing: &mut Missing,
-    ) {
+    pub(super) fn collect_bases(&self, states: &States, seen: &mut Keys, missing: &mut Keys) {
         for SelectedLog { resource, log, objects } in &self.logs {
             let known = states.get(resource);
+            let seen = seen.entry(Arc::clone(resource)).or_default();
             for object in objects {
                 let (key, _) = log.log.names.get(*object);
                 let first = log.log.entries.get(log.log.range(*object).start);
                 let has_base = first.is_some_and(|entry| !entry.flags.has(Flags::WHOLE));
-                let is_new = seen.insert((Arc::clone(resource), key.to_owned()));
+                let is_new = seen.insert(key.to_owned());
                 if has_base && is_new && known.is_none_or(|known| !known.contains_key(key)) {
                     missing.entry(Arc::clone(resource)).or_default().insert(key.to_owned());
                 }
@@ -119,11 +87,13 @@ impl SegmentEntries {
     }
 
     fn decode_until(&mut self, end: u32, states: &mut States) -> Result<(), FileError> {
-        let take = |selected| Work { selected, states: take_states(states, selected), entries: Vec::new() };
+        let logs: Vec<_> = self.logs.iter().map(|log| (log, take_states(states, log))).collect();
         let mut entries = Vec::new();
-        for work in self.decode_logs(self.logs.iter().map(take).collect(), end)? {
-            states.insert(Arc::clone(&work.selected.resource), work.states);
-            entries.extend(work.entries);
+        let decoded = parallel::map(logs, |(selected, states)| self.decode_log(selected, states, end));
+        for (selected, decoded) in self.logs.iter().zip(decoded) {
+            let (of_type, after) = decoded?;
+            entries.extend(of_type);
+            states.insert(Arc::clone(&selected.resource), after);
         }
         let first = self.segment.header().first;
         let timeline = self.segment.timeline()?;
@@ -136,33 +106,18 @@ impl SegmentEntries {
         Ok(())
     }
 
-    /// Decodes the changes of all types up to an entry, on two threads.
-    fn decode_logs<'a>(&'a self, logs: Vec<Work<'a>>, end: u32) -> Result<Vec<Work<'a>>, FileError> {
-        // A std mutex, held while a type is taken: the types are independent of each other.
-        let waiting = Mutex::new(logs);
-        let run = || -> Result<Vec<Work<'a>>, FileError> {
-            let mut done = Vec::new();
-            loop {
-                let next = waiting.lock().unwrap_or_else(PoisonError::into_inner).pop();
-                let Some(mut work) = next else { return Ok(done) };
-                self.decode_log(&mut work, end)?;
-                done.push(work);
-            }
-        };
-        // A scoped std thread: decoding only computes. It ends with this call.
-        thread::scope(|scope| {
-            let other = scope.spawn(run);
-            let mut done = run()?;
-            done.extend(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?);
-            Ok(done)
-        })
-    }
-
-    fn decode_log(&self, work: &mut Work<'_>, end: u32) -> Result<(), FileError> {
-        let SelectedLog { resource, log: segment_log, objects } = work.selected;
+    /// Decodes the changes of a type up to an entry, and returns them with the states after them.
+    fn decode_log(
+        &self,
+        selected: &SelectedLog,
+        mut states: HashMap<Arc<str>, LastState>,
+        end: u32,
+    ) -> Result<Decoded, FileError> {
+        let SelectedLog { resource, log: segment_log, objects } = selected;
         let log = &segment_log.log;
         let reader = ChangeReader::new(&self.context, &self.segment, resource, segment_log);
         let mut reader = reader.with_rows(self.renders_rows);
+        let mut entries = Vec::new();
         for object in objects {
             let range = log.range(*object);
             let of_object = &log.entries[range.clone()];
@@ -172,25 +127,20 @@ impl SegmentEntries {
                 continue;
             }
             let (key, _) = log.names.get(*object);
-            let known = work.states.remove_entry(key);
+            let known = states.remove_entry(key);
             let (key, mut state) =
                 known.map_or_else(|| (key.into(), None), |(key, state)| (key, Some(state)));
             for (number, _) in log.numbered_in(from..to) {
-                work.entries.push(reader.read(*object, number, &mut state)?);
+                entries.push(reader.read(*object, number, &mut state)?);
             }
-            work.states.extend(state.map(|state| (key, state)));
+            states.extend(state.map(|state| (key, state)));
         }
-        Ok(())
+        Ok((entries, states))
     }
 }
 
-/// The changes of one type that are decoded together.
-struct Work<'a> {
-    selected: &'a SelectedLog,
-    /// The states of the objects of the type.
-    states: HashMap<Arc<str>, LastState>,
-    entries: Vec<Entry>,
-}
+/// The entries of a type, and the states of its objects after them.
+type Decoded = (Vec<Entry>, HashMap<Arc<str>, LastState>);
 
 fn take_states(states: &mut States, selected: &SelectedLog) -> HashMap<Arc<str>, LastState> {
     states.remove(&selected.resource).unwrap_or_default()

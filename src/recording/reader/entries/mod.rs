@@ -1,13 +1,20 @@
 //! Entries in the order in which they were recorded.
 
-use std::collections::HashSet;
+mod fold;
+mod log;
+mod segment;
+
 use std::fmt;
 use std::io;
 use std::sync::Arc;
 
+pub use fold::Folded;
+
+use self::log::{Keys, States};
+use self::segment::SegmentEntries;
 use super::bases::last_states;
 use super::catalog::Catalog;
-use super::segment_entries::{Missing, SegmentEntries, States};
+use super::segment_file::Segment;
 use crate::recording::entry::{Entry, EntryFilter};
 use crate::recording::error::RecordingError;
 use crate::recording::files::FileError;
@@ -51,13 +58,8 @@ impl Entries {
 
     /// Opens the next segment.
     fn open_next(&mut self) -> Result<SegmentEntries, FileError> {
-        let file = self.catalog.segments.iter().find(|segment| segment.first() == self.next);
-        let file = file.ok_or_else(|| self.missing())?;
-        let segment = file.open()?;
+        let segment = self.open_segment(self.next)?;
         let (first, count) = (segment.header().first, segment.header().count);
-        if first != self.next {
-            return Err(self.missing());
-        }
         let entries = SegmentEntries::open(segment, &self.catalog.context, &self.filter)?;
         if self.catalog.losses.contains(&first) {
             self.states.clear();
@@ -65,6 +67,13 @@ impl Entries {
         self.load_bases(&entries)?;
         self.next = first + count;
         Ok(entries.with_rows(self.renders_rows))
+    }
+
+    /// Opens the segment that begins with this entry.
+    fn open_segment(&self, first: u64) -> Result<Arc<Segment>, FileError> {
+        let file = self.catalog.segments.iter().find(|segment| segment.first() == first);
+        let segment = file.ok_or_else(|| self.missing())?.open()?;
+        if segment.header().first == first { Ok(segment) } else { Err(self.missing()) }
     }
 
     fn missing(&self) -> FileError {
@@ -78,13 +87,13 @@ impl Entries {
     /// that the next segments need are read with them, because each read decodes much other data too.
     fn load_bases(&mut self, entries: &SegmentEntries) -> Result<(), FileError> {
         let first = entries.segment().header().first;
-        let mut missing = Missing::new();
-        entries.collect_bases(&self.states, &mut HashSet::new(), &mut missing);
+        let mut missing = Keys::new();
+        entries.collect_bases(&self.states, &mut Keys::new(), &mut missing);
         if missing.is_empty() {
             return Ok(());
         }
         missing.clear();
-        let mut seen = HashSet::new();
+        let mut seen = Keys::new();
         entries.collect_bases(&self.states, &mut seen, &mut missing);
         let later = self.catalog.segments.iter().filter(|segment| segment.first() > first);
         for file in later.take_while(|segment| segment.first() < self.to).take(READ_AHEAD) {
@@ -93,9 +102,17 @@ impl Entries {
             let Ok(next) = SegmentEntries::open(segment, &self.catalog.context, &self.filter) else { break };
             next.collect_bases(&self.states, &mut seen, &mut missing);
         }
-        let files = self.catalog.files_before(first, self.catalog.end_time())?;
+        self.load_states(first, missing)
+    }
+
+    /// Reads the states of objects before an entry.
+    fn load_states(&mut self, before: u64, missing: Keys) -> Result<(), FileError> {
+        if missing.is_empty() {
+            return Ok(());
+        }
+        let files = self.catalog.files_before(before, self.catalog.end_time())?;
         for (resource, keys) in missing {
-            let loaded = last_states(&files, &resource, |key| keys.contains(key))?;
+            let loaded = last_states(&files, &resource, |key| keys.contains(key), self.renders_rows)?;
             self.states.entry(resource).or_default().extend(loaded);
         }
         Ok(())
