@@ -2,10 +2,11 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::fmt;
 
-use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
-use serde_json::value::RawValue;
+use crate::object::{InvalidJson, JsonKind, JsonNode};
+
+/// The number of members up to which a name is found fastest by comparing each.
+const FEW: usize = 16;
 
 /// A value split one level deep.
 pub(super) enum Level<'a> {
@@ -17,27 +18,59 @@ pub(super) enum Level<'a> {
 }
 
 impl<'a> Level<'a> {
+    /// Splits a value. Of its members and elements, only the brackets are checked: the text is JSON.
     pub(super) fn of(json: &'a str) -> Self {
-        let taken = match json.as_bytes().first() {
-            Some(b'{') => serde_json::from_str(json).map(Self::Object),
-            Some(b'[') => serde_json::from_str::<Vec<&RawValue>>(json)
-                .map(|elements| Self::Array(elements.into_iter().map(RawValue::get).collect())),
-            _ => Ok(Self::Scalar),
+        let node = JsonNode::root(json.as_bytes());
+        let taken = match node.kind() {
+            JsonKind::Object => Members::of(json, node).map(Self::Object),
+            JsonKind::Array => elements(json, node).map(Self::Array),
+            JsonKind::Scalar => Ok(Self::Scalar),
         };
         taken.unwrap_or(Self::Scalar)
     }
+}
+
+fn elements<'a>(json: &'a str, array: JsonNode<'a>) -> Result<Vec<&'a str>, InvalidJson> {
+    let mut all = Vec::new();
+    let mut elements = array.elements();
+    while let Some(element) = elements.next() {
+        all.push(json.get(element?.offset()..elements.offset()).ok_or(InvalidJson)?);
+    }
+    Ok(all)
 }
 
 /// The members of an object in text order. For a duplicate name the last value wins.
 #[derive(Default)]
 pub(super) struct Members<'a> {
     members: Vec<(Cow<'a, str>, &'a str)>,
+    /// The place of the last member of each name; empty if there are few.
     places: HashMap<Cow<'a, str>, usize>,
 }
 
 impl<'a> Members<'a> {
+    fn of(json: &'a str, object: JsonNode<'a>) -> Result<Self, InvalidJson> {
+        let mut all = Self::default();
+        let mut members = object.members();
+        while let Some(member) = members.next() {
+            let (name, value) = member?;
+            let value = json.get(value.offset()..members.offset()).ok_or(InvalidJson)?;
+            all.members.push((name, value));
+        }
+        if all.members.len() > FEW {
+            all.places = all.members.iter().enumerate().map(|(at, (name, _))| (name.clone(), at)).collect();
+        }
+        Ok(all)
+    }
+
     pub(super) fn get(&self, name: &str) -> Option<&'a str> {
-        self.places.get(name).map(|at| self.members[*at].1)
+        self.place(name).map(|at| self.members[at].1)
+    }
+
+    fn place(&self, name: &str) -> Option<usize> {
+        if self.members.len() <= FEW {
+            return self.members.iter().rposition(|(own, _)| own == name);
+        }
+        self.places.get(name).copied()
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -45,37 +78,8 @@ impl<'a> Members<'a> {
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = (&Cow<'a, str>, &'a str)> {
-        let last = |(at, (name, _)): &(usize, &(Cow<'a, str>, _))| self.places.get(name) == Some(at);
+        let last = |(at, (name, _)): &(usize, &(Cow<'a, str>, _))| self.place(name) == Some(*at);
         self.members.iter().enumerate().filter(last).map(|(_, (name, value))| (name, *value))
-    }
-}
-
-impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(Reader)
-    }
-}
-
-struct Reader;
-
-impl<'de> Visitor<'de> for Reader {
-    type Value = Members<'de>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a JSON object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        // A struct, because a bare Cow would copy the text.
-        #[derive(serde::Deserialize)]
-        #[serde(transparent)]
-        struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
-        let mut all = Members::default();
-        while let Some((Name(name), value)) = map.next_entry::<Name<'de>, &'de RawValue>()? {
-            all.places.insert(name.clone(), all.members.len());
-            all.members.push((name, value.get()));
-        }
-        Ok(all)
     }
 }
 

@@ -48,6 +48,12 @@ impl<'a> JsonNode<'a> {
         }
     }
 
+    /// Returns the position in the text at which the value begins.
+    #[must_use]
+    pub fn offset(self) -> usize {
+        self.at
+    }
+
     /// Returns the member of this name, if this is an object that has one.
     ///
     /// # Errors

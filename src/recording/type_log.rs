@@ -74,6 +74,14 @@ pub(in crate::recording) struct Timeline {
     pub(in crate::recording) versions: Vec<u64>,
 }
 
+impl Timeline {
+    /// Reserves the memory of that many entries.
+    pub(in crate::recording) fn reserve(&mut self, entries: usize) {
+        self.received.reserve_exact(entries);
+        self.versions.reserve_exact(entries);
+    }
+}
+
 /// The two kinds of payloads, each stored in its own blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::recording) enum Payload {

@@ -152,7 +152,12 @@ impl JournalReader {
         (self.end, self.file_end)
     }
 
-    fn decode(&mut self, mut bytes: &[u8]) {
+    fn decode(&mut self, bytes: &[u8]) {
+        self.decode_chunks(bytes);
+        self.journal.tables.clone_from(&self.position.tables);
+    }
+
+    fn decode_chunks(&mut self, mut bytes: &[u8]) {
         while !self.is_broken
             && let Some(Chunk { head, payload, entries, is_restart, length }) = whole_chunk(bytes)
         {
@@ -184,7 +189,6 @@ impl JournalReader {
             self.journal.entries += entries as u64;
             self.journal.last_time = self.position.received;
             self.journal.chunks.push(Arc::new(chunk));
-            self.journal.tables.clone_from(&self.position.tables);
             self.end += length as u64;
             self.journal.length = self.end;
             bytes = &bytes[length..];

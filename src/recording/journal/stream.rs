@@ -46,22 +46,25 @@ impl Compression {
 }
 
 /// Decompresses the chunks of one stream, in order.
-pub(super) struct Decompression(Decoder<'static>);
+pub(super) struct Decompression {
+    decoder: Decoder<'static>,
+    /// The output of one step. A journal has a chunk for each second, so that all share it.
+    step: Vec<u8>,
+}
 
 impl Decompression {
     pub(super) fn new() -> io::Result<Self> {
-        Decoder::new().map(Self)
+        Ok(Self { decoder: Decoder::new()?, step: vec![0; STEP] })
     }
 
     /// Returns the text of the next chunk, which must not be longer than `max_len`.
     pub(super) fn text(&mut self, chunk: &[u8], max_len: usize) -> io::Result<Vec<u8>> {
         let max_len = max_len.min(MAX_TEXT);
         let mut text = Vec::with_capacity((4 * chunk.len()).min(max_len));
-        let mut step = vec![0; STEP];
         let mut input = InBuffer::around(chunk);
         loop {
-            let mut output = OutBuffer::around(&mut step[..]);
-            self.0.run(&mut input, &mut output)?;
+            let mut output = OutBuffer::around(&mut self.step[..]);
+            self.decoder.run(&mut input, &mut output)?;
             let produced = output.as_slice();
             text.extend_from_slice(produced);
             if text.len() > max_len {

@@ -72,6 +72,7 @@ struct Collected {
     chains: Vec<Option<Chain>>,
     /// The number of the chains of the keyframe, which come first.
     of_keyframe: usize,
+    with_steps: bool,
 }
 
 /// The changes of a type in each segment, or the error of the segment.
@@ -112,7 +113,7 @@ impl Chains {
         resource: &ApiResource,
         key: &str,
     ) -> Result<Self, FileError> {
-        Self::read(files, resource, |of, _| of == key, |segment| segment.log_of(resource, key))
+        Self::read(files, resource, true, |of, _| of == key, |segment| segment.log_of(resource, key))
     }
 
     /// Collects the chains of the objects whose key and length of namespace `wanted` accepts.
@@ -121,17 +122,27 @@ impl Chains {
         resource: &ApiResource,
         wanted: impl Fn(&str, u16) -> bool,
     ) -> Result<Self, FileError> {
-        Self::read(files, resource, wanted, |segment| segment.log(resource))
+        Self::read(files, resource, true, wanted, |segment| segment.log(resource))
+    }
+
+    /// Collects only the names, the versions and the places of the rows of these objects: the chains have no steps.
+    pub(super) fn collect_latest(
+        files: &StateFiles,
+        resource: &ApiResource,
+        wanted: impl Fn(&str, u16) -> bool,
+    ) -> Result<Self, FileError> {
+        Self::read(files, resource, false, wanted, |segment| segment.log(resource))
     }
 
     fn read(
         files: &StateFiles,
         resource: &ApiResource,
+        with_steps: bool,
         wanted: impl Fn(&str, u16) -> bool,
         log_of: impl Fn(&Segment) -> Result<Option<TypeLog>, FileError> + Sync,
     ) -> Result<Self, FileError> {
         let mut all = Self::default();
-        let mut collected = Collected::default();
+        let mut collected = Collected { with_steps, ..Collected::default() };
         let read = |segment: &Segment| -> Result<Option<SegmentLog>, FileError> {
             let Some(log) = log_of(segment)? else { return Ok(None) };
             Ok(Some(SegmentLog { log, timeline: segment.timeline()? }))
@@ -139,6 +150,8 @@ impl Chains {
         let (keyframe, logs) = read_tables(files, resource, &read);
         if let Some(keyframe) = keyframe? {
             all.keyframe = keyframe;
+            collected.numbers.reserve(all.keyframe.objects.len());
+            collected.chains.reserve(all.keyframe.objects.len());
             for (number, object) in (0u32..).zip(&all.keyframe.objects) {
                 let (key, namespace_len) = all.keyframe.names.get(number as usize);
                 if wanted(key, namespace_len) {
@@ -225,6 +238,7 @@ struct NextStep<'a> {
     key: &'a Arc<str>,
     namespace_len: u16,
     is_of_keyframe: bool,
+    with_steps: bool,
 }
 
 impl NextStep<'_> {
@@ -247,7 +261,9 @@ impl NextStep<'_> {
             chain.base = None;
             chain.steps.clear();
         }
-        chain.steps.push((segment, at));
+        if self.with_steps {
+            chain.steps.push((segment, at));
+        }
         chain.version = timeline.versions[entry.index as usize];
         chain.has_own_version = entry.flags.has(Flags::OWN_VERSION);
         if entry.flags.has(Flags::NEW_ROW) {
@@ -276,7 +292,13 @@ impl Collected {
         let is_new = number == self.chains.len();
         let mut chain = if is_new { None } else { self.chains[number].take() };
         let is_of_keyframe = number < self.of_keyframe;
-        let mut next = NextStep { chain: &mut chain, key: &key, namespace_len, is_of_keyframe };
+        let mut next = NextStep {
+            chain: &mut chain,
+            key: &key,
+            namespace_len,
+            is_of_keyframe,
+            with_steps: self.with_steps,
+        };
         while take(&mut next).is_some() {}
         match chain {
             Some(chain) if is_new => self.insert(chain),

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use super::chains::{Chains, RowPlace, identity};
+use super::order::NamedObject;
 use super::parallel;
 use super::segment_file::PayloadBytes;
 use super::state_files::StateFiles;
-use crate::object::{ApiResource, Column, Object};
+use crate::object::{ApiResource, Column};
 use crate::recording::files::FileError;
 use crate::recording::last_state::RowTemplate;
 use crate::recording::payload::split_row;
@@ -33,7 +34,7 @@ impl Chains {
         files: &StateFiles,
         resource: &ApiResource,
         now: Timestamp,
-    ) -> Result<Option<Vec<Arc<Object>>>, FileError> {
+    ) -> Result<Option<Vec<NamedObject>>, FileError> {
         let type_meta = resource.type_meta();
         let objects = self.read_rows(files, resource, &|chain, payload, columns| {
             let (columns, template) = split_row(payload, columns)?;
@@ -42,7 +43,7 @@ impl Chains {
             }
             let object = identity(&self.objects[chain], None).named(&type_meta);
             let row = render(template, columns, &object, now)?;
-            Some(Some(Arc::new(object.with_row(row))))
+            Some(Some(NamedObject::new(object.with_row(row))))
         })?;
         Ok(objects.into_iter().map(|(_, object)| object).collect())
     }

@@ -9,6 +9,7 @@ use jiff::Timestamp;
 
 use super::catalog::Catalog;
 use super::chains::{Chains, identity};
+use super::order::{NamedObject, sorted};
 use super::resources::sorted_resources;
 use super::segment_file::Segment;
 use super::state_files::{Limit, StateFiles};
@@ -87,12 +88,11 @@ impl State {
         let rows = chains.templates(&self.files, resource)?;
         let now = self.now();
         let ingest = ingest(resource.type_meta());
-        let mut objects = chains.decode(&self.files, resource, &|number, own, text| {
+        let objects = chains.decode(&self.files, resource, &|number, own, text| {
             let object = identity(&chains.objects[number], own).object(text.to_vec(), &ingest)?;
-            Some(Arc::new(with_row(object, rows[number].as_ref(), now)?))
+            Some(NamedObject::new(with_row(object, rows[number].as_ref(), now)?))
         })?;
-        sort(&mut objects);
-        Ok(objects)
+        Ok(sorted(objects))
     }
 
     /// Returns the objects of a resource with only their names, versions and rows, without reading bodies. Returns
@@ -107,17 +107,14 @@ impl State {
         namespace: Option<&str>,
     ) -> Result<Option<Vec<Arc<Object>>>, RecordingError> {
         let read = || {
-            let chains =
-                Chains::collect(&self.files, resource, |key, length| in_namespace(key, length, namespace))?;
+            let chains = Chains::collect_latest(&self.files, resource, |key, length| {
+                in_namespace(key, length, namespace)
+            })?;
             // The object's own version is stored in its body.
             if chains.objects.iter().any(|chain| chain.row.is_none() || chain.has_own_version) {
                 return Ok(None);
             }
-            let mut objects = chains.rows(&self.files, resource, self.now())?;
-            if let Some(objects) = &mut objects {
-                sort(objects);
-            }
-            Ok(objects)
+            Ok(chains.rows(&self.files, resource, self.now())?.map(sorted))
         };
         let rows: Result<_, FileError> = read();
         rows.map_err(|error| self.catalog.error(error))
@@ -243,70 +240,4 @@ impl fmt::Debug for State {
 
 fn in_namespace(key: &str, namespace_len: u16, namespace: Option<&str>) -> bool {
     namespace.is_none_or(|namespace| key.get(..namespace_len.into()) == Some(namespace))
-}
-
-/// The length of the front of the names by which objects are sorted.
-const FRONT: usize = 24;
-
-/// Sorts objects by namespace and name. The fronts of the names are compared first: they are next to each other in
-/// memory, and in most cases they differ.
-pub(super) fn sort(objects: &mut [Arc<Object>]) {
-    let names = |object: &Object| (object.namespace().to_owned(), object.name().to_owned());
-    let Some(fronts) = objects.iter().map(|object| front(object)).collect::<Option<Vec<_>>>() else {
-        objects.sort_by_cached_key(|object| names(object));
-        return;
-    };
-    let mut sorted: Vec<_> = fronts.into_iter().zip(objects.iter().cloned()).collect();
-    sorted.sort_unstable_by(|(front, one), (other_front, other)| {
-        let by_names = || (one.namespace(), one.name()).cmp(&(other.namespace(), other.name()));
-        front.cmp(other_front).then_with(by_names)
-    });
-    for (place, (_, object)) in objects.iter_mut().zip(sorted) {
-        *place = object;
-    }
-}
-
-/// Returns the front of the names of an object, with zeros after the namespace and at the end. `None` if the names have
-/// zeros.
-fn front(object: &Object) -> Option<[u8; FRONT]> {
-    let (namespace, name) = (object.namespace().as_bytes(), object.name().as_bytes());
-    if namespace.contains(&0) || name.contains(&0) {
-        return None;
-    }
-    let mut front = [0; FRONT];
-    for (place, byte) in front.iter_mut().zip(namespace.iter().chain(&[0]).chain(name)) {
-        *place = *byte;
-    }
-    Some(front)
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-    use crate::object::TypeMeta;
-
-    proptest! {
-        #[test]
-        fn objects_are_sorted_by_namespace_and_name(
-            names in prop::collection::vec(("[a-b\\-]{0,3}", "[a-b\\-/\0]{1,3}", any::<bool>()), 0..20),
-        ) {
-            let type_meta = Arc::new(TypeMeta { api_version: "v1".to_owned(), kind: "Pod".to_owned() });
-            let long = |name: &String, is_long: bool| if is_long { format!("{}{name}", "a".repeat(30)) } else { name.clone() };
-            let mut objects: Vec<_> = names
-                .iter()
-                .map(|(namespace, name, is_long)| {
-                    Arc::new(Object::named(Arc::clone(&type_meta), namespace, &long(name, *is_long)))
-                })
-                .collect();
-            let names = |objects: &[Arc<Object>]| -> Vec<(String, String)> {
-                objects.iter().map(|object| (object.namespace().to_owned(), object.name().to_owned())).collect()
-            };
-            let mut expected = names(&objects);
-            expected.sort();
-            sort(&mut objects);
-            prop_assert_eq!(names(&objects), expected);
-        }
-    }
 }

@@ -117,6 +117,11 @@ impl Sealed {
         let mut timeline = Timeline::default();
         for block in &self.footer.timeline {
             let payload = self.block(TIMELINE, block)?;
+            if timeline.received.is_empty() {
+                // Nearly all blocks have equally many entries, each of which has at least two bytes.
+                let most = payload.len() / 2 * self.footer.timeline.len();
+                timeline.reserve(usize::try_from(self.header.count).unwrap_or(usize::MAX).min(most));
+            }
             let taken = take_timeline(&mut Cursor::new(&payload), &mut timeline);
             taken.ok_or_else(|| self.invalid(block.offset, "the times are invalid"))?;
         }

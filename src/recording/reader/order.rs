@@ -1,0 +1,80 @@
+//! The order of objects: by namespace and name.
+
+use std::sync::Arc;
+
+use crate::object::Object;
+
+/// The length of the front of the names. Those of most pods are shorter.
+const FRONT: usize = 40;
+
+/// An object with the front of its names. The fronts are next to each other in memory, and in most cases they differ, so that
+/// the objects themselves are not read while they are sorted.
+pub(super) struct NamedObject {
+    /// `None` if the names have zeros.
+    front: Option<[u8; FRONT]>,
+    object: Arc<Object>,
+}
+
+impl NamedObject {
+    pub(super) fn new(object: Object) -> Self {
+        Self {
+            front: front(object.namespace().as_bytes(), object.name().as_bytes()),
+            object: Arc::new(object),
+        }
+    }
+
+    fn names(&self) -> (&str, &str) {
+        (self.object.namespace(), self.object.name())
+    }
+}
+
+/// Returns the objects in the order of their namespaces and names.
+pub(super) fn sorted(mut objects: Vec<NamedObject>) -> Vec<Arc<Object>> {
+    let has_fronts = objects.iter().all(|named| named.front.is_some());
+    objects.sort_unstable_by(|one, other| {
+        let by_names = || one.names().cmp(&other.names());
+        if has_fronts { one.front.cmp(&other.front).then_with(by_names) } else { by_names() }
+    });
+    objects.into_iter().map(|named| named.object).collect()
+}
+
+/// Returns the front of names, with zeros after the namespace and at the end.
+fn front(namespace: &[u8], name: &[u8]) -> Option<[u8; FRONT]> {
+    if namespace.contains(&0) || name.contains(&0) {
+        return None;
+    }
+    let mut front = [0; FRONT];
+    for (place, byte) in front.iter_mut().zip(namespace.iter().chain(&[0]).chain(name)) {
+        *place = *byte;
+    }
+    Some(front)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::object::TypeMeta;
+
+    proptest! {
+        #[test]
+        fn objects_are_sorted_by_namespace_and_name(
+            names in prop::collection::vec(("[a-b\\-]{0,3}", "[a-b\\-/\0]{1,3}", any::<bool>()), 0..20),
+        ) {
+            let type_meta = Arc::new(TypeMeta { api_version: "v1".to_owned(), kind: "Pod".to_owned() });
+            let long = |name: &String, is_long: bool| if is_long { format!("{}{name}", "a".repeat(50)) } else { name.clone() };
+            let objects: Vec<_> = names
+                .iter()
+                .map(|(namespace, name, is_long)| {
+                    NamedObject::new(Object::named(Arc::clone(&type_meta), namespace, &long(name, *is_long)))
+                })
+                .collect();
+            let names = |object: &Arc<Object>| (object.namespace().to_owned(), object.name().to_owned());
+            let mut expected: Vec<_> = objects.iter().map(|named| names(&named.object)).collect();
+            expected.sort();
+            let sorted: Vec<_> = sorted(objects).iter().map(names).collect();
+            prop_assert_eq!(sorted, expected);
+        }
+    }
+}
