@@ -61,6 +61,7 @@ fn timestamp(milliseconds: i64) -> Timestamp {
 /// Reads all messages and records them in a directory; without one, only parses them.
 pub(crate) fn record(messages: &mut impl BufRead, dir: Option<&Path>) -> Written {
     let resources = resources();
+    let ingests: Vec<Ingest> = resources.iter().map(|resource| Ingest::of(resource.type_meta())).collect();
     let columns = columns();
     let options = WriterOptions::default().sync(false);
     let mut writer = dir.map(|dir| Writer::open(dir, "bench", options, timestamp(START)).expect("a writer"));
@@ -87,7 +88,8 @@ pub(crate) fn record(messages: &mut impl BufRead, dir: Option<&Path>) -> Written
             continue;
         }
         *if message.is_listed { &mut written.listed } else { &mut written.versions } += 1.0;
-        let change = change(&message, resource, &columns[usize::from(message.resource)], received);
+        let number = usize::from(message.resource);
+        let change = change(&message, resource, &ingests[number], &columns[number], received);
         let subresource = if message.author == "kubelet" { "status" } else { "" };
         let author = Author { manager: message.author.into(), subresource: subresource.into() };
         if let Some(writer) = &mut writer {
@@ -112,11 +114,11 @@ pub(crate) fn record(messages: &mut impl BufRead, dir: Option<&Path>) -> Written
 fn change(
     message: &Message,
     resource: &Arc<ApiResource>,
+    ingest: &Ingest,
     columns: &Arc<[Column]>,
     received: Timestamp,
 ) -> Change {
-    let object =
-        Object::from_json(message.json.as_bytes(), &Ingest::of(resource.type_meta())).expect("an object");
+    let object = Object::from_json(message.json.as_bytes(), ingest).expect("an object");
     let kind = match message.kind {
         Kind::Added | Kind::Synced => ChangeKind::Added,
         Kind::Modified => ChangeKind::Modified,

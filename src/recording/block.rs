@@ -19,11 +19,11 @@ const MAX_SHORT: usize = 64 << 10;
 const SKIPPED_FRAME: u32 = 0x184D_2A50;
 const SKIPPED_HEAD: usize = 8;
 
-/// A payload above this length, such as an `OpenAPI` document, is compressed with tables of the sizes below. By default zstd
-/// would take 34 MB for it at the highest level that a writer uses, instead of 3 MB.
-const LONG: usize = 256 << 10;
-const LONG_HASH_LOG: u32 = 18;
-const LONG_CHAIN_LOG: u32 = 19;
+/// A payload above this length is compressed with tables of the sizes below. By default zstd would take 3 MB more for most
+/// blocks, and 34 MB for an `OpenAPI` document, at the highest level that a writer uses.
+const LONG: usize = 128 << 10;
+const LONG_HASH_LOG: u32 = 17;
+const LONG_CHAIN_LOG: u32 = 18;
 
 /// Payloads shorter than this are stored uncompressed: compression saves nothing.
 const MIN_COMPRESSED: usize = 64;

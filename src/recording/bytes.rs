@@ -9,10 +9,13 @@ pub(in crate::recording) fn put_number(out: &mut Vec<u8>, mut number: u64) {
     out.push(number.to_le_bytes()[0]);
 }
 
-/// Returns the number at the front of eight bytes, and its length. `None` if it is longer. Without branches for each length:
-/// those of times differ too much to be predicted.
+/// The bits of eight bytes that say whether another byte of the number follows.
+const CONTINUES: u64 = 0x8080_8080_8080_8080;
+
+/// Returns the number at the front of eight bytes, and its length. `None` if it is longer. There is no branch for each
+/// length: those of times differ too much to be predicted.
 fn number_in(word: u64) -> Option<(u64, usize)> {
-    let ends = !word & 0x8080_8080_8080_8080;
+    let ends = !word & CONTINUES;
     if ends == 0 {
         return None;
     }
@@ -27,6 +30,11 @@ fn number_in(word: u64) -> Option<(u64, usize)> {
 /// Appends a signed number in zigzag encoding: numbers near zero take few bytes.
 pub(in crate::recording) fn put_signed(out: &mut Vec<u8>, number: i64) {
     put_number(out, ((number << 1) ^ (number >> 63)).cast_unsigned());
+}
+
+/// Returns the signed number of a number in zigzag encoding.
+pub(in crate::recording) fn signed(number: u64) -> i64 {
+    (number >> 1).cast_signed() ^ -(number & 1).cast_signed()
 }
 
 /// Appends the length of a text, then its bytes.
@@ -90,9 +98,33 @@ impl<'a> Cursor<'a> {
         None
     }
 
+    /// Takes as many numbers as there are places: those of one byte eight at a time.
+    pub(in crate::recording) fn take_numbers(&mut self, numbers: &mut [u64]) -> Option<()> {
+        let mut at = 0;
+        while let Some(word) = self.bytes.first_chunk().map(|word| u64::from_le_bytes(*word))
+            && let Some(places) = numbers.get_mut(at..).filter(|places| !places.is_empty())
+        {
+            if word & CONTINUES == 0
+                && let Some(places) = places.first_chunk_mut::<8>()
+            {
+                for (place, byte) in places.iter_mut().zip(word.to_le_bytes()) {
+                    *place = byte.into();
+                }
+                (at, self.bytes) = (at + 8, &self.bytes[8..]);
+            } else {
+                let Some((number, length)) = number_in(word) else { break };
+                places[0] = number;
+                (at, self.bytes) = (at + 1, &self.bytes[length..]);
+            }
+        }
+        for place in &mut numbers[at..] {
+            *place = self.take_number()?;
+        }
+        Some(())
+    }
+
     pub(in crate::recording) fn take_signed(&mut self) -> Option<i64> {
-        let number = self.take_number()?;
-        Some((number >> 1).cast_signed() ^ -(number & 1).cast_signed())
+        self.take_number().map(signed)
     }
 
     pub(in crate::recording) fn take_bytes(&mut self, length: usize) -> Option<&'a [u8]> {
@@ -116,7 +148,7 @@ mod tests {
     proptest! {
         #[test]
         fn numbers_of_every_length_are_read_back(
-            numbers in prop::collection::vec((any::<u64>(), 0..64u32), 0..20),
+            numbers in prop::collection::vec((any::<u64>(), 0..64u32), 0..40),
             rest in prop::collection::vec(any::<u8>(), 0..12),
         ) {
             let mut bytes = Vec::new();
@@ -129,6 +161,18 @@ mod tests {
                 prop_assert_eq!(cursor.take_number(), Some(*number));
             }
             prop_assert_eq!(cursor.len(), bytes.len() - length);
+            let (mut cursor, mut taken) = (Cursor::new(&bytes), vec![0; numbers.len()]);
+            prop_assert_eq!(cursor.take_numbers(&mut taken), Some(()));
+            prop_assert_eq!((taken, cursor.len()), (numbers, bytes.len() - length));
+        }
+
+        #[test]
+        fn incomplete_and_long_numbers_are_refused(bytes in prop::collection::vec(0x7eu8..0x82, 0..24), count in 0..24usize) {
+            let one_by_one = |cursor: &mut Cursor<'_>| (0..count).map(|_| cursor.take_number()).collect::<Option<Vec<_>>>();
+            let expected = one_by_one(&mut Cursor::new(&bytes));
+            let mut taken = vec![0; count];
+            let all = Cursor::new(&bytes).take_numbers(&mut taken);
+            prop_assert_eq!(all.map(|()| taken), expected);
         }
     }
 }

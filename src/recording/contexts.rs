@@ -41,20 +41,35 @@ impl Recording {
         contexts.sort();
         Ok(contexts)
     }
+
+    /// Returns the context of the recording in a directory. In most cases only the header of one file is read.
+    ///
+    /// # Errors
+    /// Those of [`Recording::open_with`].
+    pub fn context_with(dir: &Path, keyring: &Keyring) -> Result<String, RecordingError> {
+        let files = files::list(dir).unwrap_or_default();
+        match context_of_files(dir, &files, keyring) {
+            Some(context) => Ok(context),
+            None => Ok(Self::open_with(dir, keyring)?.context().to_owned()),
+        }
+    }
 }
 
 /// Returns the context of a directory that has a recording.
 fn context(dir: &Path, keyring: &Keyring) -> Option<String> {
     let files = files::list(dir).ok().filter(|files| !files.is_empty())?;
-    // Without a key, the header of an encrypted file can't be read.
-    let cipher = keyring.cipher_of(dir).ok().flatten();
-    let named =
-        files.iter().rev().find_map(|(number, kind)| context_of_file(dir, *number, *kind, cipher.as_ref()));
-    named.or_else(|| match Recording::open_with(dir, keyring) {
+    context_of_files(dir, &files, keyring).or_else(|| match Recording::open_with(dir, keyring) {
         Ok(recording) => Some(recording.context().to_owned()),
         Err(RecordingError::NotARecording { .. }) => None,
         Err(_) => Some(files::context_of(&dir.file_name().unwrap_or_default().to_string_lossy())),
     })
+}
+
+/// Returns the context in the header of the last of the files that can be read.
+fn context_of_files(dir: &Path, files: &[(u64, Kind)], keyring: &Keyring) -> Option<String> {
+    // Without a key, the header of an encrypted file can't be read.
+    let cipher = keyring.cipher_of(dir).ok().flatten();
+    files.iter().rev().find_map(|(number, kind)| context_of_file(dir, *number, *kind, cipher.as_ref()))
 }
 
 /// Returns the context in the header of a file, if it can be read.

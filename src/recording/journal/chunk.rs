@@ -80,12 +80,6 @@ pub(in crate::recording) struct DecodedChunk {
     pub(in crate::recording) objects: Vec<JournalObject>,
 }
 
-impl DecodedChunk {
-    pub(in crate::recording) fn slice(&self, span: Span) -> &[u8] {
-        self.bytes.get(span.at as usize..(span.at + span.len) as usize).unwrap_or_default()
-    }
-}
-
 /// The state of earlier chunks that the records of a chunk depend on.
 #[derive(Debug, Default)]
 pub(super) struct Position {
@@ -106,6 +100,8 @@ impl Position {
         context: &Arc<str>,
     ) -> Option<DecodedChunk> {
         let (mut chunk, mut definitions) = (DecodedChunk::default(), 0);
+        // Each entry has at least three bytes.
+        chunk.entries.reserve_exact(entries.min(bytes.len() / 3));
         let mut cursor = Cursor::new(&bytes);
         while !cursor.is_empty() {
             let kind = cursor.take_number()?;

@@ -1,13 +1,15 @@
 //! The journal: the newest entries in the order in which they were received.
 
 mod chunk;
+mod compressed;
 mod gap;
 mod reader;
 mod record;
 mod stream;
 mod writer;
 
-pub(in crate::recording) use chunk::{JournalObject, RawChange, RawItem};
+pub(in crate::recording) use chunk::{JournalObject, RawChange, RawItem, Span};
+pub(in crate::recording) use compressed::{CompressedJournal, CompressedTexts};
 pub(in crate::recording) use gap::{first_gap, gap_start};
 pub(in crate::recording) use reader::{Journal, JournalReader};
 pub(in crate::recording) use record::{

@@ -1,7 +1,7 @@
 //! Reads a journal, even while it is written.
 
 use std::fmt;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -70,19 +70,29 @@ pub(in crate::recording) struct JournalReader {
     is_broken: bool,
     /// Whether one of the two copies of the header is damaged.
     is_damaged: bool,
+    /// Whether the decompressed chunks stay in memory.
+    keeps_texts: bool,
 }
 
 impl JournalReader {
     /// Opens a journal and reads all whole chunks.
     pub(in crate::recording) fn open(path: PathBuf, cipher: Option<&Arc<Cipher>>) -> Result<Self, FileError> {
+        let bytes = fs::read(&path).map_err(|error| FileError::Io(path.clone(), error))?;
+        Ok(Self::of_bytes(path, &bytes, cipher, true)?.0)
+    }
+
+    /// Reads a journal from the bytes of its file, and returns the length of its headers.
+    pub(super) fn of_bytes(
+        path: PathBuf,
+        bytes: &[u8],
+        cipher: Option<&Arc<Cipher>>,
+        keeps_texts: bool,
+    ) -> Result<(Self, usize), FileError> {
         let cipher = cipher_of(&path, cipher);
-        let failed = |error| FileError::Io(path.clone(), error);
-        let mut bytes = Vec::new();
-        File::open(&path).and_then(|mut file| file.read_to_end(&mut bytes)).map_err(failed)?;
         let (header, length, is_damaged) =
-            read_header(&bytes, cipher.as_ref()).map_err(|error| FileError::of_header(&path, &error))?;
+            read_header(bytes, cipher.as_ref()).map_err(|error| FileError::of_header(&path, &error))?;
         let position = Position { received: header.first_time, ..Position::default() };
-        let decompression = Decompression::new().map_err(failed)?;
+        let decompression = Decompression::new().map_err(|error| FileError::Io(path.clone(), error))?;
         let last_time = header.first_time;
         let (chunks, tables) = (Vec::new(), Tables::default());
         let journal = Journal { path, header, chunks, tables, entries: 0, last_time, length: length as u64 };
@@ -97,9 +107,10 @@ impl JournalReader {
             text_len: 0,
             is_broken: false,
             is_damaged,
+            keeps_texts,
         };
         reader.decode(&bytes[length..]);
-        Ok(reader)
+        Ok((reader, length))
     }
 
     /// Returns the context in the header of a journal, if it can be read.
@@ -142,6 +153,11 @@ impl JournalReader {
         self.is_broken
     }
 
+    /// Returns the entries, and the cipher.
+    pub(super) fn into_journal(self) -> (Journal, Option<FileCipher>) {
+        (self.journal, self.cipher)
+    }
+
     /// Returns the entries, and the time and version of the last one, and the cipher, with which a writer continues the journal.
     pub(in crate::recording) fn into_end(self) -> (Journal, i64, u64, Option<FileCipher>) {
         (self.journal, self.position.received, self.position.version, self.cipher)
@@ -182,10 +198,13 @@ impl JournalReader {
             };
             self.text_len += text.as_ref().map_or(0, |text| text.len() as u64);
             let chunk = text.and_then(|text| self.position.decode(text, entries, &self.context));
-            let Some(chunk) = chunk.filter(|chunk| chunk.entries.len() == entries) else {
+            let Some(mut chunk) = chunk.filter(|chunk| chunk.entries.len() == entries) else {
                 self.is_broken = true;
                 return;
             };
+            if !self.keeps_texts {
+                chunk.bytes = Vec::new();
+            }
             self.journal.entries += entries as u64;
             self.journal.last_time = self.position.received;
             self.journal.chunks.push(Arc::new(chunk));
@@ -199,15 +218,15 @@ impl JournalReader {
 }
 
 /// A chunk of a journal.
-struct Chunk<'a> {
+pub(super) struct Chunk<'a> {
     /// The length of the payload and the number of entries.
-    head: &'a [u8],
-    payload: &'a [u8],
+    pub(super) head: &'a [u8],
+    pub(super) payload: &'a [u8],
     entries: usize,
     /// Whether a compressed stream begins with it.
-    is_restart: bool,
+    pub(super) is_restart: bool,
     /// The length, including the head.
-    length: usize,
+    pub(super) length: usize,
 }
 
 /// Reads the header, which is stored twice, because the whole journal depends on it. Returns its length, and
@@ -231,7 +250,7 @@ fn read_header(bytes: &[u8], cipher: Option<&FileCipher>) -> Result<(Header, usi
 }
 
 /// Returns the chunk at the front, or `None` if it is incomplete or damaged.
-fn whole_chunk(bytes: &[u8]) -> Option<Chunk<'_>> {
+pub(super) fn whole_chunk(bytes: &[u8]) -> Option<Chunk<'_>> {
     let [head @ .., a, b, c, d]: &[u8; HEAD] = bytes.first_chunk()?;
     let number = |at: usize| head[at..at + 4].try_into().map(u32::from_le_bytes).ok();
     let length = usize::try_from(number(0)?).ok()?;

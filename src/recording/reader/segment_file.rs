@@ -211,6 +211,17 @@ impl Segment {
         }
     }
 
+    /// Returns whether an entry is a document.
+    pub(super) fn has_documents(&self) -> bool {
+        match self {
+            Self::Sealed(sealed) => !sealed.footer().documents.is_empty(),
+            Self::Journal(view) => {
+                let mut entries = view.journal.chunks.iter().flat_map(|chunk| &chunk.entries);
+                entries.any(|entry| matches!(&entry.item, RawItem::Other(item) if matches!(**item, Item::Document { .. })))
+            }
+        }
+    }
+
     /// Returns the changes of one type.
     pub(super) fn log(&self, resource: &ApiResource) -> Result<Option<TypeLog>, FileError> {
         match self {

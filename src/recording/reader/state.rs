@@ -146,7 +146,7 @@ impl State {
                 Some(keyframe) => keyframe.items(true)?.1,
                 None => BTreeMap::new(),
             };
-            for segment in &self.files.segments {
+            for segment in self.files.segments.iter().filter(|segment| segment.has_documents()) {
                 let header = segment.header();
                 let timeline = segment.timeline()?;
                 for (index, item) in segment.items(&self.catalog.context, true)? {
@@ -178,7 +178,8 @@ impl State {
                 all.extend(keyframe.footer().tables.resources.iter().cloned());
             }
             for segment in &self.files.segments {
-                all.extend(self.resources_of(segment)?);
+                let found = self.resources_of(segment, &all)?;
+                all.extend(found);
             }
             Ok(sorted_resources(all.iter()))
         };
@@ -186,14 +187,21 @@ impl State {
         resources.map_err(|error| self.catalog.error(error))
     }
 
-    /// Returns the resources of the entries of a segment up to the moment.
-    fn resources_of(&self, segment: &Segment) -> Result<Vec<Arc<ApiResource>>, FileError> {
+    /// Returns the resources of the entries of a segment up to the moment that are not known yet.
+    fn resources_of(
+        &self,
+        segment: &Segment,
+        known: &[Arc<ApiResource>],
+    ) -> Result<Vec<Arc<ApiResource>>, FileError> {
         let header = segment.header();
-        let all = &segment.tables().resources;
-        match self.files.limit {
-            Limit::Entries(limit) if header.first + header.count <= limit => return Ok(all.clone()),
-            Limit::Version(limit) if header.max_version <= limit => return Ok(all.clone()),
-            _ => {}
+        let is_new = |resource: &&Arc<ApiResource>| !known.contains(resource);
+        let new: Vec<_> = segment.tables().resources.iter().filter(is_new).collect();
+        let is_whole = match self.files.limit {
+            Limit::Entries(limit) => header.first + header.count <= limit,
+            Limit::Version(limit) => header.max_version <= limit,
+        };
+        if is_whole || new.is_empty() {
+            return Ok(new.into_iter().cloned().collect());
         }
         let timeline = segment.timeline()?;
         let is_in = |index: u32| match self.files.limit {
@@ -208,8 +216,12 @@ impl State {
                 _ => {}
             }
         }
-        for resource in all.iter().filter(|resource| !found.contains(resource)).collect::<Vec<_>>() {
-            if segment.log(resource)?.is_some_and(|log| log.entries.iter().any(|entry| is_in(entry.index))) {
+        for resource in new {
+            if !found.contains(resource)
+                && segment
+                    .log(resource)?
+                    .is_some_and(|log| log.entries.iter().any(|entry| is_in(entry.index)))
+            {
                 found.push(Arc::clone(resource));
             }
         }

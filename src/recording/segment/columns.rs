@@ -1,6 +1,6 @@
 //! The columns of a segment, in chunks that can be decoded independently.
 
-use crate::recording::bytes::{Cursor, put_number, put_signed};
+use crate::recording::bytes::{Cursor, put_number, put_signed, signed};
 use crate::recording::flags::Flags;
 use crate::recording::tables::take_u32;
 use crate::recording::type_log::{LogEntry, Place, Timeline};
@@ -27,19 +27,21 @@ pub(super) fn put_timeline(timeline: &Timeline, range: std::ops::Range<usize>, o
 pub(super) fn take_timeline(cursor: &mut Cursor<'_>, timeline: &mut Timeline) -> Option<()> {
     let count = cursor.take_number()?;
     // Each number has at least one byte.
-    let expected = usize::try_from(count).ok().filter(|count| *count <= cursor.len() / 2)?;
-    timeline.received.reserve(expected);
-    timeline.versions.reserve(expected);
-    let mut time = 0i64;
-    for _ in 0..count {
-        time = time.checked_add(cursor.take_signed()?)?;
-        timeline.received.push(time);
-    }
+    let count = usize::try_from(count).ok().filter(|count| *count <= cursor.len() / 2)?;
+    let mut numbers = vec![0; count];
+    cursor.take_numbers(&mut numbers)?;
+    let mut time = Some(0i64);
+    timeline.received.extend(numbers.iter().map(|number| {
+        time = time.and_then(|time| time.checked_add(signed(*number)));
+        time.unwrap_or_default()
+    }));
+    time?;
+    cursor.take_numbers(&mut numbers)?;
     let mut version = 0u64;
-    for _ in 0..count {
-        version = version.wrapping_add_signed(cursor.take_signed()?);
-        timeline.versions.push(version);
-    }
+    timeline.versions.extend(numbers.iter().map(|number| {
+        version = version.wrapping_add_signed(signed(*number));
+        version
+    }));
     Some(())
 }
 
@@ -69,24 +71,34 @@ pub(super) fn take_entries(cursor: &mut Cursor<'_>, entries: &mut Vec<LogEntry>)
     let count = cursor.take_number()?;
     let start = entries.len();
     // Each entry has at least four bytes.
-    entries.reserve(usize::try_from(count).ok().filter(|count| *count <= cursor.len() / 4)?);
-    let (body, row) = (Place::default(), Place::default());
-    let flags = Flags::from_number(0)?;
+    let count = usize::try_from(count).ok().filter(|count| *count <= cursor.len() / 4)?;
+    let (body, row, flags) = (Place::default(), Place::default(), Flags::from_number(0)?);
+    entries.resize(start + count, LogEntry { index: 0, flags, author: 0, body, row });
+    let entries = &mut entries[start..];
+    let mut numbers = vec![0; count];
+    cursor.take_numbers(&mut numbers)?;
     let mut index = 0i64;
-    for _ in 0..count {
-        index = index.checked_add(cursor.take_signed()?)?;
-        entries.push(LogEntry { index: u32::try_from(index).ok()?, flags, author: 0, body, row });
+    for (entry, difference) in entries.iter_mut().zip(&numbers) {
+        index = index.checked_add(signed(*difference))?;
+        entry.index = u32::try_from(index).ok()?;
     }
-    for entry in &mut entries[start..] {
-        entry.flags = Flags::from_number(cursor.take_number()?)?;
-    }
-    for entry in &mut entries[start..] {
-        entry.author = take_u32(cursor)?;
-    }
-    for entry in &mut entries[start..] {
-        entry.body.len = take_u32(cursor)?;
-    }
-    for entry in entries[start..].iter_mut().filter(|entry| entry.flags.has(Flags::NEW_ROW)) {
+    let mut column = |entries: &mut [LogEntry], set: fn(&mut LogEntry, u64) -> Option<()>| {
+        cursor.take_numbers(&mut numbers)?;
+        entries.iter_mut().zip(&numbers).try_for_each(|(entry, number)| set(entry, *number))
+    };
+    column(entries, |entry, number| {
+        entry.flags = Flags::from_number(number)?;
+        Some(())
+    })?;
+    column(entries, |entry, number| {
+        entry.author = u32::try_from(number).ok()?;
+        Some(())
+    })?;
+    column(entries, |entry, number| {
+        entry.body.len = u32::try_from(number).ok()?;
+        Some(())
+    })?;
+    for entry in entries.iter_mut().filter(|entry| entry.flags.has(Flags::NEW_ROW)) {
         entry.row.len = take_u32(cursor)?;
     }
     Some(())

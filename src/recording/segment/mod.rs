@@ -3,6 +3,7 @@
 mod columns;
 mod file_writer;
 mod footer;
+mod payloads;
 mod seal;
 mod sealed;
 mod whole_texts;

@@ -8,6 +8,7 @@ use super::file_writer::{Compressed, FileWriter};
 use super::footer::{
     BODIES, COLUMNS, DOCUMENT, FILTERS, FOOTER, Footer, ITEMS, NAMES, ROWS, TIMELINE, TypeFooter,
 };
+use super::payloads::Payloads;
 use super::whole_texts::WholeTextWriter;
 use crate::recording::bytes::{put_number, put_text};
 use crate::recording::encryption::FileCipher;
@@ -15,9 +16,12 @@ use crate::recording::entry::Item;
 use crate::recording::files::{Header, Kind};
 use crate::recording::flags::Flags;
 use crate::recording::frame::FrameContext;
-use crate::recording::journal::{Journal, JournalObject, RawChange, RawItem, first_gap, put_item};
+use crate::recording::journal::{
+    CompressedJournal, Journal, JournalObject, RawChange, RawItem, first_gap, put_item,
+};
 use crate::recording::names::{GROUP, Names};
 use crate::recording::payload::split_version;
+use crate::recording::tables::Tables;
 use crate::recording::type_log::{LogEntry, Place, Timeline};
 
 /// The length at which a block of payloads ends.
@@ -26,56 +30,71 @@ const BLOCK: usize = 128 << 10;
 /// A change in its journal: the number of the entry, the number of its chunk, and the change.
 type Change = (u32, u32, RawChange);
 
-/// The entries of a journal: their times, the changes of each object, and the other items with their numbers.
-type Split<'a> = (Timeline, Vec<Vec<Change>>, Vec<(u32, &'a Item)>);
+/// The entries of a journal without their payloads.
+struct Content {
+    tables: Tables,
+    timeline: Timeline,
+    objects: Vec<JournalObject>,
+    /// The changes of each object.
+    changes: Vec<Vec<Change>>,
+    /// The other items, with their numbers.
+    items: Vec<(u32, Item)>,
+}
 
 /// Returns the parts of the segment with the entries of a journal. The journal must have at least one entry.
-pub(in crate::recording) fn seal(journal: &Journal, cipher: Option<FileCipher>) -> io::Result<Vec<Vec<u8>>> {
-    let (timeline, changes, items) = split(journal);
+pub(in crate::recording) fn seal(
+    journal: CompressedJournal,
+    cipher: Option<FileCipher>,
+) -> io::Result<Vec<Vec<u8>>> {
+    let CompressedJournal { journal, texts, .. } = journal;
+    let content = Content::of(&journal);
     let mut out = Vec::new();
-    header(journal, &timeline, &changes).put(Kind::Segment, cipher.as_ref(), &mut out)?;
+    header(&journal, &content).put(Kind::Segment, cipher.as_ref(), &mut out)?;
+    drop(journal);
     let mut file = FileWriter::new(out, cipher);
-    let mut footer = Footer { tables: journal.tables.clone(), ..Footer::default() };
+    let mut footer = Footer { tables: content.tables.clone(), ..Footer::default() };
+    let timeline = &content.timeline;
     for first in (0..timeline.received.len()).step_by(CHUNK) {
         let mut payload = Vec::new();
-        put_timeline(&timeline, first..timeline.received.len().min(first + CHUNK), &mut payload);
+        put_timeline(timeline, first..timeline.received.len().min(first + CHUNK), &mut payload);
         footer.timeline.push(file.block(TIMELINE, &payload, first));
     }
-    put_items(&items, &mut file, &mut footer);
-    let objects = journal.objects();
-    for resource in 0..journal.tables.resources.len() {
-        let own = |object: &JournalObject| object.resource as usize == resource;
-        let sorted = sorted_objects(&objects, &changes, own);
-        if !sorted.is_empty() {
-            let seal = TypeSeal { journal, timeline: &timeline, objects: &objects, changes: &changes };
-            footer.types.push(seal.write(resource, &sorted, &mut file));
-        }
+    put_items(&content.items, &mut file, &mut footer);
+    let sorted = sorted_objects(&content);
+    let in_order = sorted.iter().flatten().flat_map(|object| &content.changes[*object]);
+    let mut payloads = Payloads::new(&texts, in_order.map(|(_, chunk, change)| (*chunk, change)).collect());
+    for (resource, objects) in sorted.iter().enumerate().filter(|(_, objects)| !objects.is_empty()) {
+        footer.types.push(content.write(resource, objects, &mut payloads, &mut file)?);
     }
     file.finish(FOOTER, &footer)
 }
 
-/// Returns the times, the changes by object, and the other items with their numbers.
-fn split(journal: &Journal) -> Split<'_> {
-    let mut timeline = Timeline::default();
-    let mut changes: Vec<Vec<Change>> = journal.objects().iter().map(|_| Vec::new()).collect();
-    let mut items = Vec::new();
-    for (chunk_number, chunk) in (0u32..).zip(&journal.chunks) {
-        for entry in &chunk.entries {
-            let index = u32::try_from(timeline.received.len()).unwrap_or(u32::MAX);
-            timeline.received.push(entry.received);
-            timeline.versions.push(entry.version);
-            match &entry.item {
-                RawItem::Change(change) => {
-                    changes[change.object as usize].push((index, chunk_number, *change));
+impl Content {
+    fn of(journal: &Journal) -> Self {
+        let objects: Vec<_> = journal.objects().into_iter().cloned().collect();
+        let mut timeline = Timeline::default();
+        timeline.reserve(usize::try_from(journal.entries).unwrap_or_default());
+        let mut changes: Vec<Vec<Change>> = objects.iter().map(|_| Vec::new()).collect();
+        let mut items = Vec::new();
+        for (chunk_number, chunk) in (0u32..).zip(&journal.chunks) {
+            for entry in &chunk.entries {
+                let index = u32::try_from(timeline.received.len()).unwrap_or(u32::MAX);
+                timeline.received.push(entry.received);
+                timeline.versions.push(entry.version);
+                match &entry.item {
+                    RawItem::Change(change) => {
+                        changes[change.object as usize].push((index, chunk_number, *change));
+                    }
+                    RawItem::Other(item) => items.push((index, (**item).clone())),
                 }
-                RawItem::Other(item) => items.push((index, &**item)),
             }
         }
+        Self { tables: journal.tables.clone(), timeline, objects, changes, items }
     }
-    (timeline, changes, items)
 }
 
-fn header(journal: &Journal, timeline: &Timeline, changes: &[Vec<Change>]) -> Header {
+fn header(journal: &Journal, content: &Content) -> Header {
+    let Content { timeline, changes, .. } = content;
     let of_changes = || changes.iter().flatten().map(|(index, ..)| timeline.versions[*index as usize]);
     Header {
         context: journal.header.context.clone(),
@@ -92,7 +111,7 @@ fn header(journal: &Journal, timeline: &Timeline, changes: &[Vec<Change>]) -> He
 
 /// Writes the items that are not changes; the bodies of documents have blocks of their own, so that marks can be read
 /// without them.
-fn put_items(items: &[(u32, &Item)], file: &mut FileWriter, footer: &mut Footer) {
+fn put_items(items: &[(u32, Item)], file: &mut FileWriter, footer: &mut Footer) {
     let mut payload = Vec::new();
     let mut documents = Vec::new();
     put_number(&mut payload, items.len() as u64);
@@ -112,20 +131,22 @@ fn put_items(items: &[(u32, &Item)], file: &mut FileWriter, footer: &mut Footer)
     }
 }
 
-/// Returns the objects of one type that have changes, similar ones next to each other.
-fn sorted_objects(
-    objects: &[&JournalObject],
-    changes: &[Vec<Change>],
-    own: impl Fn(&JournalObject) -> bool,
-) -> Vec<usize> {
-    let mut sorted: Vec<usize> =
-        (0..objects.len()).filter(|at| own(objects[*at]) && !changes[*at].is_empty()).collect();
-    sorted.sort_by_cached_key(|at| {
-        let first_whole = changes[*at].iter().find(|(.., change)| change.flags.has(Flags::WHOLE));
-        let object = objects[*at];
-        let likeness = if object.workload == 0 { stem_hash(&object.key) } else { object.workload };
-        (likeness, Reverse(first_whole.is_none()), first_whole.map(|(index, ..)| *index), &object.key)
-    });
+/// Returns the objects of each type that have changes, similar ones next to each other.
+fn sorted_objects(content: &Content) -> Vec<Vec<usize>> {
+    let mut sorted: Vec<Vec<usize>> = content.tables.resources.iter().map(|_| Vec::new()).collect();
+    for (at, object) in content.objects.iter().enumerate() {
+        if !content.changes[at].is_empty() {
+            sorted[object.resource as usize].push(at);
+        }
+    }
+    for of_type in &mut sorted {
+        of_type.sort_by_cached_key(|at| {
+            let first_whole = content.changes[*at].iter().find(|(.., change)| change.flags.has(Flags::WHOLE));
+            let object = &content.objects[*at];
+            let likeness = if object.workload == 0 { stem_hash(&object.key) } else { object.workload };
+            (likeness, Reverse(first_whole.is_none()), first_whole.map(|(index, ..)| *index), &object.key)
+        });
+    }
     sorted
 }
 
@@ -142,20 +163,19 @@ pub(in crate::recording) fn stem_hash(key: &str) -> u32 {
     crc32fast::hash(stem.as_bytes())
 }
 
-/// Writes the blocks of one type.
-struct TypeSeal<'a> {
-    journal: &'a Journal,
-    timeline: &'a Timeline,
-    objects: &'a [&'a JournalObject],
-    changes: &'a [Vec<Change>],
-}
-
-impl TypeSeal<'_> {
-    fn write(&self, resource: usize, sorted: &[usize], file: &mut FileWriter) -> TypeFooter {
+impl Content {
+    /// Writes the blocks of one type.
+    fn write(
+        &self,
+        resource: usize,
+        sorted: &[usize],
+        payloads: &mut Payloads<'_>,
+        file: &mut FileWriter,
+    ) -> io::Result<TypeFooter> {
         let mut footer = TypeFooter { resource, ..TypeFooter::default() };
         let mut names = Names::default();
         for object in sorted {
-            let object = self.objects[*object];
+            let object = &self.objects[*object];
             names.push(&object.key, object.namespace_len);
         }
         let counts: Vec<u64> = sorted.iter().map(|object| self.changes[*object].len() as u64).collect();
@@ -174,27 +194,33 @@ impl TypeSeal<'_> {
             names.put_filter(first..names.len().min(first + GROUP), &mut payload);
         }
         footer.filters.push(file.block(FILTERS, &payload, 0));
-        self.write_entries(sorted, &mut footer, file);
         footer.objects = u32::try_from(names.len()).unwrap_or(u32::MAX);
         footer.entries = u32::try_from(entries_before).unwrap_or(u32::MAX);
-        footer
+        drop(names);
+        self.write_entries(sorted, payloads, &mut footer, file)?;
+        Ok(footer)
     }
 
     /// Writes columns, bodies and rows. The footer lists them in this order, and so does the file: the payloads are
     /// collected first.
-    fn write_entries(&self, sorted: &[usize], footer: &mut TypeFooter, file: &mut FileWriter) {
-        let mut entries = Vec::new();
+    fn write_entries(
+        &self,
+        sorted: &[usize],
+        payloads: &mut Payloads<'_>,
+        footer: &mut TypeFooter,
+        file: &mut FileWriter,
+    ) -> io::Result<()> {
+        let mut entries = Vec::with_capacity(footer.entries as usize);
         let mut bodies = Blocks::new(BODIES);
         let mut rows = Blocks::new(ROWS);
         let mut whole_texts = WholeTextWriter::default();
         for object in sorted {
-            for (index, chunk_number, change) in &self.changes[*object] {
-                let chunk = &self.journal.chunks[*chunk_number as usize];
+            for (index, _, change) in &self.changes[*object] {
+                let (body, row) = payloads.next()?;
                 let at = entries.len();
                 if bodies.begin_entry(at) {
                     whole_texts.clear();
                 }
-                let body = chunk.slice(change.body);
                 let before = bodies.current.len();
                 if change.flags.has(Flags::WHOLE) {
                     let (own, text) = split_version(body, change.flags).unwrap_or((None, body));
@@ -207,7 +233,6 @@ impl TypeSeal<'_> {
                     bodies.current.extend_from_slice(body);
                 }
                 rows.begin_entry(at);
-                let row = chunk.slice(change.row);
                 rows.current.extend_from_slice(row);
                 entries.push(LogEntry {
                     index: *index,
@@ -226,6 +251,7 @@ impl TypeSeal<'_> {
         for (blocks, refs) in [(bodies, &mut footer.bodies), (rows, &mut footer.rows)] {
             refs.extend(blocks.finish().into_iter().map(|block| file.append(block)));
         }
+        Ok(())
     }
 
     fn context(&self, index: u32) -> FrameContext<'static> {

@@ -1,6 +1,7 @@
 //! Work that must not delay the receipt of changes: sealing, keyframes, retention.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
@@ -11,7 +12,7 @@ use super::failure::Failure;
 use super::retention::drop_old;
 use crate::recording::encryption::Cipher;
 use crate::recording::files::{self, FileError, Kind};
-use crate::recording::journal::JournalReader;
+use crate::recording::journal::CompressedJournal;
 use crate::recording::keyframe::{self, Snapshot};
 use crate::recording::options::WriterOptions;
 use crate::recording::segment;
@@ -160,21 +161,22 @@ impl Job {
 
     /// Seals the journal. One that can't be read back whole stays, and readers report the damage.
     fn seal(&self) -> Result<Done, Failure> {
-        match JournalReader::open(self.journal.clone(), self.cipher.as_ref()) {
-            Ok(reader) if !reader.is_broken() && reader.journal().entries == self.entries => Ok(Done {
-                segment_bytes: seal(&self.dir, &reader, self.cipher.as_ref())?,
-                is_whole: true,
-                ..Done::default()
-            }),
-            Ok(reader) => {
-                let segment_bytes = reader.journal().length;
-                tracing::warn!(journal = %self.journal.display(), "a journal can't be read back");
-                Ok(Done { segment_bytes, ..Done::default() })
-            }
-            Err(FileError::Io(path, error)) => Err(Failure::new(&path, &error)),
-            Err(_) => Err(Failure::new(&self.journal, &std::io::Error::other("the journal was changed"))),
+        let journal = open_journal(&self.journal, self.cipher.as_ref())?;
+        if journal.is_broken || journal.journal.entries != self.entries {
+            tracing::warn!(journal = %self.journal.display(), "a journal can't be read back");
+            return Ok(Done { segment_bytes: journal.journal.length, ..Done::default() });
         }
+        let segment_bytes = seal(&self.dir, journal, self.cipher.as_ref())?;
+        Ok(Done { segment_bytes, is_whole: true, ..Done::default() })
     }
+}
+
+/// Opens a journal to seal it.
+pub(super) fn open_journal(path: &Path, cipher: Option<&Arc<Cipher>>) -> Result<CompressedJournal, Failure> {
+    CompressedJournal::open(path.to_owned(), cipher).map_err(|error| match error {
+        FileError::Io(path, error) => Failure::new(&path, &error),
+        _ => Failure::new(path, &io::Error::other("the journal was changed")),
+    })
 }
 
 fn length_of(parts: &[Vec<u8>]) -> u64 {
@@ -187,12 +189,16 @@ fn write(dir: &Path, path: &Path, parts: &[Vec<u8>]) -> Result<(), Failure> {
 }
 
 /// Seals a whole journal with at least one entry, removes it, and returns the size of the segment.
-pub(super) fn seal(dir: &Path, reader: &JournalReader, cipher: Option<&Arc<Cipher>>) -> Result<u64, Failure> {
-    let journal = reader.journal();
-    let path = files::path_of(dir, Kind::Segment, journal.header.first);
+pub(super) fn seal(
+    dir: &Path,
+    journal: CompressedJournal,
+    cipher: Option<&Arc<Cipher>>,
+) -> Result<u64, Failure> {
+    let source = journal.journal.path.clone();
+    let path = files::path_of(dir, Kind::Segment, journal.journal.header.first);
     let bytes = segment::seal(journal, files::cipher_of(&path, cipher))
         .map_err(|error| Failure::new(&path, &error))?;
     write(dir, &path, &bytes)?;
-    fs::remove_file(&journal.path).map_err(|error| Failure::new(&journal.path, &error))?;
+    fs::remove_file(&source).map_err(|error| Failure::new(&source, &error))?;
     Ok(length_of(&bytes))
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use super::background::seal;
+use super::background::{open_journal, seal};
 use super::failure::Failure;
 use super::positions::Positions;
 use super::retention::drop_old;
@@ -134,8 +134,11 @@ impl End {
             end.torn_bytes += to - from;
         }
         // A damaged journal stays: readers report the damage, and its readable entries.
-        for reader in journals.iter().filter(|reader| !reader.is_broken()) {
-            seal(dir, reader, cipher).map_err(|failure| failure.error())?;
+        for reader in journals.into_iter().filter(|reader| !reader.is_broken()) {
+            let path = reader.path().to_owned();
+            drop(reader);
+            let sealed = open_journal(&path, cipher).and_then(|journal| seal(dir, journal, cipher));
+            sealed.map_err(|failure| failure.error())?;
         }
         end.created = end.journal.as_ref().map(|reader| reader.journal().header.first_time);
         end.find_keyframe(dir, cipher).map_err(io_failed)?;

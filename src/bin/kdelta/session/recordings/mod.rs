@@ -237,8 +237,7 @@ pub(crate) fn recorded_contexts(dir: &Path, keyring: &Keyring) -> anyhow::Result
 fn recorded(dir: &Path, keyring: &Keyring) -> Result<Vec<(String, PathBuf)>, RecordingError> {
     let contexts = Recording::contexts_with(dir, keyring)?;
     if contexts.is_empty() {
-        let recording = Recording::open_with(dir, keyring)?;
-        return Ok(vec![(recording.context().to_owned(), dir.to_owned())]);
+        return Ok(vec![(Recording::context_with(dir, keyring)?, dir.to_owned())]);
     }
     Ok(with_distinct_names(&contexts))
 }
