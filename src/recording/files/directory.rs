@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::io::{self, Seek as _, SeekFrom, Write as _};
+use std::io::{self, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -149,18 +149,6 @@ pub(in crate::recording) fn append_to(path: &Path, length: u64) -> io::Result<Fi
     file.set_len(length)?;
     file.seek(SeekFrom::End(0))?;
     Ok(file)
-}
-
-/// Writes a file under a temporary name and renames it, so that a reader sees all of it or nothing.
-pub(in crate::recording) fn replace(path: &Path, parts: &[Vec<u8>]) -> io::Result<()> {
-    let temporary = path.with_added_extension("tmp");
-    let mut file = private_file().truncate(true).open(&temporary)?;
-    let written = parts.iter().try_for_each(|part| file.write_all(part));
-    let written = written.and_then(|()| file.sync_all()).and_then(|()| fs::rename(&temporary, path));
-    if written.is_err() {
-        let _ = fs::remove_file(&temporary);
-    }
-    written
 }
 
 /// Makes renames and removals in a directory durable.

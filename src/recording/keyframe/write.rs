@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io;
+use std::path::Path;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -38,12 +39,12 @@ pub(in crate::recording) struct Snapshot {
     pub(in crate::recording) positions: Vec<Position>,
 }
 
-/// Returns the parts of the keyframe of a snapshot.
+/// Writes the keyframe of a snapshot to a file, and returns its length.
 pub(in crate::recording) fn write(
-    snapshot: &mut Snapshot,
+    snapshot: Snapshot,
+    path: &Path,
     cipher: Option<FileCipher>,
-) -> io::Result<Vec<Vec<u8>>> {
-    let mut out = Vec::new();
+) -> io::Result<u64> {
     let header = Header {
         context: snapshot.context.clone(),
         first: snapshot.next,
@@ -55,11 +56,10 @@ pub(in crate::recording) fn write(
         min_version: 0,
         max_version: snapshot.max_version,
     };
-    header.put(Kind::Keyframe, cipher.as_ref(), &mut out)?;
-    let mut file = FileWriter::new(out, cipher);
+    let mut file = FileWriter::create(path, Kind::Keyframe, &header, cipher)?;
     let mut footer = Footer::default();
     footer.tables.resources.extend(snapshot.types.iter().map(|(resource, _)| Arc::clone(resource)));
-    let positions = std::mem::take(&mut snapshot.positions);
+    let Snapshot { positions, documents, types, time, .. } = snapshot;
     for position in &positions {
         if footer.tables.resource(&position.resource).is_none() {
             footer.tables.resources.push(Arc::clone(&position.resource));
@@ -67,19 +67,19 @@ pub(in crate::recording) fn write(
     }
     let mut payload = Vec::new();
     put_positions(&positions, &footer.tables, &mut payload);
-    put_number(&mut payload, snapshot.documents.len() as u64);
-    snapshot.documents.keys().for_each(|path| put_text(&mut payload, path.as_bytes()));
+    put_number(&mut payload, documents.len() as u64);
+    documents.keys().for_each(|path| put_text(&mut payload, path.as_bytes()));
     footer.items.push(file.block(ITEMS, &payload, 0));
-    for body in snapshot.documents.values() {
+    for body in documents.values() {
         footer.documents.push(file.block(DOCUMENT, body, 0));
     }
-    for (resource, (_, objects)) in snapshot.types.iter_mut().enumerate() {
+    for (resource, (_, mut objects)) in types.into_iter().enumerate() {
         let likeness = |object: &Object| match object.workload() {
             0 => stem_hash(object.key()),
             workload => workload,
         };
         objects.sort_by_cached_key(|known| (likeness(&known.object), Arc::clone(known.object.key())));
-        let of_type = write_type(resource, objects, snapshot.time, &mut footer.tables, &mut file);
+        let of_type = write_type(resource, objects, time, &mut footer.tables, &mut file);
         footer.types.push(of_type);
     }
     file.finish(KEYFRAME_FOOTER, &footer)
@@ -123,7 +123,7 @@ impl Group {
 
 fn write_type(
     resource: usize,
-    objects: &[LastState],
+    objects: Vec<LastState>,
     received: i64,
     tables: &mut Tables,
     file: &mut FileWriter,
@@ -184,9 +184,9 @@ fn write_groups(resource: usize, names: &Names, groups: Vec<Done>, file: &mut Fi
     footer.filters.push(file.block(FILTERS, &filters, 0));
     let mut rows = Vec::with_capacity(groups.len());
     for group in groups {
-        footer.bodies.push(file.append(group.bodies));
+        footer.bodies.push(file.append(&group.bodies));
         rows.push(group.rows);
     }
-    footer.rows.extend(rows.into_iter().map(|block| file.append(block)));
+    footer.rows.extend(rows.into_iter().map(|block| file.append(&block)));
     footer
 }

@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::io;
+use std::path::Path;
 
 use super::columns::{CHUNK, put_entries, put_timeline};
 use super::file_writer::{Compressed, FileWriter};
@@ -41,17 +42,17 @@ struct Content {
     items: Vec<(u32, Item)>,
 }
 
-/// Returns the parts of the segment with the entries of a journal. The journal must have at least one entry.
+/// Writes the segment with the entries of a journal to a file, and returns its length. The journal must have at least one
+/// entry.
 pub(in crate::recording) fn seal(
     journal: CompressedJournal,
+    path: &Path,
     cipher: Option<FileCipher>,
-) -> io::Result<Vec<Vec<u8>>> {
+) -> io::Result<u64> {
     let CompressedJournal { journal, texts, .. } = journal;
     let content = Content::of(&journal);
-    let mut out = Vec::new();
-    header(&journal, &content).put(Kind::Segment, cipher.as_ref(), &mut out)?;
+    let mut file = FileWriter::create(path, Kind::Segment, &header(&journal, &content), cipher)?;
     drop(journal);
-    let mut file = FileWriter::new(out, cipher);
     let mut footer = Footer { tables: content.tables.clone(), ..Footer::default() };
     let timeline = &content.timeline;
     for first in (0..timeline.received.len()).step_by(CHUNK) {
@@ -249,7 +250,7 @@ impl Content {
             footer.columns.push(file.block(COLUMNS, &payload, first));
         }
         for (blocks, refs) in [(bodies, &mut footer.bodies), (rows, &mut footer.rows)] {
-            refs.extend(blocks.finish().into_iter().map(|block| file.append(block)));
+            refs.extend(blocks.finish().into_iter().map(|block| file.append(&block)));
         }
         Ok(())
     }

@@ -6,4 +6,5 @@ mod fixtures;
 mod lifecycle;
 mod model;
 mod new_recording;
+mod sealing;
 mod tools;

@@ -147,12 +147,11 @@ impl Drop for Background {
 impl Job {
     fn run(self) -> Result<Done, Failure> {
         let mut done = self.seal()?;
-        if let Some(mut snapshot) = self.keyframe {
-            let path = files::path_of(&self.dir, Kind::Keyframe, snapshot.next);
-            let bytes = keyframe::write(&mut snapshot, files::cipher_of(&path, self.cipher.as_ref()))
-                .map_err(|error| Failure::new(&path, &error))?;
-            write(&self.dir, &path, &bytes)?;
-            done.keyframe = Some((length_of(&bytes), snapshot.time));
+        if let Some(snapshot) = self.keyframe {
+            let (path, time) = (files::path_of(&self.dir, Kind::Keyframe, snapshot.next), snapshot.time);
+            let cipher = files::cipher_of(&path, self.cipher.as_ref());
+            let written = keyframe::write(snapshot, &path, cipher);
+            done.keyframe = Some((complete(&self.dir, &path, written)?, time));
         }
         done.total = drop_old(&self.dir, &self.options, self.cipher.as_ref(), self.now)
             .map_err(|error| Failure::new(&self.dir, &error))?;
@@ -179,12 +178,9 @@ pub(super) fn open_journal(path: &Path, cipher: Option<&Arc<Cipher>>) -> Result<
     })
 }
 
-fn length_of(parts: &[Vec<u8>]) -> u64 {
-    parts.iter().map(|part| part.len() as u64).sum()
-}
-
-fn write(dir: &Path, path: &Path, parts: &[Vec<u8>]) -> Result<(), Failure> {
-    let written = files::replace(path, parts).and_then(|()| files::sync_directory(dir));
+/// Makes the name of a new file durable.
+fn complete(dir: &Path, path: &Path, written: io::Result<u64>) -> Result<u64, Failure> {
+    let written = written.and_then(|length| files::sync_directory(dir).map(|()| length));
     written.map_err(|error| Failure::new(path, &error))
 }
 
@@ -196,9 +192,7 @@ pub(super) fn seal(
 ) -> Result<u64, Failure> {
     let source = journal.journal.path.clone();
     let path = files::path_of(dir, Kind::Segment, journal.journal.header.first);
-    let bytes = segment::seal(journal, files::cipher_of(&path, cipher))
-        .map_err(|error| Failure::new(&path, &error))?;
-    write(dir, &path, &bytes)?;
+    let length = complete(dir, &path, segment::seal(journal, &path, files::cipher_of(&path, cipher)))?;
     fs::remove_file(&source).map_err(|error| Failure::new(&source, &error))?;
-    Ok(length_of(&bytes))
+    Ok(length)
 }
