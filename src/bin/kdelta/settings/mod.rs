@@ -8,6 +8,7 @@ mod demo;
 mod duration;
 mod environment;
 mod filter;
+mod get;
 mod index;
 mod kubectl;
 mod lines;
@@ -22,7 +23,7 @@ mod selection;
 mod serve;
 mod set_wait;
 mod targets;
-mod tasks;
+mod task;
 mod tree;
 mod until;
 mod usage;
@@ -40,12 +41,13 @@ pub(crate) use environment::{ConfigFile, Environment, VARIABLES};
 #[cfg(test)]
 pub(crate) use filter::tests::filter_of;
 pub(crate) use filter::{Expression, FilterCondition, FilterNeeds, Names, ObjectFilter, ObjectPart};
+pub(crate) use get::Get;
 #[cfg(test)]
 pub(crate) use index::tests::read as index_of;
 pub(crate) use index::{Index, IndexFormat};
 pub(crate) use kubectl::{
-    ApiResources, EventOutput, Events, Files, GetWatch, RawPath, ResourceColumn, Version, VersionFormat,
-    WatchForm,
+    ApiResources, EventOutput, Events, Explain, ExplainFormat, Files, GetWatch, RawPath, ResourceColumn,
+    Version, VersionFormat, WatchForm,
 };
 pub(crate) use lines::{ChangedBy, Flow, Lines, ListenAddress};
 pub(crate) use past::{Changes, ChangesFormat, History, Range, Replay, RequestedMoment};
@@ -59,7 +61,7 @@ pub(crate) use selection::{ListMode, Namespaces, Selection};
 pub(crate) use serve::{Mirror, Serve};
 pub(crate) use set_wait::{SetCondition, SetWait};
 pub(crate) use targets::{Target, Types};
-pub(crate) use tasks::{Explain, ExplainFormat, Get, Task};
+pub(crate) use task::Task;
 pub(crate) use tree::{Tree, TreeFormat};
 pub(crate) use usage::UsageError;
 pub(crate) use wait::{RequestedObjects, Rollout, Wait};

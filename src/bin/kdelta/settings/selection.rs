@@ -3,6 +3,7 @@
 use super::by::{By, Condition, IndexName};
 use super::environment::Environment;
 use super::filter::{ObjectFilter, Selectors};
+use super::kubectl::Files;
 use super::targets::{self, Target};
 use super::usage::first_flag;
 use super::{Pattern, UsageError};
@@ -106,6 +107,11 @@ impl Selection {
             Namespaces::Named(names) => names.len() > 1,
             Namespaces::All | Namespaces::Matching { .. } => true,
         }
+    }
+
+    /// Whether objects of the files may be absent without being missing: a selector does not match them, or not yet.
+    pub(super) fn may_exclude(&self, files: Option<&Files>) -> bool {
+        files.is_some() && (self.label_selector.is_some() || !self.filter.is_empty())
     }
 
     /// Returns the selection of all events of a namespace, or of all namespaces.

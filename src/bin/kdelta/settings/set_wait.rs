@@ -169,7 +169,7 @@ impl SetWait {
         Ok(Self {
             selection,
             files,
-            by: set.index.by.iter().map(|text| By::parse(text)).collect::<Result<_, _>>()?,
+            by: By::parse_all(&set.index.by)?,
             conditions,
             quantifier: quantifier(set),
             was: set.was,

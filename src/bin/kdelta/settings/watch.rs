@@ -12,7 +12,7 @@ use super::run::Run;
 use super::selection::Selection;
 use super::serve::Mirror;
 use super::until::Until;
-use crate::args::PlanForm;
+use crate::args::{GetArgs, ObjectArgs, OneShotArgs, PlanForm, RowArgs};
 
 /// `kdelta watch`, `kdelta get` with `-w` or `--watch-only`, `kdelta events -w`, and `kdelta index -w`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,6 +37,56 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
+    /// Reads the arguments of `kdelta watch` and `kdelta get -w`.
+    pub(super) fn read(
+        args: &ObjectArgs,
+        rows: Option<&RowArgs>,
+        selection: Selection,
+        files: Option<Files>,
+        form: WatchForm,
+    ) -> Result<Self, UsageError> {
+        let explain = Files::plan_form(files.as_ref(), &args.plan)?;
+        let by = By::parse_all(&args.index.by)?;
+        let (print, until) = (Print::read(&args.print)?, Until::read(&args.until)?);
+        // kubectl leaves them in the objects of events.
+        let is_event = matches!(&form, WatchForm::Get(form) if form.events);
+        let print = Print { managed_fields: print.managed_fields || is_event, ..print };
+        let ignore_not_found = args.ignore_not_found || selection.may_exclude(files.as_ref());
+        let lines = Lines::read(&args.lines, print.format)?;
+        let print = Print { record_managers: lines.names_managers(print.format), ..print };
+        let watch = Self {
+            flow: Flow::read(&args.flow, &selection, &by, until)?,
+            selection: selection.with_conditions(&by),
+            files,
+            by,
+            initial: !args.flow.watch_only,
+            lines,
+            rows: rows.map(|rows| Rows::read(rows, print.format)).transpose()?.unwrap_or_default(),
+            print,
+            until,
+            ignore_not_found,
+            form,
+            explain,
+            replay: None,
+        };
+        watch.checked()
+    }
+
+    /// Reads the arguments of `kdelta get -w`.
+    pub(super) fn of_get(
+        args: &GetArgs,
+        selection: Selection,
+        files: Option<Files>,
+    ) -> Result<Self, UsageError> {
+        Files::plan_form(files.as_ref(), &args.objects.plan)?;
+        let OneShotArgs { fail_if_empty, stats } = args.one_shot;
+        match () {
+            () if fail_if_empty => Err(UsageError::WatchIsNeverEmpty),
+            () if stats => Err(UsageError::StatsOfAWatch),
+            () => Self::read(&args.objects, None, selection, files, WatchForm::of_get(args)),
+        }
+    }
+
     /// Returns the watch of `kdelta events -w`, which prints new and changed events.
     pub(crate) fn of_events(events: &Events, selection: Selection) -> Self {
         let print = Print { managed_fields: events.output.managed_fields, ..Print::default() };
@@ -135,7 +185,7 @@ impl Watch {
     }
 
     /// Rejects combinations without a meaning.
-    pub(super) fn checked(self) -> Result<Self, UsageError> {
+    fn checked(self) -> Result<Self, UsageError> {
         match () {
             () if !self.initial && self.until.synced => Err(UsageError::NothingToPrint),
             () if !self.initial && self.flow.coalesce => Err(UsageError::MergedWithUnprinted),

@@ -142,6 +142,11 @@ impl fmt::Display for By {
 }
 
 impl By {
+    /// Parses the values of `--by`.
+    pub(in crate::settings) fn parse_all(texts: &[String]) -> Result<Vec<Self>, UsageError> {
+        texts.iter().map(|text| Self::parse(text)).collect()
+    }
+
     /// Parses a condition. The first operator splits the text, but for an expression, which has operators of its own.
     pub(crate) fn parse(text: &str) -> Result<Self, UsageError> {
         if let Some(parsed) = of_expression(text) {

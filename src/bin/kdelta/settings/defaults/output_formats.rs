@@ -1,11 +1,10 @@
 //! The `-o` values of each command.
 
 use crate::settings::index::INDEX_FORMATS;
-use crate::settings::kubectl::{EVENT_FORMATS, RESOURCE_FORMATS};
+use crate::settings::kubectl::{EVENT_FORMATS, ExplainFormat, RESOURCE_FORMATS};
 use crate::settings::past::{CHANGES_FORMATS, HISTORY_FORMATS};
 use crate::settings::print::OBJECT_FORMATS;
 use crate::settings::recording_tool::RECORDING_FORMATS;
-use crate::settings::tasks::ExplainFormat;
 use crate::settings::tree::TREE_FORMATS;
 
 /// Returns the `-o` values of a command, joined by commas.

@@ -87,7 +87,7 @@ impl IndexFormat {
 
 impl Index {
     pub(super) fn read(args: &IndexArgs, selection: Selection) -> Result<Self, UsageError> {
-        let by = args.by.iter().map(|text| By::parse(text)).collect::<Result<Vec<_>, _>>()?;
+        let by = By::parse_all(&args.by)?;
         if let Some(absent) = by.iter().find(|by| by.condition == Condition::Absent) {
             return Err(UsageError::NoValues(absent.to_string()));
         }

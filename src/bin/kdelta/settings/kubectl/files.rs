@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use crate::args::FileArgs;
+use crate::args::{FileArgs, PlanArgs, PlanForm};
 use crate::settings::UsageError;
 use crate::settings::environment::Environment;
 
@@ -53,6 +53,17 @@ impl Files {
             malformed_words,
             surplus_words,
         }))
+    }
+
+    /// Returns the form of the requested plan, which objects of files do not have.
+    pub(in crate::settings) fn plan_form(
+        files: Option<&Self>,
+        plan: &PlanArgs,
+    ) -> Result<Option<PlanForm>, UsageError> {
+        match plan.explain {
+            Some(_) if files.is_some() => Err(UsageError::PlanOfFiles),
+            form => Ok(form),
+        }
     }
 
     /// Whether one of them is standard input.

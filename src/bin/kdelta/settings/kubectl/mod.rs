@@ -2,6 +2,7 @@
 
 mod discovery;
 mod events;
+mod explain;
 mod files;
 mod raw_path;
 mod watch_form;
@@ -9,6 +10,7 @@ mod watch_form;
 pub(crate) use discovery::{ApiResources, RESOURCE_FORMATS, ResourceColumn, Version, VersionFormat};
 pub(super) use discovery::{no_arguments, read_api_resources};
 pub(crate) use events::{EVENT_FORMATS, EventOutput, Events};
+pub(crate) use explain::{Explain, ExplainFormat};
 pub(crate) use files::Files;
 pub(crate) use raw_path::RawPath;
 pub(crate) use watch_form::{GetWatch, WatchForm};

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use crate::args::{GetArgs, ObjectArgs};
 use crate::settings::UsageError;
 
 /// The path and query of a request. A host in the value is ignored, as in kubectl.
@@ -14,8 +15,23 @@ pub(crate) struct RawPath {
 }
 
 impl RawPath {
-    /// Parses a value that is not empty.
-    pub(in crate::settings) fn parse(text: &str) -> Result<Self, UsageError> {
+    /// Reads `get --raw` with a value that is not empty. As in kubectl, some flags are refused, and others are ignored.
+    pub(in crate::settings) fn read(text: &str, args: &GetArgs) -> Result<Self, UsageError> {
+        let ObjectArgs { select, print, flow, .. } = &args.objects;
+        let is_given = |text: &Option<String>| text.as_ref().is_some_and(|text| !text.is_empty());
+        match () {
+            () if !select.resources.is_empty() => return Err(UsageError::WordsWithRaw),
+            () if args.watch || flow.watch_only || select.selector.iter().any(|text| !text.is_empty()) => {
+                return Err(UsageError::FlagsWithRaw);
+            }
+            () if is_given(&print.output) => return Err(UsageError::OutputWithRaw),
+            () => {}
+        }
+        let path = Self::parse(text)?;
+        if flow.output_watch_events { Err(UsageError::OutputWatchEvents) } else { Ok(path) }
+    }
+
+    fn parse(text: &str) -> Result<Self, UsageError> {
         let wrong = |reason: String| UsageError::RawPath { text: text.to_owned(), reason };
         if text.bytes().any(|byte| byte < b' ' || byte == 0x7f) {
             return Err(wrong("net/url: invalid control character in URL".to_owned()));

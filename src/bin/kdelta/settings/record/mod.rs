@@ -80,7 +80,7 @@ impl Record {
         if !selection.filter.of_changes().is_empty() {
             return Err(UsageError::RecordedChanges);
         }
-        let by: Vec<By> = objects.index.by.iter().map(|text| By::parse(text)).collect::<Result<_, _>>()?;
+        let by = By::parse_all(&objects.index.by)?;
         let redacted = Redacted::read(objects.secrets, &objects.redact, environment)?;
         Ok(Self {
             selectors: selectors(objects, &selection),

@@ -69,23 +69,19 @@ impl Run {
         files: Option<Files>,
         namespace: Option<&str>,
     ) -> Result<Self, UsageError> {
-        if files.is_some() && args.plan.explain.is_some() {
-            return Err(UsageError::PlanOfFiles);
-        }
+        let explain = Files::plan_form(files.as_ref(), &args.plan)?;
         let (changes, calls) = (&args.changes, &args.calls);
         let time = |flag, text: &Option<String>| text.as_deref().map(|text| positive(flag, text)).transpose();
         let (initial, until) = (!changes.no_initial, end(&args.end)?);
         if !initial && until.synced && args.checkpoint.is_none() {
             return Err(UsageError::NothingToRun);
         }
-        // An object of a file that a selector does not match, or not yet, is not missing.
-        let is_filter =
-            files.is_some() && (selection.label_selector.is_some() || !selection.filter.is_empty());
+        let ignore_not_found = args.ignore_not_found || selection.may_exclude(files.as_ref());
         Ok(Self {
             selection,
             files,
-            by: args.index.by.iter().map(|text| By::parse(text)).collect::<Result<_, _>>()?,
-            ignore_not_found: args.ignore_not_found || is_filter,
+            by: By::parse_all(&args.index.by)?,
+            ignore_not_found,
             initial,
             lines: Lines::of_updates(&changes.updates)?,
             until,
@@ -104,7 +100,7 @@ impl Run {
                 .checkpoint
                 .clone()
                 .map(|path| CheckpointFile { path, coverage: coverage::read(args, namespace) }),
-            explain: args.plan.explain,
+            explain,
         })
     }
 }

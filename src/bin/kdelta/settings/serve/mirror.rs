@@ -27,7 +27,7 @@ impl Mirror {
         if !selection.filter.of_changes().is_empty() {
             return Err(UsageError::MirroredChanges);
         }
-        let by: Vec<By> = args.index.by.iter().map(|text| By::parse(text)).collect::<Result<_, _>>()?;
+        let by = By::parse_all(&args.index.by)?;
         Ok(Self {
             selection: with_events(selection).with_conditions(&by),
             by,
