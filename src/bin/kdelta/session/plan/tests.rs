@@ -1,5 +1,7 @@
 //! Tests of the parts that a selection resolves to.
 
+use kdelta::wire::{DiscoveredResource, UnavailableGroup};
+
 use super::*;
 use crate::session::part::tests::{resource, template};
 use crate::settings::{ListMode, ObjectFilter, Target};
