@@ -12,7 +12,6 @@ mod get;
 mod index;
 mod kubectl;
 mod lines;
-mod past;
 mod pattern;
 mod print;
 mod record;
@@ -50,11 +49,12 @@ pub(crate) use kubectl::{
     Version, VersionFormat, WatchForm,
 };
 pub(crate) use lines::{ChangedBy, Flow, Lines, ListenAddress};
-pub(crate) use past::{Changes, ChangesFormat, History, Range, Replay, RequestedMoment};
 pub(crate) use pattern::Pattern;
 pub(crate) use print::{Format, Jq, Print, TableStyle, Template};
 pub(crate) use record::{Record, Redacted};
-pub(crate) use recording::{Keys, Recording};
+pub(crate) use recording::{
+    Changes, ChangesFormat, History, Keys, Range, Recording, Replay, RequestedMoment,
+};
 pub(crate) use recording_tool::{CopyEncryption, ImportInput, RECORDING_TOOLS, RecordingPart, RecordingTool};
 pub(crate) use run::{CheckpointFile, Run};
 pub(crate) use selection::{ListMode, Namespaces, Selection};

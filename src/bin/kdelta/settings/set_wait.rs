@@ -9,7 +9,7 @@ use super::by::By;
 use super::duration;
 use super::environment::Environment;
 use super::kubectl::Files;
-use super::past::{Range, Replay};
+use super::recording::{Range, Replay};
 use super::selection::{Selection, TargetForm};
 use super::usage::UsageError;
 use crate::args::{FileArgs, GoDuration, SelectArgs, SetWaitArgs, WaitArgs};

@@ -2,8 +2,8 @@
 
 use crate::settings::index::INDEX_FORMATS;
 use crate::settings::kubectl::{EVENT_FORMATS, ExplainFormat, RESOURCE_FORMATS};
-use crate::settings::past::{CHANGES_FORMATS, HISTORY_FORMATS};
 use crate::settings::print::OBJECT_FORMATS;
+use crate::settings::recording::{CHANGES_FORMATS, HISTORY_FORMATS};
 use crate::settings::recording_tool::RECORDING_FORMATS;
 use crate::settings::tree::TREE_FORMATS;
 

@@ -4,7 +4,7 @@
 use super::events::EventOutput;
 use crate::args::GetArgs;
 use crate::settings::index::Index;
-use crate::settings::past::History;
+use crate::settings::recording::History;
 
 /// The form of a watch's output.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -6,9 +6,9 @@ use jiff::Zoned;
 
 use super::environment::Environment;
 use super::kubectl::no_arguments;
-use super::past::RequestedMoment;
 use super::print::Format;
 use super::record::Redacted;
+use super::recording::RequestedMoment;
 use super::{Namespaces, Pattern, UsageError};
 use crate::args::RecordingToolArgs;
 

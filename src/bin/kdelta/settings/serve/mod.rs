@@ -9,7 +9,7 @@ use jiff::Zoned;
 use kdelta::recording::ReplaySpeed;
 
 use super::UsageError;
-use super::past::{RequestedMoment, replay_speed};
+use super::recording::{RequestedMoment, replay_speed};
 use super::usage::first_flag;
 use crate::args::{Cli, Command, ServeArgs, SpeedArg};
 

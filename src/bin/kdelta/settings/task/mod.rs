@@ -1,14 +1,15 @@
 //! The task of a command line, with the validated arguments of its command.
 
 mod read;
+mod recording;
 #[cfg(test)]
 mod tests;
 
 use super::get::Get;
 use super::index::Index;
 use super::kubectl::{ApiResources, Events, Explain, Files, RawPath, Version};
-use super::past::{Changes, History, Range, RequestedMoment};
 use super::record::Record;
+use super::recording::{Changes, History, Range, RequestedMoment};
 use super::recording_tool::RecordingTool;
 use super::run::Run;
 use super::serve::Mirror;

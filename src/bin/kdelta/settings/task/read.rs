@@ -13,9 +13,9 @@ use crate::settings::index::Index;
 use crate::settings::kubectl::{
     Events, Explain, Files, RawPath, Version, WatchForm, no_arguments, read_api_resources,
 };
-use crate::settings::past::{Changes, History, Range, Replay};
 use crate::settings::print::Print;
 use crate::settings::record::Record;
+use crate::settings::recording::{Changes, History, Range, Replay};
 use crate::settings::recording_tool::RecordingTool;
 use crate::settings::run::Run;
 use crate::settings::selection::{Selection, TargetForm};
