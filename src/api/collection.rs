@@ -111,7 +111,7 @@ impl Collection {
     }
 
     pub(super) fn watch_request(&self, options: &WatchOptions) -> Result<Request, Error> {
-        let representation = self.representation.whole();
+        let representation = self.representation.for_single_request();
         let mut request =
             self.request(self.path()?, representation, RequestKind::Watch).query("watch", "true");
         request = self.with_selectors(request)?;

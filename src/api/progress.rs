@@ -63,7 +63,7 @@ async fn latest_version(collection: &Collection) -> Result<ResourceVersion, Erro
 
 /// Returns the version of a list.
 async fn version_of(collection: &Collection, options: &ListOptions) -> Result<ResourceVersion, Error> {
-    let form = collection.representation.whole();
+    let form = collection.representation.for_single_request();
     let mut page = collection.items(form, Naming::RequestedNamespace, options).await?;
     while page.next().await?.is_some() {}
     Ok(page.meta().resource_version.clone())

@@ -37,8 +37,9 @@ pub enum IncludeObject {
 }
 
 impl Representation {
-    /// Returns the representation to request if the smallest one is not enough.
-    pub(crate) fn whole(self) -> Self {
+    /// Returns the representation of a single request that has the same contents: the smaller forms of a list depend on
+    /// other requests.
+    pub(crate) fn for_single_request(self) -> Self {
         match self {
             Self::Names => Self::Metadata,
             Self::Rows => Self::Table(IncludeObject::Metadata),

@@ -163,10 +163,10 @@ impl ResourceClient {
     /// # Errors
     /// [`Error::Invalid`] for an invalid name.
     pub fn list_requests(&self, options: &ListOptions) -> Result<Vec<Request>, Error> {
-        let whole = self.0.representation.whole();
+        let single = self.0.representation.for_single_request();
         let requests = match self.list_form(options) {
             ListForm::Names => row_list::requests_of_names(options),
-            ListForm::Joined(pair) => pair.requests(options, whole),
+            ListForm::Joined(pair) => pair.requests(options, single),
             ListForm::Single(representation) => vec![(representation, options.clone())],
         };
         let request =
@@ -179,7 +179,7 @@ impl ResourceClient {
     /// # Errors
     /// [`Error::Invalid`] for an invalid name.
     pub fn get_request(&self, name: &str) -> Result<Request, Error> {
-        self.0.get_request(self.0.representation.whole(), name)
+        self.0.get_request(self.0.representation.for_single_request(), name)
     }
 
     /// Returns the request of a watch, without sending it.
@@ -204,7 +204,7 @@ impl ResourceClient {
             }
             Representation::Rows if is_whole => ListForm::Joined(ListPair::NamesAndRows),
             Representation::RowsAndObjects if is_whole => ListForm::Joined(ListPair::RowsAndObjects),
-            other => ListForm::Single(other.whole()),
+            other => ListForm::Single(other.for_single_request()),
         }
     }
 
@@ -213,12 +213,12 @@ impl ResourceClient {
     /// # Errors
     /// The server's refusal, often [`Error::NotFound`]; [`Error::Invalid`] for an invalid name.
     pub async fn get_named(&self, name: &str) -> Result<Arc<Object>, Error> {
-        let whole = self.0.representation.whole();
-        let request = self.0.get_request(whole, name)?;
+        let single = self.0.representation.for_single_request();
+        let request = self.0.get_request(single, name)?;
         let response = self.0.client.send(&request).await?;
         let redaction = response.redaction().clone();
         let body = response.body(self.0.limits.frame).await?;
-        self.0.decoder(whole, Naming::RequestedNamespace).one(&body).map_err(|error| redaction.error(error))
+        self.0.decoder(single, Naming::RequestedNamespace).one(&body).map_err(|error| redaction.error(error))
     }
 }
 
@@ -278,7 +278,7 @@ impl ListerWatcher for ResourceClient {
 
     async fn watch(&self, options: &WatchOptions) -> Result<ResourceWatch, Error> {
         let response = self.0.client.send(&self.0.watch_request(options)?).await?;
-        let decoder = self.0.decoder(self.0.representation.whole(), Naming::RequestedNamespace);
+        let decoder = self.0.decoder(self.0.representation.for_single_request(), Naming::RequestedNamespace);
         Ok(ResourceWatch::new(response, decoder, self.0.limits))
     }
 

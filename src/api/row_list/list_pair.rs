@@ -58,8 +58,9 @@ impl ListPair {
             return Ok(joined);
         }
         arrival_time.record();
-        let items =
-            collection.items(collection.representation.whole(), Naming::RequestedNamespace, options).await?;
+        let items = collection
+            .items(collection.representation.for_single_request(), Naming::RequestedNamespace, options)
+            .await?;
         Ok((State::Complete(VecDeque::new(), items), ListMeta::default()))
     }
 
@@ -80,8 +81,9 @@ async fn page(
     options: &ListOptions,
     arrival_time: &mut ArrivalTimer,
 ) -> Result<Option<State>, Error> {
-    let mut items =
-        collection.items(collection.representation.whole(), Naming::RequestedNamespace, options).await?;
+    let mut items = collection
+        .items(collection.representation.for_single_request(), Naming::RequestedNamespace, options)
+        .await?;
     let mut ready = VecDeque::new();
     while ready.len() <= options.limit as usize {
         arrival_time.record();

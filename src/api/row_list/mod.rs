@@ -76,7 +76,7 @@ impl RowList {
             Ok((first, rows)) => State::Rows(first.into_iter().collect(), rows, ReturnedObjects::names()),
             Err(error) if is_fallback_error(&error) => {
                 let items = collection
-                    .items(Representation::Names.whole(), Naming::RequestedNamespace, options)
+                    .items(Representation::Names.for_single_request(), Naming::RequestedNamespace, options)
                     .await?;
                 State::Complete(VecDeque::new(), items)
             }

@@ -27,7 +27,7 @@ pub(super) fn options(first: &ListOptions, meta: &ListMeta) -> ListOptions {
 /// Requests the remainder. The caller can't start again, because objects have been returned: after a refusal with
 /// `Retry-After`, the request is repeated here.
 pub(super) async fn request(collection: &Collection, options: &ListOptions) -> Result<ListResponse, Error> {
-    let representation = collection.representation.whole();
+    let representation = collection.representation.for_single_request();
     for _ in 1..MAX_ATTEMPTS {
         match collection.items(representation, Naming::RequestedNamespace, options).await {
             Err(error) => match error.retry_after() {

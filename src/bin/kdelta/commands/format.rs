@@ -35,7 +35,9 @@ fn by_template(template: Template) -> ByTemplate {
         Template::JsonPathAsJson(path, text) => ByTemplate::Engine(Engine::JsonPathAsJson(path, text)),
         Template::Go(template) => ByTemplate::Engine(Engine::Go(template)),
         Template::Columns(columns) => ByTemplate::Columns(columns),
-        Template::Jq(Jq { whole, per_item, raw }) => ByTemplate::Jq(JqProgram { whole, per_item, raw }),
+        Template::Jq(Jq { expression, per_item, raw }) => {
+            ByTemplate::Jq(JqProgram { expression, per_item, raw })
+        }
     }
 }
 

@@ -14,7 +14,7 @@ use kdelta::object::{Key, Origin};
 use kdelta::queue::Mark;
 use tokio::sync::Notify;
 
-use super::progress::{Effect, HandledState, InitialDifference, PartId, PartIndex, Progress};
+use super::progress::{HandledState, InitialDifference, PartId, PartIndex, Progress, StateUpdate};
 use super::queue::ObjectId;
 use super::run_state::RunState;
 use crate::commands::Reporter;
@@ -81,9 +81,9 @@ impl RunSink {
             Notification::Mark(_) => return Ok(()),
         };
         let index = part.index;
-        let effect = index.map(|part| Effect { part, key: key.clone(), state });
+        let update = index.map(|part| StateUpdate { part, key: key.clone(), state });
         let id = ObjectId { collection: Arc::clone(&part.collection), key };
-        self.run_state.borrow_mut().offer(id, effect);
+        self.run_state.borrow_mut().offer(id, update);
         let passed = match notification {
             Notification::Updated { new, origin, .. } if was_without_body || !is_old_known => {
                 self.printer.update(number, received, new, origin)

@@ -10,7 +10,7 @@ use kdelta::object::ResourceVersion;
 use tokio::sync::Notify;
 
 use super::change_line::ChangeLine;
-use super::progress::{Completion, Effect, PartId, PartIndex, Progress, handled_object};
+use super::progress::{PartId, PartIndex, PendingChange, Progress, StateUpdate, handled_object};
 use super::queue::{FinishedLine, ObjectId, RunQueue};
 use crate::commands::watch::KnownStates;
 use crate::output::ChangeReceiver;
@@ -18,7 +18,7 @@ use crate::session::{KnownState, Part};
 
 /// The waiting lines and the progress.
 pub(super) struct RunState {
-    pub(super) queue: RunQueue<ChangeLine, Option<Completion>>,
+    pub(super) queue: RunQueue<ChangeLine, Option<PendingChange>>,
     /// Kept only for a checkpoint.
     pub(super) progress: Option<Progress>,
     /// The types of change that are run; empty selects all.
@@ -37,12 +37,12 @@ pub(super) struct RunState {
 struct OfferedChange {
     id: ObjectId,
     /// Set if there is a progress.
-    effect: Option<Effect>,
+    update: Option<StateUpdate>,
 }
 
 impl RunState {
     pub(super) fn new(
-        queue: RunQueue<ChangeLine, Option<Completion>>,
+        queue: RunQueue<ChangeLine, Option<PendingChange>>,
         progress: Option<Progress>,
         on: Vec<ChangeKind>,
     ) -> Self {
@@ -59,8 +59,8 @@ impl RunState {
     }
 
     /// Begins a change, which [`RunState::accept`] takes if it is selected.
-    pub(super) fn offer(&mut self, id: ObjectId, effect: Option<Effect>) {
-        self.offered = Some(OfferedChange { id, effect });
+    pub(super) fn offer(&mut self, id: ObjectId, update: Option<StateUpdate>) {
+        self.offered = Some(OfferedChange { id, update });
     }
 
     /// Takes the offered change. Returns `false` if its type is not selected.
@@ -68,14 +68,14 @@ impl RunState {
         if !self.on.is_empty() && !self.on.contains(&change.kind) {
             return false;
         }
-        let Some(OfferedChange { id, effect }) = self.offered.take() else { return false };
+        let Some(OfferedChange { id, update }) = self.offered.take() else { return false };
         self.seq += 1;
         let line = ChangeLine { change: change.clone(), resume: resume.cloned(), seq: self.seq };
-        let completion = match (&mut self.progress, effect) {
-            (Some(progress), Some(effect)) => Some(progress.open(effect)),
+        let pending = match (&mut self.progress, update) {
+            (Some(progress), Some(update)) => Some(progress.add_pending(update)),
             _ => None,
         };
-        let merged = self.queue.push(id, line, completion).flatten();
+        let merged = self.queue.push(id, line, pending).flatten();
         if let (Some(progress), Some(merged)) = (&mut self.progress, merged) {
             progress.merge(&merged);
         }
@@ -89,10 +89,10 @@ impl RunState {
             self.offered = None;
             return;
         };
-        if let Some(OfferedChange { id, effect: Some(effect) }) = self.offered.take() {
+        if let Some(OfferedChange { id, update: Some(update) }) = self.offered.take() {
             match self.queue.last_completion(&id) {
-                Some(Some(completion)) => completion.effect = effect,
-                _ => progress.apply(effect),
+                Some(Some(pending)) => pending.update = update,
+                _ => progress.apply(update),
             }
         }
         if let (Some(part), Some(version)) = (part, version) {
@@ -101,9 +101,9 @@ impl RunState {
     }
 
     /// Records lines that will not be run again.
-    pub(super) fn complete(&mut self, finished: FinishedLine<ChangeLine, Option<Completion>>) {
-        if let (Some(progress), Some(completion)) = (&mut self.progress, finished.completion) {
-            progress.finish(completion);
+    pub(super) fn complete(&mut self, finished: FinishedLine<ChangeLine, Option<PendingChange>>) {
+        if let (Some(progress), Some(pending)) = (&mut self.progress, finished.completion) {
+            progress.finish(pending);
         }
         self.room.notify_one();
     }

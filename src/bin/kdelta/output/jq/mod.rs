@@ -23,8 +23,8 @@ use super::template::PrintError;
 /// An expression and its output. It lives as long as the process.
 #[derive(Clone, Copy)]
 pub(crate) struct JqProgram {
-    /// The whole expression.
-    pub(crate) whole: &'static JqFilter,
+    /// The expression as the user wrote it, for a complete document.
+    pub(crate) expression: &'static JqFilter,
     /// The expression for each item of a list, if that is enough.
     pub(crate) per_item: Option<&'static JqFilter>,
     /// Whether strings are printed without quotes.
@@ -46,9 +46,9 @@ impl JqResults {
     /// The thread of the interpreter can't be created.
     pub(crate) fn of_listing(program: JqProgram, single: bool, for_terminal: bool) -> io::Result<Self> {
         let (filter, list) = match program.per_item {
-            _ if single => (program.whole, None),
+            _ if single => (program.expression, None),
             Some(per_item) => (per_item, None),
-            None => (program.whole, Some(CollectedList::default())),
+            None => (program.expression, Some(CollectedList::default())),
         };
         Ok(Self { worker: Worker::start(filter, program.raw, for_terminal, Limits::LIST)?, list })
     }
@@ -58,7 +58,7 @@ impl JqResults {
     /// # Errors
     /// As [`JqResults::of_listing`].
     pub(crate) fn of_changes(program: JqProgram, for_terminal: bool) -> io::Result<Self> {
-        let worker = Worker::start(program.whole, program.raw, for_terminal, Limits::CHANGE)?;
+        let worker = Worker::start(program.expression, program.raw, for_terminal, Limits::CHANGE)?;
         Ok(Self { worker, list: None })
     }
 

@@ -14,13 +14,13 @@ fn text<'a>(name: &'a str, value: impl Into<Cow<'a, str>>) -> Member<'a> {
 
 /// Returns the document of a tree. Its rows are nested by their parents, with those of related objects apart.
 pub(super) fn document<'a>(tree: &'a Tree, index: &'a OwnerIndex) -> JsonValue<'a> {
-    let mut children: Vec<Below<'a>> = tree.rows.iter().map(|_| Below::default()).collect();
+    let mut children: Vec<ChildNodes<'a>> = tree.rows.iter().map(|_| ChildNodes::default()).collect();
     let mut items = Vec::new();
     // Each row follows its parent.
     for (at, row) in tree.rows.iter().enumerate().rev() {
-        let below = std::mem::take(&mut children[at]);
+        let own = std::mem::take(&mut children[at]);
         let Some(object) = index.get(&row.uid) else { continue };
-        let node = node(row, object, below);
+        let node = node(row, object, own);
         match (row.parent, row.link) {
             (Some(parent), None) => children[parent].owned.push(node),
             (Some(parent), Some(_)) => children[parent].related.push(node),
@@ -31,14 +31,14 @@ pub(super) fn document<'a>(tree: &'a Tree, index: &'a OwnerIndex) -> JsonValue<'
     JsonValue::Object(vec![(Cow::Borrowed("items"), JsonValue::Array(items))])
 }
 
-/// The nodes below one, the last first.
+/// The children of a node, the last first.
 #[derive(Default)]
-struct Below<'a> {
+struct ChildNodes<'a> {
     owned: Vec<JsonValue<'a>>,
     related: Vec<JsonValue<'a>>,
 }
 
-fn node<'a>(row: &'a TreeRow, object: &'a TreeObject, mut below: Below<'a>) -> JsonValue<'a> {
+fn node<'a>(row: &'a TreeRow, object: &'a TreeObject, mut children: ChildNodes<'a>) -> JsonValue<'a> {
     let resource = &object.resource;
     let api_version = match &*resource.group {
         "" => Cow::Borrowed(&*resource.version),
@@ -71,13 +71,13 @@ fn node<'a>(row: &'a TreeRow, object: &'a TreeObject, mut below: Below<'a>) -> J
         let hidden = i64::try_from(row.hidden).unwrap_or(i64::MAX);
         members.push((Cow::Borrowed("hidden"), JsonValue::Int(hidden)));
     }
-    below.owned.reverse();
-    below.related.reverse();
+    children.owned.reverse();
+    children.related.reverse();
     if row.link.is_none() {
-        members.push((Cow::Borrowed("children"), JsonValue::Array(below.owned)));
+        members.push((Cow::Borrowed("children"), JsonValue::Array(children.owned)));
     }
-    if !below.related.is_empty() {
-        members.push((Cow::Borrowed("related"), JsonValue::Array(below.related)));
+    if !children.related.is_empty() {
+        members.push((Cow::Borrowed("related"), JsonValue::Array(children.related)));
     }
     JsonValue::Object(members)
 }

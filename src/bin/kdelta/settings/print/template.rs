@@ -28,7 +28,7 @@ pub(crate) enum Template {
 /// A jq expression.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Jq {
-    pub(crate) whole: &'static JqFilter,
+    pub(crate) expression: &'static JqFilter,
     /// The expression for each item of a list, if that is enough.
     pub(crate) per_item: Option<&'static JqFilter>,
     /// Whether strings are printed without quotes.
@@ -64,7 +64,7 @@ impl PartialEq for Template {
             | (Self::JsonPathAsJson(a, _), Self::JsonPathAsJson(b, _)) => std::ptr::eq(*a, *b),
             (Self::Go(a), Self::Go(b)) => std::ptr::eq(*a, *b),
             (Self::Columns(a), Self::Columns(b)) => std::ptr::eq(*a, *b),
-            (Self::Jq(a), Self::Jq(b)) => std::ptr::eq(a.whole, b.whole),
+            (Self::Jq(a), Self::Jq(b)) => std::ptr::eq(a.expression, b.expression),
             _ => false,
         }
     }
@@ -163,9 +163,9 @@ fn go_template(text: &str, allows_missing: bool) -> Result<Template, TemplateErr
 
 fn jq(text: &str, raw: bool) -> Result<Template, TemplateError> {
     let failure = |error| TemplateError::Jq { text: text.trim_end().to_owned(), error };
-    let whole = JqFilter::parse(text).map_err(failure)?;
-    let per_item: Option<&'static JqFilter> = whole.per_item().map(keep);
-    Ok(Template::Jq(Jq { whole: keep(whole), per_item, raw }))
+    let expression = JqFilter::parse(text).map_err(failure)?;
+    let per_item: Option<&'static JqFilter> = expression.per_item().map(keep);
+    Ok(Template::Jq(Jq { expression: keep(expression), per_item, raw }))
 }
 
 /// Keeps a template for the rest of the process.

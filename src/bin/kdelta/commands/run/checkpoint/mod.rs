@@ -86,7 +86,7 @@ pub(super) fn text(coverage: &Coverage, progress: &Progress) -> anyhow::Result<V
 
 #[cfg(test)]
 mod tests {
-    use super::super::progress::{Effect, PartId};
+    use super::super::progress::{PartId, StateUpdate};
     use super::*;
 
     fn part_id() -> PartId {
@@ -116,8 +116,9 @@ mod tests {
         let mut progress = Progress::default();
         let part = progress.part(&part_id());
         progress.get_mut(part).received(&"7".into());
-        let waiting = progress.open(Effect { part, key: "shop/b".into(), state: Some(state("9")) });
-        progress.apply(Effect { part, key: "shop/a".into(), state: Some(state("8")) });
+        let waiting =
+            progress.add_pending(StateUpdate { part, key: "shop/b".into(), state: Some(state("9")) });
+        progress.apply(StateUpdate { part, key: "shop/a".into(), state: Some(state("8")) });
         progress.get_mut(part).received(&"9".into());
         let written = text(&covers("pods"), &progress).expect("JSON");
         writer::write(&path, &written).expect("a folder");

@@ -1,7 +1,7 @@
 //! The progress of a run: the version up to which every change of a part was handled, and the state in which each object was
 //! handled last.
 //!
-//! Calls end in any order. A change that waits or is being run has a ticket; the version before the oldest open ticket is
+//! Calls end in any order. A change that waits or is being run is pending; the version before the oldest pending change is
 //! safe to continue from. An object's state is that of its last finished change, which may be newer than the safe version:
 //! then its changes since that version come again. No order of crashes loses a change.
 
@@ -11,7 +11,7 @@ mod part;
 mod tests;
 
 pub(super) use initial_difference::{InitialDifference, handled_object};
-use part::Ticket;
+use part::ChangeNumber;
 pub(super) use part::{HandledState, PartProgress};
 
 use std::collections::HashMap;
@@ -68,21 +68,21 @@ pub(super) struct Progress {
     has_changed: bool,
 }
 
-/// The effect of a change on the progress once it is handled.
+/// The state of an object after a change, which is recorded once the change is handled.
 #[derive(Debug, Clone)]
-pub(super) struct Effect {
+pub(super) struct StateUpdate {
     pub(super) part: PartIndex,
     pub(super) key: Key,
     /// The state of the object; `None` if it was deleted.
     pub(super) state: Option<HandledState>,
 }
 
-/// The record that remains to be made when a line is finished.
+/// A change that waits or is being run.
 #[derive(Debug)]
-pub(super) struct Completion {
-    /// The part may be another one than that of the effect, which a later change can replace.
-    ticket: (PartIndex, Ticket),
-    pub(super) effect: Effect,
+pub(super) struct PendingChange {
+    /// The part may be another one than that of the update, which a later change can replace.
+    number: (PartIndex, ChangeNumber),
+    pub(super) update: StateUpdate,
 }
 
 impl Progress {
@@ -114,26 +114,26 @@ impl Progress {
         self.parts.iter().enumerate().map(|(index, (id, part))| (PartIndex(index), id, part))
     }
 
-    /// Opens a ticket for a change that is about to wait.
-    pub(super) fn open(&mut self, effect: Effect) -> Completion {
-        Completion { ticket: (effect.part, self.get_mut(effect.part).open()), effect }
+    /// Adds a change that is about to wait.
+    pub(super) fn add_pending(&mut self, update: StateUpdate) -> PendingChange {
+        PendingChange { number: (update.part, self.get_mut(update.part).begin_change()), update }
     }
 
     /// Records that a change was handled.
-    pub(super) fn finish(&mut self, completion: Completion) {
-        self.merge(&completion);
-        self.apply(completion.effect);
+    pub(super) fn finish(&mut self, pending: PendingChange) {
+        self.merge(&pending);
+        self.apply(pending.update);
     }
 
     /// Records that a change was merged with a later one of the same object: it needs no call of its own.
-    pub(super) fn merge(&mut self, completion: &Completion) {
-        let (part, ticket) = completion.ticket;
-        self.get_mut(part).close(ticket);
+    pub(super) fn merge(&mut self, pending: &PendingChange) {
+        let (part, number) = pending.number;
+        self.get_mut(part).end_change(number);
     }
 
     /// Records the state of an object.
-    pub(super) fn apply(&mut self, effect: Effect) {
-        self.get_mut(effect.part).set_state(effect.key, effect.state);
+    pub(super) fn apply(&mut self, update: StateUpdate) {
+        self.get_mut(update.part).set_state(update.key, update.state);
     }
 
     /// Returns whether anything has changed since the last call.

@@ -20,17 +20,17 @@ impl HandledState {
     }
 }
 
-/// The number of a change that waits or is being run.
+/// The number of a pending change, in the order of arrival.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(in crate::commands::run) struct Ticket(u64);
+pub(in crate::commands::run) struct ChangeNumber(u64);
 
 /// The progress of one part.
 #[derive(Debug, Default)]
 pub(in crate::commands::run) struct PartProgress {
     /// The version up to which every change was received; `None` before the initial state is complete.
     received: Option<ResourceVersion>,
-    /// The changes that are not finished, each with the version received before it.
-    open: BTreeMap<Ticket, Option<ResourceVersion>>,
+    /// The pending changes, each with the version received before it.
+    pending: BTreeMap<ChangeNumber, Option<ResourceVersion>>,
     next: u64,
     states: HashMap<Key, HandledState>,
 }
@@ -46,7 +46,7 @@ impl PartProgress {
 
     /// Returns the version up to which every change was handled.
     pub(in crate::commands::run) fn version(&self) -> Option<&ResourceVersion> {
-        match self.open.first_key_value() {
+        match self.pending.first_key_value() {
             Some((_, before)) => before.as_ref(),
             None => self.received.as_ref(),
         }
@@ -81,19 +81,21 @@ impl PartProgress {
     pub(in crate::commands::run) fn gap(&mut self, from: &ResourceVersion, to: &ResourceVersion) {
         if to.compare(from).is_ok_and(Ordering::is_lt) {
             self.received = None;
-            self.open.values_mut().for_each(|before| *before = None);
+            self.pending.values_mut().for_each(|before| *before = None);
         }
     }
 
-    pub(super) fn open(&mut self) -> Ticket {
-        let ticket = Ticket(self.next);
+    /// Adds a pending change, which follows the versions received so far.
+    pub(super) fn begin_change(&mut self) -> ChangeNumber {
+        let number = ChangeNumber(self.next);
         self.next += 1;
-        self.open.insert(ticket, self.received.clone());
-        ticket
+        self.pending.insert(number, self.received.clone());
+        number
     }
 
-    pub(super) fn close(&mut self, ticket: Ticket) {
-        self.open.remove(&ticket);
+    /// Removes a pending change.
+    pub(super) fn end_change(&mut self, number: ChangeNumber) {
+        self.pending.remove(&number);
     }
 
     pub(super) fn set_state(&mut self, key: Key, state: Option<HandledState>) {

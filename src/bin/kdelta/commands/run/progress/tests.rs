@@ -4,9 +4,9 @@ use kdelta::object::{ResourceVersion, Uid};
 
 use super::*;
 
-fn effect(part: PartIndex, key: &str, version: &str) -> Effect {
+fn update(part: PartIndex, key: &str, version: &str) -> StateUpdate {
     let state = (version != "gone").then(|| HandledState { uid: Uid::new("u"), version: version.into() });
-    Effect { part, key: key.into(), state }
+    StateUpdate { part, key: key.into(), state }
 }
 
 fn progress() -> (Progress, PartIndex) {
@@ -35,10 +35,10 @@ fn version_is_that_before_the_oldest_open_change() {
     progress.get_mut(part).received(&"5".into());
     let mut open = Vec::new();
     for at in ["6", "7", "8"] {
-        open.push(progress.open(effect(part, at, at)));
+        open.push(progress.add_pending(update(part, at, at)));
         progress.get_mut(part).received(&at.into());
     }
-    let [six, seven, eight] = <[Completion; 3]>::try_from(open).expect("three");
+    let [six, seven, eight] = <[PendingChange; 3]>::try_from(open).expect("three");
     assert_eq!(version(&progress, part).as_deref(), Some("5"));
     progress.finish(seven);
     assert_eq!(version(&progress, part).as_deref(), Some("5"), "6 is open");
@@ -53,7 +53,7 @@ fn version_is_that_before_the_oldest_open_change() {
 #[test]
 fn initial_state_has_no_version_until_it_is_handled() {
     let (mut progress, part) = progress();
-    let listed = progress.open(effect(part, "a", "3"));
+    let listed = progress.add_pending(update(part, "a", "3"));
     progress.get_mut(part).received(&"9".into());
     assert_eq!(version(&progress, part), None);
     progress.finish(listed);
@@ -63,9 +63,9 @@ fn initial_state_has_no_version_until_it_is_handled() {
 #[test]
 fn deleted_object_has_no_state() {
     let (mut progress, part) = progress();
-    let added = progress.open(effect(part, "a", "3"));
+    let added = progress.add_pending(update(part, "a", "3"));
     progress.finish(added);
-    let deleted = progress.open(effect(part, "a", "gone"));
+    let deleted = progress.add_pending(update(part, "a", "gone"));
     assert_eq!(progress.get(part).states().len(), 1);
     progress.finish(deleted);
     assert!(progress.get(part).is_empty());
@@ -78,7 +78,7 @@ fn versions_of_a_server_that_went_back_are_forgotten() {
     progress.get_mut(part).received(&from);
     progress.get_mut(part).gap(&from, &to);
     assert_eq!(version(&progress, part).as_deref(), Some("20"), "until the difference is complete");
-    let open = progress.open(effect(part, "a", "25"));
+    let open = progress.add_pending(update(part, "a", "25"));
     progress.get_mut(part).gap(&from, &"9".into());
     assert_eq!(version(&progress, part), None);
     progress.get_mut(part).received(&"9".into());
