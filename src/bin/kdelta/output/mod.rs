@@ -19,7 +19,6 @@ mod region;
 mod set_wait;
 mod sorted;
 mod stdout;
-mod stream;
 mod summary;
 mod table;
 mod template;
@@ -27,6 +26,7 @@ mod terminal;
 mod tree;
 mod typed;
 mod wait;
+mod watch_output;
 mod yaml;
 
 pub(crate) use changes::{ChangeForm, ChangeOptions};
@@ -44,7 +44,6 @@ pub(crate) use query_plan::{PartPlan, PlannedRequest, QueryPlan, write_plan, wri
 pub(crate) use set_wait::{ConditionResult, ResultObject, WaitResult};
 pub(crate) use sorted::OrderedListing;
 pub(crate) use stdout::{ReaderWatch, Stdout, named, terminal_columns, terminal_size};
-pub(crate) use stream::{ChangeReceiver, RowOptions, WatchOutput};
 pub(crate) use summary::{SummaryRange, SummaryTable, write_brief, write_summary, write_summary_json};
 pub(crate) use table::{RowWidth, TabRows};
 pub(crate) use template::{Engine, PrintError};
@@ -53,3 +52,4 @@ pub(crate) use typed::{
     EventFormat, EventOptions, EventStream, TypedDocuments, TypedFormat, event_list, narrow_json,
 };
 pub(crate) use wait::MetObjects;
+pub(crate) use watch_output::{ChangeReceiver, RowOptions, WatchOutput};
