@@ -1,3 +1,5 @@
+//! Tests of the requests of a source, and of the errors that end it.
+
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;

@@ -1,3 +1,5 @@
+//! Tests of the tasks of whole command lines.
+
 use std::time::Duration;
 
 use clap::Parser;
