@@ -53,8 +53,8 @@ enum LogFlagError {
 
 /// Checks `FILE=N,…`.
 fn file_levels(text: &str) -> Result<String, LogFlagError> {
-    for part in text.split(',').filter(|part| !part.is_empty()) {
-        let (file, level) = part.split_once('=').ok_or(LogFlagError::FileLevels)?;
+    for entry in text.split(',').filter(|entry| !entry.is_empty()) {
+        let (file, level) = entry.split_once('=').ok_or(LogFlagError::FileLevels)?;
         let level: i32 = level.parse().map_err(|_| LogFlagError::FileLevels)?;
         match () {
             () if file.is_empty() => return Err(LogFlagError::FileLevels),

@@ -4,7 +4,7 @@ use kdelta::query::{SortBy, SortedItems};
 use kdelta::wire::{IncludeObject, Representation};
 
 use crate::session::{needs_body, path_needs_body};
-use crate::settings::{By, FilterNeeds, Format, Index, IndexName, Lines, ObjectFilter, ObjectPart, Print};
+use crate::settings::{By, FilterNeeds, Format, Index, IndexName, Lines, ObjectContent, ObjectFilter, Print};
 
 /// Returns the representation needed to print objects and to find them by these indices.
 pub(super) fn representation<'a>(
@@ -57,12 +57,12 @@ fn sort_needs_body(sort_by: &str) -> bool {
 /// Returns the representation with everything that a filter reads. Rows alone have a cell that is most likely the name, and
 /// names alone no cells.
 pub(super) fn with_filter(representation: Representation, needs: FilterNeeds) -> Representation {
-    let representation = match (needs.part, representation) {
-        (ObjectPart::Nothing, representation) => representation,
-        (ObjectPart::Body, Representation::Table(_) | Representation::Rows) => {
+    let representation = match (needs.content, representation) {
+        (ObjectContent::Nothing, representation) => representation,
+        (ObjectContent::Body, Representation::Table(_) | Representation::Rows) => {
             Representation::Table(IncludeObject::Object)
         }
-        (ObjectPart::Body, _) => Representation::Objects,
+        (ObjectContent::Body, _) => Representation::Objects,
         (_, Representation::Rows | Representation::Table(IncludeObject::None)) => {
             Representation::Table(IncludeObject::Metadata)
         }
@@ -111,8 +111,8 @@ pub(super) fn reasons(
         by.iter().filter(|by| !needs_body(&by.index)).map(|by| format!("--by {by} reads the metadata"));
     let filtered = reasons_of_filter(filter);
     let sorted = sort_by.map(|path| {
-        let part = if sort_needs_body(path) { "any field" } else { "the metadata" };
-        format!("--sort-by {path} reads {part}")
+        let content = if sort_needs_body(path) { "any field" } else { "the metadata" };
+        format!("--sort-by {path} reads {content}")
     });
     let labels =
         (print.show_labels || !print.label_columns.is_empty()).then(|| "labels are printed".to_owned());
@@ -142,13 +142,13 @@ pub(super) fn reasons(
 /// Returns what each condition of a filter reads.
 fn reasons_of_filter(filter: &ObjectFilter) -> impl Iterator<Item = String> {
     let conditions = filter.conditions().iter().map(|condition| {
-        let part = match condition.needs().part {
-            ObjectPart::Body => "the body",
-            ObjectPart::Metadata => "the metadata",
-            ObjectPart::Name => "the name",
-            ObjectPart::Nothing => "the cells",
+        let content = match condition.needs().content {
+            ObjectContent::Body => "the body",
+            ObjectContent::Metadata => "the metadata",
+            ObjectContent::Name => "the name",
+            ObjectContent::Nothing => "the cells",
         };
-        format!("{condition} reads {part}")
+        format!("{condition} reads {content}")
     });
     let of_changes = filter.of_changes().iter();
     conditions.chain(of_changes.map(|expression| format!("--where {} reads states", expression.text())))
@@ -169,10 +169,15 @@ pub(super) fn reasons_of_lines(
 
 /// Returns why that much of each object is requested for the groups of an index.
 pub(super) fn reasons_of_index(index: &Index, filter: &ObjectFilter) -> Vec<String> {
-    let part = |reads_body: bool| if reads_body { "the body" } else { "the metadata" };
-    let indices = index.by.iter().map(|by| format!("--by {by} reads {}", part(needs_body(&by.index))));
+    let content = |reads_body: bool| if reads_body { "the body" } else { "the metadata" };
+    let indices = index.by.iter().map(|by| format!("--by {by} reads {}", content(needs_body(&by.index))));
     let aggregates = index.aggregates.iter().map(|column| {
-        format!("--{} {} reads {}", column.aggregate.name(), column.path, part(path_needs_body(&column.path)))
+        format!(
+            "--{} {} reads {}",
+            column.aggregate.name(),
+            column.path,
+            content(path_needs_body(&column.path))
+        )
     });
     indices.chain(aggregates).chain(reasons_of_filter(filter)).collect()
 }
@@ -238,23 +243,23 @@ mod tests {
 
     #[test]
     fn filter_requests_what_it_reads() {
-        let part = |part, cells| FilterNeeds { cells, part };
+        let needs = |content, cells| FilterNeeds { cells, content };
         let (metadata, whole) =
             (Representation::Table(IncludeObject::Metadata), Representation::Table(IncludeObject::Object));
         for (before, needs, expected) in [
-            (Representation::Rows, part(ObjectPart::Nothing, false), Representation::Rows),
-            (Representation::Rows, part(ObjectPart::Nothing, true), Representation::Rows),
-            (Representation::Rows, part(ObjectPart::Name, false), metadata),
-            (Representation::Rows, part(ObjectPart::Metadata, true), metadata),
-            (Representation::Rows, part(ObjectPart::Body, false), whole),
-            (metadata, part(ObjectPart::Body, false), whole),
-            (whole, part(ObjectPart::Metadata, true), whole),
-            (Representation::Names, part(ObjectPart::Metadata, false), Representation::Metadata),
-            (Representation::Names, part(ObjectPart::Nothing, true), metadata),
-            (Representation::Metadata, part(ObjectPart::Body, false), Representation::Objects),
-            (Representation::Metadata, part(ObjectPart::Metadata, true), metadata),
-            (Representation::Objects, part(ObjectPart::Body, false), Representation::Objects),
-            (Representation::Objects, part(ObjectPart::Nothing, true), whole),
+            (Representation::Rows, needs(ObjectContent::Nothing, false), Representation::Rows),
+            (Representation::Rows, needs(ObjectContent::Nothing, true), Representation::Rows),
+            (Representation::Rows, needs(ObjectContent::Name, false), metadata),
+            (Representation::Rows, needs(ObjectContent::Metadata, true), metadata),
+            (Representation::Rows, needs(ObjectContent::Body, false), whole),
+            (metadata, needs(ObjectContent::Body, false), whole),
+            (whole, needs(ObjectContent::Metadata, true), whole),
+            (Representation::Names, needs(ObjectContent::Metadata, false), Representation::Metadata),
+            (Representation::Names, needs(ObjectContent::Nothing, true), metadata),
+            (Representation::Metadata, needs(ObjectContent::Body, false), Representation::Objects),
+            (Representation::Metadata, needs(ObjectContent::Metadata, true), metadata),
+            (Representation::Objects, needs(ObjectContent::Body, false), Representation::Objects),
+            (Representation::Objects, needs(ObjectContent::Nothing, true), whole),
         ] {
             assert_eq!(with_filter(before, needs), expected, "{before:?} {needs:?}");
         }

@@ -48,21 +48,21 @@ fn matching_names(folder: &str, name: &Pattern) -> Vec<String> {
     names.iter().map(|entry| join(folder, entry)).collect()
 }
 
-/// Joins a folder and a name, without the parts of the folder that have no effect.
+/// Joins a folder and a name, without the segments of the folder that have no effect.
 pub(super) fn join(folder: &str, name: &str) -> String {
     let absolute = if folder.starts_with('/') { "/" } else { "" };
-    let mut parts: Vec<&str> = Vec::new();
-    for part in folder.split('/').chain([name]) {
-        match part {
+    let mut segments: Vec<&str> = Vec::new();
+    for segment in folder.split('/').chain([name]) {
+        match segment {
             "" | "." => {}
-            ".." if parts.last().is_some_and(|last| *last != "..") => {
-                parts.pop();
+            ".." if segments.last().is_some_and(|last| *last != "..") => {
+                segments.pop();
             }
             ".." if !absolute.is_empty() => {}
-            part => parts.push(part),
+            segment => segments.push(segment),
         }
     }
-    format!("{absolute}{}", parts.join("/"))
+    format!("{absolute}{}", segments.join("/"))
 }
 
 /// A parsed pattern.

@@ -5,10 +5,10 @@
 //! words of the program; no namespaces and no names.
 
 mod families;
+mod measured_parts;
 mod output_delay;
-mod part;
+mod part_metrics;
 mod part_status;
-mod parts;
 mod reading;
 mod response;
 mod server;
@@ -29,11 +29,11 @@ use prometheus_client::metrics::counter::Counter;
 use prometheus_client::registry::Registry;
 
 use families::{Families, TypeLabels};
+use measured_parts::MeasuredParts;
 use output_delay::OutputDelay;
-pub(crate) use part::PartMetrics;
+pub(crate) use part_metrics::PartMetrics;
 use part_status::Patience;
 pub(crate) use part_status::{PartReadings, PartStatus};
-use parts::Parts;
 use reading::Reading;
 pub(crate) use server::MetricsServer;
 
@@ -51,7 +51,7 @@ struct Shared {
     /// A std mutex: held for a scrape, and while the command starts.
     registry: Mutex<Registry>,
     families: Families,
-    parts: Arc<Parts>,
+    parts: Arc<MeasuredParts>,
     output_delay: Arc<OutputDelay>,
     request_retries: Counter,
     /// Whether the initial state of everything requested is complete. Relaxed: it orders nothing.
@@ -66,7 +66,7 @@ impl Metrics {
     pub(crate) fn new(clock: Arc<dyn Clock>) -> Self {
         let families = Families::default();
         let output_delay = Arc::new(OutputDelay::default());
-        let parts = Arc::new(Parts::new(clock, Arc::clone(&output_delay)));
+        let parts = Arc::new(MeasuredParts::new(clock, Arc::clone(&output_delay)));
         let (mut registry, request_retries) = (Registry::default(), Counter::default());
         families.register(&mut registry);
         registry.register(
@@ -102,7 +102,7 @@ impl Metrics {
 
     /// Registers the gauges of the watched types.
     fn register_parts(&self) {
-        type Value = fn(&parts::TypeState) -> Option<f64>;
+        type Value = fn(&measured_parts::TypeState) -> Option<f64>;
         const GAUGES: [(&str, &str, Value); 6] = [
             (
                 "kdelta_synced",

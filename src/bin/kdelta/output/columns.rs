@@ -51,11 +51,11 @@ impl Column<'_> {
     fn draw(self, cell: &str, width: usize, colour: (&str, &str), line: &mut String) {
         let blanks = " ".repeat(width - display_width(cell));
         let (start, end) = colour;
-        let parts = match self {
+        let texts = match self {
             Self::Number(_) => [&*blanks, cell, ""],
             Self::Text(_) | Self::Coloured { .. } => [start, cell, end],
         };
-        line.extend(parts);
+        line.extend(texts);
         if !matches!(self, Self::Number(_)) {
             line.push_str(&blanks);
         }

@@ -52,15 +52,15 @@ impl<S: Subscriber> Layer<S> for Lines {
         if !self.0.is_json() && !is_warning {
             return self.0.notice(&line(event, Timestamp::now()));
         }
-        let mut parts = Parts::default();
-        event.record(&mut parts);
+        let mut fields = EventFields::default();
+        event.record(&mut fields);
         if !self.0.is_json() {
-            return self.0.warning(&parts.warning());
+            return self.0.warning(&fields.warning());
         }
         let target = ("target", event.metadata().target());
-        let fields = parts.fields.iter().map(|(name, value)| (*name, value.as_str()));
-        let fields: Vec<_> = [target].into_iter().chain(fields).collect();
-        self.0.event(level(event), &parts.message, &fields);
+        let others = fields.fields.iter().map(|(name, value)| (*name, value.as_str()));
+        let all: Vec<_> = [target].into_iter().chain(others).collect();
+        self.0.event(level(event), &fields.message, &all);
     }
 }
 
@@ -76,12 +76,12 @@ fn level(event: &Event<'_>) -> Level {
 
 /// The message of an event and its fields, for JSON.
 #[derive(Default)]
-struct Parts {
+struct EventFields {
     message: String,
     fields: Vec<(&'static str, String)>,
 }
 
-impl Parts {
+impl EventFields {
     /// Returns the text of a warning: the message, then the fields. The name of an error adds nothing to its text.
     fn warning(&self) -> String {
         let fields = self.fields.iter().map(|(name, value)| match *name {
@@ -92,7 +92,7 @@ impl Parts {
     }
 }
 
-impl Visit for Parts {
+impl Visit for EventFields {
     fn record_str(&mut self, field: &Field, value: &str) {
         self.record_debug(field, &format_args!("{value}"));
     }
@@ -162,8 +162,11 @@ mod tests {
     #[test]
     fn warning_has_neither_time_nor_source() {
         let fields = vec![("error", "damaged at byte 7".to_owned()), ("journal", "rec/1.journal".to_owned())];
-        let parts = Parts { message: "a journal can't be read back".to_owned(), fields };
-        assert_eq!(parts.warning(), "a journal can't be read back: damaged at byte 7: journal rec/1.journal");
+        let fields = EventFields { message: "a journal can't be read back".to_owned(), fields };
+        assert_eq!(
+            fields.warning(),
+            "a journal can't be read back: damaged at byte 7: journal rec/1.journal"
+        );
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! A part: one collection of a selection, which is a resource in one namespace or in all, or a single object of it.
+//! A part of a selection: a collection, which is a resource in one namespace or in all namespaces of one context, or a
+//! single object of it. Each part has a list and a watch of its own.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -9,7 +10,7 @@ use kdelta::object::ApiResource;
 use super::plan::NamePatterns;
 use crate::settings::{Namespaces, Pattern, Selection};
 
-/// One collection or named object. Each has a list and a watch of its own.
+/// One collection or named object of a selection.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Part {
     /// The position of its cluster in the session.

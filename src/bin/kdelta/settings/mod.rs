@@ -39,7 +39,7 @@ pub(crate) use demo::Demo;
 pub(crate) use environment::{ConfigFile, Environment, VARIABLES};
 #[cfg(test)]
 pub(crate) use filter::tests::filter_of;
-pub(crate) use filter::{Expression, FilterCondition, FilterNeeds, Names, ObjectFilter, ObjectPart};
+pub(crate) use filter::{Expression, FilterCondition, FilterNeeds, Names, ObjectContent, ObjectFilter};
 pub(crate) use get::Get;
 #[cfg(test)]
 pub(crate) use index::tests::read as index_of;
@@ -55,7 +55,9 @@ pub(crate) use record::{Record, Redacted};
 pub(crate) use recording::{
     Changes, ChangesFormat, History, Keys, Range, Recording, Replay, RequestedMoment,
 };
-pub(crate) use recording_tool::{CopyEncryption, ImportInput, RECORDING_TOOLS, RecordingPart, RecordingTool};
+pub(crate) use recording_tool::{
+    CopyEncryption, ImportInput, RECORDING_TOOLS, RecordingExcerpt, RecordingTool,
+};
 pub(crate) use run::{CheckpointFile, Run};
 pub(crate) use selection::{ListMode, Namespaces, Selection};
 pub(crate) use serve::{Mirror, Serve};

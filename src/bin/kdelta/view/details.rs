@@ -77,14 +77,14 @@ fn beginning(old: &str, new: &str) -> usize {
     if is_long && same + CONTEXT_BEFORE > MAX_VALUE { same - CONTEXT_BEFORE } else { 0 }
 }
 
-/// Returns a part of a value on one line, with dots where text is omitted.
+/// Returns an excerpt of a value on one line, with dots where text is omitted.
 fn shown(text: &str, from: usize) -> String {
     let place = |at: usize| text.char_indices().nth(at).map(|(place, _)| place);
     let start = place(from).unwrap_or(text.len());
     let end = place(from + MAX_VALUE);
     let dots = |is_cut: bool| if is_cut { "..." } else { "" };
-    let part = &text[start..end.unwrap_or(text.len())];
-    escape_line(&format!("{}{part}{}", dots(start > 0), dots(end.is_some())))
+    let excerpt = &text[start..end.unwrap_or(text.len())];
+    escape_line(&format!("{}{excerpt}{}", dots(start > 0), dots(end.is_some())))
 }
 
 #[cfg(test)]

@@ -195,8 +195,8 @@ impl<'a> Parser<'a> {
         let (inside, rest) = self.rest.split_at(end.ok_or(SyntaxError::UnterminatedArray)?);
         self.rest = &rest[1..];
         if inside.contains(',') {
-            for part in inside.split(',') {
-                Self::bracketed(part.trim_matches(' '))?;
+            for element in inside.split(',') {
+                Self::bracketed(element.trim_matches(' '))?;
             }
             self.nodes.push(Node::Other);
         } else {
@@ -214,16 +214,16 @@ impl<'a> Parser<'a> {
             parser.action()?;
             return Ok(parser.nodes);
         }
-        let parts: Vec<&str> = inside.split(':').collect();
+        let bounds: Vec<&str> = inside.split(':').collect();
         let is_number =
-            |part: &&str| part.strip_prefix('-').unwrap_or(part).bytes().all(|byte| byte.is_ascii_digit());
-        if inside != "*" && (parts.len() > 3 || !parts.iter().all(is_number)) {
+            |bound: &&str| bound.strip_prefix('-').unwrap_or(bound).bytes().all(|byte| byte.is_ascii_digit());
+        if inside != "*" && (bounds.len() > 3 || !bounds.iter().all(is_number)) {
             return Err(SyntaxError::Index(inside.to_owned()));
         }
         let wrong =
-            parts.iter().find(|part| !part.is_empty() && **part != "*" && part.parse::<i64>().is_err());
+            bounds.iter().find(|bound| !bound.is_empty() && **bound != "*" && bound.parse::<i64>().is_err());
         match wrong {
-            Some(part) => Err(SyntaxError::IndexNumber((*part).to_owned())),
+            Some(bound) => Err(SyntaxError::IndexNumber((*bound).to_owned())),
             None => Ok(vec![Node::Other]),
         }
     }

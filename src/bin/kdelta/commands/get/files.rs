@@ -23,7 +23,7 @@ use crate::commands::stats::Stats;
 use crate::exit::{ExitCode, Hint, Report, Usage, VerbatimLines};
 use crate::output::OrderedListing;
 use crate::session::{FileObject, Filter, Part, ResolvedDocument, Session};
-use crate::settings::{self, Files, FilterNeeds, Format, Get, Namespaces, ObjectPart};
+use crate::settings::{self, Files, FilterNeeds, Format, Get, Namespaces, ObjectContent};
 
 /// Prints the objects of the files.
 pub(super) async fn run<W: Write>(
@@ -170,8 +170,8 @@ impl Retrieval<'_> {
             Some(sort_by) => needs::sorted(print, sort_by, indices),
             None => needs::representation(print, indices),
         };
-        let labels = if self.labels.is_some() { ObjectPart::Metadata } else { ObjectPart::Nothing };
-        needs::with_filter(needed, FilterNeeds::part(labels).and(self.get.selection.filter.needs()))
+        let labels = if self.labels.is_some() { ObjectContent::Metadata } else { ObjectContent::Nothing };
+        needs::with_filter(needed, FilterNeeds::content(labels).and(self.get.selection.filter.needs()))
     }
 }
 

@@ -40,7 +40,7 @@ use crate::session::{
     Filter, Part, PartSource, PlannedPart, RequestMode, ServerConditions, Session, indexers,
     reflector_options,
 };
-use crate::settings::{self, By, Condition, FilterNeeds, Format, Get, ObjectPart, PlanForm, TableStyle};
+use crate::settings::{self, By, Condition, FilterNeeds, Format, Get, ObjectContent, PlanForm, TableStyle};
 
 /// Prints the selected objects. Errors of single parts are reported at the end.
 pub(crate) async fn run<W: Write + Send + 'static>(
@@ -162,7 +162,7 @@ fn source(session: &Session, get: &Get, part: &Part, conditions: &ServerConditio
         None => needs::representation(&get.print, indices),
     };
     let representation = match part.patterns {
-        Some(_) => needs::with_filter(representation, FilterNeeds::part(ObjectPart::Name)),
+        Some(_) => needs::with_filter(representation, FilterNeeds::content(ObjectContent::Name)),
         None => representation,
     };
     let representation = needs::with_filter(representation, conditions.filter.needs());

@@ -1,42 +1,43 @@
-//! `kdelta recording cut`: a part as a recording.
+//! `kdelta recording cut`: an excerpt as a recording.
 
 use std::collections::BTreeSet;
 
 use anyhow::Context;
 use kdelta::recording::{CutOptions, Moment, Recording, Writer, cut};
 
+use super::excerpts::{SelectedExcerpt, selected_excerpts};
 use super::known_names::alternatives;
-use super::part::{SelectedPart, selected_parts};
 use super::report::report;
 use super::selected::Selected;
 use super::target::Target;
 use crate::commands::record::redaction;
 use crate::exit::ExitCode;
 use crate::output::Messages;
-use crate::settings::{RecordingPart, Redacted};
+use crate::settings::{RecordingExcerpt, Redacted};
 
-/// Copies the selected part of each context. Contexts without an object of the part are left out.
+/// Copies the excerpt of each context. Contexts without an object of the excerpt are left out.
 ///
 /// # Errors
-/// No context has an object of the part, a recording can't be read, or the new one can't be written.
+/// No context has an object of the excerpt, a recording can't be read, or the new one can't be written.
 pub(super) fn run(
-    part: &RecordingPart,
+    excerpt: &RecordingExcerpt,
     redacted: &Redacted,
     contexts: &Selected<'_>,
     target: &Target<'_>,
     messages: &Messages,
 ) -> anyhow::Result<ExitCode> {
-    let parts = selected_parts(part, contexts)?;
+    let excerpts = selected_excerpts(excerpt, contexts)?;
     let mut has_objects = Vec::new();
-    for part in &parts {
-        target.check(&part.recording)?;
-        has_objects.push(part.has_objects()?);
+    for excerpt in &excerpts {
+        target.check(&excerpt.recording)?;
+        has_objects.push(excerpt.has_objects()?);
     }
     if !has_objects.contains(&true) {
-        return Err(nothing_selected(&parts, part)?);
+        return Err(nothing_selected(&excerpts, excerpt)?);
     }
     let redaction = redaction(redacted, target.dir)?;
-    for (SelectedPart { recording, since, until, filter }, has_objects) in parts.into_iter().zip(has_objects)
+    for (SelectedExcerpt { recording, since, until, filter }, has_objects) in
+        excerpts.into_iter().zip(has_objects)
     {
         if !has_objects {
             messages.notice(&format!("{}: nothing of the part was recorded", recording.context()));
@@ -59,15 +60,18 @@ pub(super) fn run(
 ///
 /// # Errors
 /// A recording can't be read.
-fn nothing_selected(parts: &[SelectedPart], part: &RecordingPart) -> anyhow::Result<anyhow::Error> {
-    let range = if part.since.is_some() || part.until.is_some() { " in this range" } else { "" };
-    let types: Vec<String> = part.types.iter().map(|word| word.text().to_owned()).collect();
+fn nothing_selected(
+    excerpts: &[SelectedExcerpt],
+    requested: &RecordingExcerpt,
+) -> anyhow::Result<anyhow::Error> {
+    let range = if requested.since.is_some() || requested.until.is_some() { " in this range" } else { "" };
+    let types: Vec<String> = requested.types.iter().map(|word| word.text().to_owned()).collect();
     let what = if types.is_empty() { "object".to_owned() } else { format!("object of {}", types.join(", ")) };
-    let Some(namespaces) = &part.namespaces else {
+    let Some(namespaces) = &requested.namespaces else {
         return Ok(anyhow::anyhow!("no {what} was recorded{range}"));
     };
     let mut known = BTreeSet::new();
-    for SelectedPart { recording, .. } in parts {
+    for SelectedExcerpt { recording, .. } in excerpts {
         known.extend(recorded_namespaces(recording)?);
     }
     let missing = namespaces.iter().find(|name| !known.contains(*name));

@@ -6,25 +6,22 @@ use jiff::Timestamp;
 use kdelta::lines::{LineOptions, LineWriter};
 use kdelta::recording::{Excerpt, Item, RecordingError};
 
-use super::part::selected_parts;
+use super::excerpts::{SelectedExcerpt, selected_excerpts};
 use super::selected::Selected;
 use crate::exit::ExitCode;
 use crate::output::Messages;
-use crate::settings::RecordingPart;
+use crate::settings::RecordingExcerpt;
 
 /// Prints the lines of all contexts in the order of time. A damaged part is reported, and the lines continue after it.
 pub(super) fn run(
-    part: &RecordingPart,
+    excerpt: &RecordingExcerpt,
     contexts: &Selected<'_>,
     messages: &Messages,
     mut out: impl Write,
 ) -> anyhow::Result<ExitCode> {
     let mut sources = Vec::new();
-    for part in selected_parts(part, contexts)? {
-        sources.push(Source {
-            excerpt: part.recording.excerpt(part.since, part.until, part.filter)?,
-            head: None,
-        });
+    for SelectedExcerpt { recording, since, until, filter } in selected_excerpts(excerpt, contexts)? {
+        sources.push(Source { excerpt: recording.excerpt(since, until, filter)?, head: None });
     }
     let mut code = ExitCode::Ok;
     let mut writer = LineWriter::new(LineOptions::default());

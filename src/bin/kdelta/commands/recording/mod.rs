@@ -1,12 +1,12 @@
 //! `kdelta recording`: tools for the files of recordings, without a cluster.
 
 mod cut;
+mod excerpts;
 mod export;
 mod import;
 mod info;
 mod known_names;
 mod merge;
-mod part;
 mod report;
 mod selected;
 mod target;
@@ -38,14 +38,14 @@ pub(crate) fn run(
     match tool {
         RecordingTool::Info { dir, format } => info::run(dir, contexts, *format, stdout, messages, out),
         RecordingTool::Verify { dir, format } => verify::run(dir, contexts, *format, stdout, messages, out),
-        RecordingTool::Cut { part, redacted, to, encryption } => {
+        RecordingTool::Cut { excerpt, redacted, to, encryption } => {
             let target = Target::new(to, encryption, &contexts.keyring)?;
-            cut::run(part, redacted, contexts, &target, messages)
+            cut::run(excerpt, redacted, contexts, &target, messages)
         }
         RecordingTool::Merge { dirs, to, encryption } => {
             merge::run(dirs, contexts, &Target::new(to, encryption, &contexts.keyring)?, messages)
         }
-        RecordingTool::Export { part } => export::run(part, contexts, messages, out),
+        RecordingTool::Export { excerpt } => export::run(excerpt, contexts, messages, out),
         RecordingTool::Import { input, to, encryption } => {
             import::run(input, &Target::new(to, encryption, &contexts.keyring)?, contexts, messages)
         }

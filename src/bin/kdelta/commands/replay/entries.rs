@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use jiff::Timestamp;
 use kdelta::recording::{Entries, Entry, EntryFilter, RecordingError};
 
-use super::part::ReplayedPart;
+use super::replayed_part::ReplayedPart;
 use crate::commands::recorded::RecordedRange;
 
 /// The entries of the selected types and namespaces of all recordings.

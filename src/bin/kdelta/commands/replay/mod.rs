@@ -2,7 +2,7 @@
 
 mod entries;
 mod pace;
-mod part;
+mod replayed_part;
 
 use jiff::Timestamp;
 use kdelta::informer::Notification;
@@ -14,7 +14,7 @@ use kdelta::recording::{Entry, Gap, Item, Moment, State};
 
 use self::entries::MergedEntries;
 use self::pace::Pace;
-use self::part::ReplayedPart;
+use self::replayed_part::ReplayedPart;
 use super::recorded::{RecordedRange, authored};
 use super::reporter::Reporter;
 use super::watch::{PartSink, deadline};

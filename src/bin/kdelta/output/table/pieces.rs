@@ -26,7 +26,7 @@ impl<'a, W: Write> Pieces<'a, W> {
 
     pub(super) fn push_coloured(&mut self, text: &str, colour: Option<Colour>) {
         match colour.filter(|_| !text.is_empty()) {
-            Some(colour) => [colour.start(), text, PLAIN].iter().for_each(|part| self.push(part)),
+            Some(colour) => [colour.start(), text, PLAIN].iter().for_each(|text| self.push(text)),
             None => self.push(text),
         }
     }

@@ -107,12 +107,12 @@ fn all_digits(text: &str) -> bool {
 /// Whether the text is a base-60 number of YAML 1.1, such as `12:30:45.5`.
 fn is_base_60(text: &str) -> bool {
     let text = text.strip_prefix(['+', '-']).unwrap_or(text);
-    let mut parts = text.split(':');
-    let first = parts.next().unwrap_or_default();
+    let mut numbers = text.split(':');
+    let first = numbers.next().unwrap_or_default();
     let Some(last) = text.rsplit(':').next().filter(|_| text.contains(':')) else { return false };
     let is_first = first.starts_with(|c: char| c.is_ascii_digit())
         && first.bytes().all(|byte| byte.is_ascii_digit() || byte == b'_');
-    let is_minute = |part: &str| match part.as_bytes() {
+    let is_minute = |number: &str| match number.as_bytes() {
         [unit] => unit.is_ascii_digit(),
         [ten, unit] => (b'0'..=b'5').contains(ten) && unit.is_ascii_digit(),
         _ => false,
@@ -120,7 +120,7 @@ fn is_base_60(text: &str) -> bool {
     let (last, fraction) = last.split_once('.').unwrap_or((last, ""));
     let between = text.split(':').count().saturating_sub(2);
     is_first
-        && parts.take(between).all(is_minute)
+        && numbers.take(between).all(is_minute)
         && is_minute(last)
         && fraction.bytes().all(|byte| byte.is_ascii_digit() || byte == b'_')
 }
@@ -159,8 +159,8 @@ fn short_number(text: &str) -> Option<i8> {
 
 fn is_time(text: &str) -> bool {
     let (text, fraction) = text.split_once('.').unwrap_or((text, "0"));
-    let parts: Vec<_> = text.split(':').map(short_number).collect();
-    let [Some(hour), Some(minute), Some(second)] = parts[..] else { return false };
+    let numbers: Vec<_> = text.split(':').map(short_number).collect();
+    let [Some(hour), Some(minute), Some(second)] = numbers[..] else { return false };
     hour < 24 && minute < 60 && second < 60 && !fraction.is_empty() && all_digits(fraction)
 }
 

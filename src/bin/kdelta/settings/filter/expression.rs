@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use kdelta::query::{CelFilter, CelSyntaxError, RequiredValue};
 
-use super::needs::{FilterNeeds, ObjectPart};
+use super::needs::{FilterNeeds, ObjectContent};
 use crate::settings::by::{By, Condition, IndexName};
 use crate::settings::usage::UsageError;
 
@@ -80,12 +80,12 @@ impl Expression {
     /// Returns what the expression reads of an object.
     pub(super) fn needs(&self) -> FilterNeeds {
         if self.reads_old() {
-            return FilterNeeds::part(ObjectPart::Body);
+            return FilterNeeds::content(ObjectContent::Body);
         }
-        let parts = self.filter.paths().into_iter().map(|path| match path.first() {
-            Some(&"metadata") => ObjectPart::Metadata,
-            _ => ObjectPart::Body,
+        let contents = self.filter.paths().into_iter().map(|path| match path.first() {
+            Some(&"metadata") => ObjectContent::Metadata,
+            _ => ObjectContent::Body,
         });
-        FilterNeeds::part(parts.max().unwrap_or_default())
+        FilterNeeds::content(contents.max().unwrap_or_default())
     }
 }

@@ -10,7 +10,7 @@ pub(crate) mod tests;
 
 pub(crate) use expression::Expression;
 pub(crate) use name::Names;
-pub(crate) use needs::{FilterNeeds, ObjectPart};
+pub(crate) use needs::{FilterNeeds, ObjectContent};
 
 use std::fmt;
 use std::time::Duration;
@@ -89,14 +89,16 @@ impl FilterCondition {
     pub(crate) fn needs(&self) -> FilterNeeds {
         match self {
             Self::OlderThan(_) | Self::NewerThan(_) | Self::Labels(_) => {
-                FilterNeeds::part(ObjectPart::Metadata)
+                FilterNeeds::content(ObjectContent::Metadata)
             }
-            Self::Fields(fields) if fields.reads_only_metadata() => FilterNeeds::part(ObjectPart::Metadata),
+            Self::Fields(fields) if fields.reads_only_metadata() => {
+                FilterNeeds::content(ObjectContent::Metadata)
+            }
             Self::RestartedWithin(_) | Self::Ready(_) | Self::Fields(_) => {
-                FilterNeeds::part(ObjectPart::Body)
+                FilterNeeds::content(ObjectContent::Body)
             }
-            Self::Status(_) => FilterNeeds { cells: true, part: ObjectPart::Nothing },
-            Self::Name(_) => FilterNeeds::part(ObjectPart::Name),
+            Self::Status(_) => FilterNeeds { cells: true, content: ObjectContent::Nothing },
+            Self::Name(_) => FilterNeeds::content(ObjectContent::Name),
             Self::Where(expression) => expression.needs(),
         }
     }

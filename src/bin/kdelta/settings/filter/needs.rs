@@ -1,16 +1,16 @@
-//! The parts of an object that a filter reads.
+//! The content of an object that a filter reads.
 
-/// The parts of an object that a filter reads.
+/// The content of an object that a filter reads, and the cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct FilterNeeds {
     /// Whether it reads the cells of the server's table.
     pub(crate) cells: bool,
-    pub(crate) part: ObjectPart,
+    pub(crate) content: ObjectContent,
 }
 
-/// A part of an object, each of which includes the ones before.
+/// Content of an object, each of which includes the ones before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
-pub(crate) enum ObjectPart {
+pub(crate) enum ObjectContent {
     /// Nothing.
     #[default]
     Nothing,
@@ -23,13 +23,13 @@ pub(crate) enum ObjectPart {
 }
 
 impl FilterNeeds {
-    /// Returns the needs of a filter that reads this part.
-    pub(crate) fn part(part: ObjectPart) -> Self {
-        Self { part, ..Self::default() }
+    /// Returns the needs of a filter that reads this content.
+    pub(crate) fn content(content: ObjectContent) -> Self {
+        Self { content, ..Self::default() }
     }
 
     /// Returns the needs of both.
     pub(crate) fn and(self, other: Self) -> Self {
-        Self { cells: self.cells || other.cells, part: self.part.max(other.part) }
+        Self { cells: self.cells || other.cells, content: self.content.max(other.content) }
     }
 }

@@ -32,22 +32,22 @@ fn each_flag_is_a_condition() {
 
 #[test]
 fn filter_reads_what_any_condition_reads() {
-    for (flags, part) in [
-        ("--name web-*", ObjectPart::Name),
-        ("--name web-* --newer-than 1h", ObjectPart::Metadata),
-        ("-l a=b -l c=d", ObjectPart::Metadata),
-        ("--not-ready", ObjectPart::Body),
-        ("--newer-than 1h", ObjectPart::Metadata),
-        ("--newer-than 1h --restarted-within 1h", ObjectPart::Body),
-        ("--where object.metadata.name=='a'", ObjectPart::Metadata),
-        ("--where object.metadata.name=='a' --where has(object.spec.b)", ObjectPart::Body),
-        ("--where object.kind=='Pod'", ObjectPart::Body),
-        ("--where 1<2", ObjectPart::Nothing),
-        ("--where object==null||true", ObjectPart::Body),
-        ("-w --where old.metadata.name=='a'", ObjectPart::Body),
+    for (flags, content) in [
+        ("--name web-*", ObjectContent::Name),
+        ("--name web-* --newer-than 1h", ObjectContent::Metadata),
+        ("-l a=b -l c=d", ObjectContent::Metadata),
+        ("--not-ready", ObjectContent::Body),
+        ("--newer-than 1h", ObjectContent::Metadata),
+        ("--newer-than 1h --restarted-within 1h", ObjectContent::Body),
+        ("--where object.metadata.name=='a'", ObjectContent::Metadata),
+        ("--where object.metadata.name=='a' --where has(object.spec.b)", ObjectContent::Body),
+        ("--where object.kind=='Pod'", ObjectContent::Body),
+        ("--where 1<2", ObjectContent::Nothing),
+        ("--where object==null||true", ObjectContent::Body),
+        ("-w --where old.metadata.name=='a'", ObjectContent::Body),
     ] {
         let line = format!("get pods {flags}");
-        assert_eq!(read(&line).expect(flags).needs(), FilterNeeds::part(part), "{flags}");
+        assert_eq!(read(&line).expect(flags).needs(), FilterNeeds::content(content), "{flags}");
     }
 }
 
@@ -81,9 +81,9 @@ fn selectors(selector: &str) -> Result<Selectors, UsageError> {
 fn terms_of_the_server_are_sent_to_it() {
     let both = selectors("spec.nodeName in (a,b),status.phase!=Failed,metadata.generation>1").expect("terms");
     assert_eq!(both.fields.as_deref(), Some("status.phase!=Failed"));
-    assert_eq!(both.filter.needs(), FilterNeeds::part(ObjectPart::Body));
+    assert_eq!(both.filter.needs(), FilterNeeds::content(ObjectContent::Body));
     let local = selectors("metadata.generation>1").expect("a term");
-    assert_eq!((local.fields, local.filter.needs()), (None, FilterNeeds::part(ObjectPart::Metadata)));
+    assert_eq!((local.fields, local.filter.needs()), (None, FilterNeeds::content(ObjectContent::Metadata)));
     let server = selectors(r"a=b\\,c,d==e").expect("terms");
     assert_eq!(server.fields.as_deref(), Some(r"a=b\\,c,d==e"));
     assert!(server.filter.is_empty());

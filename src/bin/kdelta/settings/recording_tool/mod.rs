@@ -23,9 +23,9 @@ pub(crate) const RECORDING_FORMATS: &str = "json,kyaml,yaml";
 pub(crate) enum RecordingTool {
     Info { dir: PathBuf, format: Format },
     Verify { dir: PathBuf, format: Format },
-    Cut { part: RecordingPart, redacted: Redacted, to: PathBuf, encryption: CopyEncryption },
+    Cut { excerpt: RecordingExcerpt, redacted: Redacted, to: PathBuf, encryption: CopyEncryption },
     Merge { dirs: Vec<PathBuf>, to: PathBuf, encryption: CopyEncryption },
-    Export { part: RecordingPart },
+    Export { excerpt: RecordingExcerpt },
     Import { input: ImportInput, to: PathBuf, encryption: CopyEncryption },
 }
 
@@ -38,9 +38,9 @@ pub(crate) struct CopyEncryption {
     pub(crate) plain: bool,
 }
 
-/// A part of the recordings in a directory.
+/// An excerpt of the recordings in a directory: some types and namespaces, in a range of time.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct RecordingPart {
+pub(crate) struct RecordingExcerpt {
     pub(crate) dir: PathBuf,
     pub(crate) since: Option<RequestedMoment>,
     pub(crate) until: Option<RequestedMoment>,
@@ -84,12 +84,12 @@ impl RecordingTool {
             "info" => Self::Info { dir, format: format()? },
             "verify" => Self::Verify { dir, format: format()? },
             "cut" => Self::Cut {
-                part: RecordingPart::read(args, dir, more, namespace, now)?,
+                excerpt: RecordingExcerpt::read(args, dir, more, namespace, now)?,
                 redacted: Redacted::read(args.secrets, &args.redact, environment)?,
                 to: to()?,
                 encryption,
             },
-            "export" => Self::Export { part: RecordingPart::read(args, dir, more, namespace, now)? },
+            "export" => Self::Export { excerpt: RecordingExcerpt::read(args, dir, more, namespace, now)? },
             "merge" => {
                 Self::Merge { dirs: args.words.iter().map(PathBuf::from).collect(), to: to()?, encryption }
             }
@@ -144,7 +144,7 @@ fn check_flags(args: &RecordingToolArgs, tool: &'static str) -> Result<(), Usage
     }
 }
 
-impl RecordingPart {
+impl RecordingExcerpt {
     fn read(
         args: &RecordingToolArgs,
         dir: PathBuf,
@@ -203,7 +203,7 @@ mod tests {
         };
         assert_eq!(read("import - --to n"), import(ImportInput::StandardInput));
         assert_eq!(read("import x.json --to n"), import(ImportInput::File("x.json".into())));
-        let part = RecordingPart {
+        let excerpt = RecordingExcerpt {
             dir: "d".into(),
             since: Some(RequestedMoment::Version(7)),
             until: None,
@@ -212,11 +212,11 @@ mod tests {
         };
         assert_eq!(
             read("export d pods,svc *.apps --since rv:7 -n a,b"),
-            Ok(RecordingTool::Export { part: part.clone() })
+            Ok(RecordingTool::Export { excerpt: excerpt.clone() })
         );
         let redacted = Redacted { secrets: SecretValues::Drop, paths: Vec::new(), key_file: None };
         let cut =
-            RecordingTool::Cut { part, redacted, to: "n".into(), encryption: CopyEncryption::default() };
+            RecordingTool::Cut { excerpt, redacted, to: "n".into(), encryption: CopyEncryption::default() };
         assert_eq!(read("cut d pods,svc *.apps --since rv:7 -n a,b --secrets drop --to n"), Ok(cut));
     }
 

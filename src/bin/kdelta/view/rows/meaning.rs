@@ -182,15 +182,15 @@ pub(crate) fn severity(heading: &str, cell: &str) -> Option<Severity> {
 
 /// Whether a status or a reason stands for a failure.
 pub(crate) fn is_failure(text: &str) -> bool {
-    of_status_part(text) == Some(Severity::Error)
+    of_status_word(text) == Some(Severity::Error)
 }
 
-/// Returns the severity of a status, which may have several parts: `Ready,SchedulingDisabled`.
+/// Returns the severity of a status, which may have several words: `Ready,SchedulingDisabled`.
 fn of_status(cell: &str) -> Option<Severity> {
-    cell.split(',').filter_map(of_status_part).max()
+    cell.split(',').filter_map(of_status_word).max()
 }
 
-fn of_status_part(part: &str) -> Option<Severity> {
+fn of_status_word(word: &str) -> Option<Severity> {
     let is_failed = |text: &str| {
         FAILED.contains(&text)
             || text.ends_with("BackOff")
@@ -198,12 +198,12 @@ fn of_status_part(part: &str) -> Option<Severity> {
             || text.starts_with("ExitCode:")
             || text.starts_with("Signal:")
     };
-    match part.strip_prefix("Init:") {
+    match word.strip_prefix("Init:") {
         // An init container runs, or has failed.
         Some(init) if is_failed(init) => Some(Severity::Error),
         Some(_) => Some(Severity::Warning),
-        None if is_failed(part) => Some(Severity::Error),
-        None => PASSING.contains(&part).then_some(Severity::Warning),
+        None if is_failed(word) => Some(Severity::Error),
+        None => PASSING.contains(&word).then_some(Severity::Warning),
     }
 }
 

@@ -6,13 +6,13 @@
 //! then its changes since that version come again. No order of crashes loses a change.
 
 mod initial_difference;
-mod part;
+mod part_progress;
 #[cfg(test)]
 mod tests;
 
 pub(super) use initial_difference::{InitialDifference, handled_object};
-use part::ChangeNumber;
-pub(super) use part::{HandledState, PartProgress};
+use part_progress::ChangeNumber;
+pub(super) use part_progress::{HandledState, PartProgress};
 
 use std::collections::HashMap;
 

@@ -13,7 +13,7 @@ use super::part_status::{PartReadings, PartStatus, Patience, Readiness};
 use super::type_counters::TypeCounters;
 
 /// The running parts by number.
-pub(super) struct Parts {
+pub(super) struct MeasuredParts {
     clock: Arc<dyn Clock>,
     output_delay: Arc<OutputDelay>,
     /// A std mutex: held for a scrape or an update.
@@ -49,7 +49,7 @@ pub(super) struct TypeState {
     pub(super) last_message: Option<Duration>,
 }
 
-impl Parts {
+impl MeasuredParts {
     pub(super) fn new(clock: Arc<dyn Clock>, output_delay: Arc<OutputDelay>) -> Self {
         Self { clock, output_delay, state: Mutex::default() }
     }

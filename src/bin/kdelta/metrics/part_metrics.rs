@@ -5,12 +5,12 @@ use std::sync::Arc;
 use kdelta::informer::Notification;
 use kdelta::lines::ChangeKind;
 
+use super::measured_parts::MeasuredParts;
 use super::part_status::{PartReadings, PartStatus};
-use super::parts::Parts;
 
 /// The measurements of a running part. Dropping it removes the part from the gauges and from the health; its counters stay.
 pub(crate) struct PartMetrics {
-    pub(super) parts: Arc<Parts>,
+    pub(super) parts: Arc<MeasuredParts>,
     pub(super) number: u64,
     pub(super) status: Arc<PartStatus>,
 }

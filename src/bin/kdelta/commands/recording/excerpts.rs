@@ -1,4 +1,4 @@
-//! The parts of recordings that the arguments select.
+//! The excerpts of recordings that the arguments of a tool select.
 
 use anyhow::{Context, bail};
 use jiff::Timestamp;
@@ -8,18 +8,18 @@ use super::selected::Selected;
 use super::types::named_types;
 use crate::exit::Usage;
 use crate::session::Coverage;
-use crate::settings::{RecordingPart, RequestedMoment, UsageError};
+use crate::settings::{RecordingExcerpt, RequestedMoment, UsageError};
 
-/// A recording and its selected part.
-pub(super) struct SelectedPart {
+/// A recording and the excerpt that is selected of it.
+pub(super) struct SelectedExcerpt {
     pub(super) recording: Recording,
     pub(super) since: Option<Timestamp>,
     pub(super) until: Option<Timestamp>,
     pub(super) filter: EntryFilter,
 }
 
-impl SelectedPart {
-    /// Whether the part has an object. A damaged part counts as one: it is an error when it is copied.
+impl SelectedExcerpt {
+    /// Whether the excerpt has an object. A damaged part of the recording counts as one: it is an error when it is copied.
     ///
     /// # Errors
     /// The recording can't be read.
@@ -30,27 +30,27 @@ impl SelectedPart {
     }
 }
 
-/// Returns the selected part of each context.
+/// Returns the excerpt of each context.
 ///
 /// # Errors
 /// A recording can't be read, or has no such context, type or moment.
-pub(super) fn selected_parts(
-    part: &RecordingPart,
+pub(super) fn selected_excerpts(
+    requested: &RecordingExcerpt,
     contexts: &Selected<'_>,
-) -> anyhow::Result<Vec<SelectedPart>> {
+) -> anyhow::Result<Vec<SelectedExcerpt>> {
     let mut recordings = Vec::new();
-    for (_, path) in contexts.paths(&part.dir)? {
+    for (_, path) in contexts.paths(&requested.dir)? {
         recordings.push(contexts.open(&path)?);
     }
     check_contexts(&recordings)?;
-    let types = match part.types.as_slice() {
+    let types = match requested.types.as_slice() {
         [] => recordings.iter().map(|_| None).collect(),
         words => named_types(&recordings, words)?.into_iter().map(Some).collect::<Vec<_>>(),
     };
     let of_recording = |(recording, resources): (Recording, _)| {
-        let (since, until) = range(&recording, part)?;
-        let filter = EntryFilter { namespaces: namespaces(part), resources };
-        Ok(SelectedPart { recording, since, until, filter })
+        let (since, until) = range(&recording, requested)?;
+        let filter = EntryFilter { namespaces: namespaces(requested), resources };
+        Ok(SelectedExcerpt { recording, since, until, filter })
     };
     recordings.into_iter().zip(types).map(of_recording).collect()
 }
@@ -72,27 +72,27 @@ fn check_contexts(recordings: &[Recording]) -> anyhow::Result<()> {
 
 /// Returns the selected namespaces. Cluster-scoped objects, in the namespace "", are selected with them only if their
 /// types are.
-fn namespaces(part: &RecordingPart) -> Option<Vec<String>> {
-    let mut names = part.namespaces.clone()?;
-    if !part.types.is_empty() {
+fn namespaces(requested: &RecordingExcerpt) -> Option<Vec<String>> {
+    let mut names = requested.namespaces.clone()?;
+    if !requested.types.is_empty() {
         names.push(String::new());
     }
     Some(names)
 }
 
-/// The times at which a part begins and ends.
+/// The times at which an excerpt begins and ends.
 type Range = (Option<Timestamp>, Option<Timestamp>);
 
-fn range(recording: &Recording, part: &RecordingPart) -> anyhow::Result<Range> {
+fn range(recording: &Recording, requested: &RecordingExcerpt) -> anyhow::Result<Range> {
     let coverage = Coverage::of(recording)?;
-    let time = |flag: &str, requested: Option<RequestedMoment>| {
-        let Some(requested) = requested else { return Ok(None) };
-        anyhow::Ok(match coverage.moment(recording, flag, requested)? {
+    let time = |flag: &str, moment: Option<RequestedMoment>| {
+        let Some(moment) = moment else { return Ok(None) };
+        anyhow::Ok(match coverage.moment(recording, flag, moment)? {
             Moment::Time(time) => Some(time),
             moment => Some(recording.state(moment)?.time().unwrap_or(coverage.beginning)),
         })
     };
-    let (since, until) = (time("since", part.since)?, time("until", part.until)?);
+    let (since, until) = (time("since", requested.since)?, time("until", requested.until)?);
     if let (Some(since), Some(until)) = (since, until)
         && until < since
     {
