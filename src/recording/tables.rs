@@ -6,6 +6,48 @@ use super::bytes::{Cursor, put_number, put_signed, put_text};
 use super::entry::Author;
 use crate::object::{ApiResource, Column};
 
+/// The memory that the definitions of a file may take, in relation to its length: those that differ little take few bytes of
+/// the file. Writers seal a file long before.
+const MAX_MEMORY_RATIO: usize = 256;
+const MAX_LITTLE_MEMORY: usize = 32 << 20;
+
+/// The memory of an allocation that is not its content.
+const ALLOCATION: usize = 32;
+
+/// The memory that the definitions of a file take, which is limited: a small file can't take much memory.
+#[derive(Debug, Default)]
+pub(in crate::recording) struct DefinitionMemory {
+    used: usize,
+    limit: usize,
+}
+
+impl DefinitionMemory {
+    pub(in crate::recording) fn of_file(length: u64) -> Self {
+        let mut memory = Self::default();
+        memory.grow(length);
+        memory
+    }
+
+    /// Sets the limit for a file of that length.
+    pub(in crate::recording) fn grow(&mut self, file_len: u64) {
+        let file_len = usize::try_from(file_len).unwrap_or(usize::MAX);
+        self.limit = file_len.saturating_mul(MAX_MEMORY_RATIO).saturating_add(MAX_LITTLE_MEMORY);
+    }
+
+    /// Adds a number of values, each with that many texts, that have a length in all. Returns `None` if the file is too small for
+    /// them.
+    pub(in crate::recording) fn take<T>(
+        &mut self,
+        count: usize,
+        texts: usize,
+        text_len: usize,
+    ) -> Option<()> {
+        let fixed = size_of::<T>().checked_add(texts * ALLOCATION)?.checked_mul(count)?;
+        self.used = self.used.checked_add(fixed)?.checked_add(text_len)?;
+        (self.used <= self.limit).then_some(())
+    }
+}
+
 /// The tables of one file.
 #[derive(Debug, Clone, Default)]
 pub(in crate::recording) struct Tables {
@@ -42,12 +84,22 @@ impl Tables {
     }
 
     /// Takes all tables.
-    pub(in crate::recording) fn take(cursor: &mut Cursor<'_>) -> Option<Self> {
-        let resources = (0..cursor.take_number()?).map(|_| take_resource(cursor).map(Arc::new));
+    pub(in crate::recording) fn take(cursor: &mut Cursor<'_>, memory: &mut DefinitionMemory) -> Option<Self> {
+        let resources = (0..cursor.take_number()?).map(|_| take_resource(cursor, memory));
         let resources = resources.collect::<Option<_>>()?;
-        let authors = (0..cursor.take_number()?).map(|_| take_author(cursor)).collect::<Option<_>>()?;
-        let columns = (0..cursor.take_number()?).map(|_| take_columns(cursor)).collect::<Option<_>>()?;
+        let authors =
+            (0..cursor.take_number()?).map(|_| take_author(cursor, memory)).collect::<Option<_>>()?;
+        let columns =
+            (0..cursor.take_number()?).map(|_| take_columns(cursor, memory)).collect::<Option<_>>()?;
         Some(Self { resources, authors, columns })
+    }
+
+    /// Appends the definitions that others have in addition.
+    pub(in crate::recording) fn extend_to(&mut self, others: &Self) {
+        let Self { resources, authors, columns } = others;
+        self.resources.extend(resources.iter().skip(self.resources.len()).cloned());
+        self.authors.extend(authors.iter().skip(self.authors.len()).cloned());
+        self.columns.extend(columns.iter().skip(self.columns.len()).cloned());
     }
 }
 
@@ -59,14 +111,17 @@ pub(in crate::recording) fn put_resource(out: &mut Vec<u8>, resource: &ApiResour
     put_number(out, u64::from(*namespaced));
 }
 
-pub(in crate::recording) fn take_resource(cursor: &mut Cursor<'_>) -> Option<ApiResource> {
-    Some(ApiResource {
-        group: take_string(cursor)?.to_owned(),
-        version: take_string(cursor)?.to_owned(),
-        resource: take_string(cursor)?.to_owned(),
-        kind: take_string(cursor)?.to_owned(),
-        namespaced: cursor.take_number()? != 0,
-    })
+pub(in crate::recording) fn take_resource(
+    cursor: &mut Cursor<'_>,
+    memory: &mut DefinitionMemory,
+) -> Option<Arc<ApiResource>> {
+    let [group, version, resource, kind] =
+        [take_string(cursor)?, take_string(cursor)?, take_string(cursor)?, take_string(cursor)?];
+    let namespaced = cursor.take_number()? != 0;
+    // One more allocation is that of the `Arc`.
+    memory.take::<ApiResource>(1, 5, group.len() + version.len() + resource.len() + kind.len())?;
+    let [group, version, resource, kind] = [group, version, resource, kind].map(str::to_owned);
+    Some(Arc::new(ApiResource { group, version, resource, kind, namespaced }))
 }
 
 pub(in crate::recording) fn put_author(out: &mut Vec<u8>, author: &Author) {
@@ -74,8 +129,13 @@ pub(in crate::recording) fn put_author(out: &mut Vec<u8>, author: &Author) {
     put_text(out, author.subresource.as_bytes());
 }
 
-pub(in crate::recording) fn take_author(cursor: &mut Cursor<'_>) -> Option<Author> {
-    Some(Author { manager: take_string(cursor)?.into(), subresource: take_string(cursor)?.into() })
+pub(in crate::recording) fn take_author(
+    cursor: &mut Cursor<'_>,
+    memory: &mut DefinitionMemory,
+) -> Option<Author> {
+    let (manager, subresource) = (take_string(cursor)?, take_string(cursor)?);
+    memory.take::<Author>(1, 2, manager.len() + subresource.len())?;
+    Some(Author { manager: manager.into(), subresource: subresource.into() })
 }
 
 pub(in crate::recording) fn put_columns(out: &mut Vec<u8>, columns: &[Column]) {
@@ -87,14 +147,17 @@ pub(in crate::recording) fn put_columns(out: &mut Vec<u8>, columns: &[Column]) {
     }
 }
 
-pub(in crate::recording) fn take_columns(cursor: &mut Cursor<'_>) -> Option<Arc<[Column]>> {
+pub(in crate::recording) fn take_columns(
+    cursor: &mut Cursor<'_>,
+    memory: &mut DefinitionMemory,
+) -> Option<Arc<[Column]>> {
+    memory.take::<Arc<[Column]>>(1, 1, 0)?;
     let count = cursor.take_number()?;
     let column = |_| {
-        Some(Column {
-            name: take_string(cursor)?.to_owned(),
-            format: take_string(cursor)?.to_owned(),
-            priority: i32::try_from(cursor.take_signed()?).ok()?,
-        })
+        let (name, format) = (take_string(cursor)?, take_string(cursor)?);
+        let priority = i32::try_from(cursor.take_signed()?).ok()?;
+        memory.take::<Column>(1, 2, name.len() + format.len())?;
+        Some(Column { name: name.to_owned(), format: format.to_owned(), priority })
     };
     (0..count).map(column).collect()
 }

@@ -8,8 +8,9 @@ use crate::recording::bytes::Cursor;
 use crate::recording::entry::Item;
 use crate::recording::flags::Flags;
 use crate::recording::journal::record::{item_version, take_item};
+use crate::recording::names::MAX_KEY;
 use crate::recording::tables::{
-    Tables, take_author, take_columns, take_resource, take_size, take_string, take_u32,
+    DefinitionMemory, Tables, take_author, take_columns, take_resource, take_size, take_string, take_u32,
 };
 
 /// The kinds of records in a journal. Definitions precede the entries that refer to them.
@@ -86,19 +87,24 @@ pub(super) struct Position {
     pub(super) tables: Tables,
     /// The number of objects that are defined.
     pub(super) objects: u32,
+    /// The memory that the tables and the objects take.
+    pub(super) memory: DefinitionMemory,
     /// The time and version of the last entry.
     pub(super) received: i64,
     pub(super) version: u64,
 }
 
 impl Position {
-    /// Decodes the decompressed text of a chunk with at most that many entries. Returns `None` if it is invalid.
+    /// Decodes the decompressed text of a chunk with at most that many entries, which ends at `file_len`. Returns `None` if it is
+    /// invalid.
     pub(super) fn decode(
         &mut self,
         bytes: Vec<u8>,
         entries: usize,
+        file_len: u64,
         context: &Arc<str>,
     ) -> Option<DecodedChunk> {
+        self.memory.grow(file_len);
         let (mut chunk, mut definitions) = (DecodedChunk::default(), 0);
         // Each entry has at least three bytes.
         chunk.entries.reserve_exact(entries.min(bytes.len() / 3));
@@ -110,9 +116,9 @@ impl Position {
                 return None;
             }
             match kind {
-                RESOURCE => self.tables.resources.push(Arc::new(take_resource(&mut cursor)?)),
-                AUTHOR => self.tables.authors.push(take_author(&mut cursor)?),
-                COLUMNS => self.tables.columns.push(take_columns(&mut cursor)?),
+                RESOURCE => self.tables.resources.push(take_resource(&mut cursor, &mut self.memory)?),
+                AUTHOR => self.tables.authors.push(take_author(&mut cursor, &mut self.memory)?),
+                COLUMNS => self.tables.columns.push(take_columns(&mut cursor, &mut self.memory)?),
                 OBJECT => chunk.objects.push(self.object(&mut cursor)?),
                 CHANGE => chunk.entries.push(self.change(&mut cursor, bytes.len())?),
                 OTHER => {
@@ -135,10 +141,11 @@ impl Position {
         self.tables.resources.get(resource as usize)?;
         let workload = take_u32(cursor)?;
         let namespace_len = u16::try_from(cursor.take_number()?).ok()?;
-        let key: Arc<str> = take_string(cursor)?.into();
+        let key = take_string(cursor).filter(|key| key.len() <= MAX_KEY)?;
         key.get(usize::from(namespace_len)..)?;
+        self.memory.take::<JournalObject>(1, 1, key.len())?;
         self.objects += 1;
-        Some(JournalObject { resource, workload, namespace_len, key })
+        Some(JournalObject { resource, workload, namespace_len, key: key.into() })
     }
 
     fn change(&mut self, cursor: &mut Cursor<'_>, length: usize) -> Option<RawEntry> {

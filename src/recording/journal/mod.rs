@@ -6,6 +6,8 @@ mod gap;
 mod reader;
 mod record;
 mod stream;
+#[cfg(any(test, feature = "internals"))]
+mod texts;
 mod writer;
 
 pub(in crate::recording) use chunk::{JournalObject, RawChange, RawItem, Span};
@@ -15,4 +17,6 @@ pub(in crate::recording) use reader::{Journal, JournalReader};
 pub(in crate::recording) use record::{
     put_item, put_optional, put_version, take_item, take_optional, take_version,
 };
+#[cfg(any(test, feature = "internals"))]
+pub(in crate::recording) use texts::journal_of;
 pub(in crate::recording) use writer::{JournalWriter, NewChange};

@@ -168,12 +168,7 @@ impl JournalReader {
         (self.end, self.file_end)
     }
 
-    fn decode(&mut self, bytes: &[u8]) {
-        self.decode_chunks(bytes);
-        self.journal.tables.clone_from(&self.position.tables);
-    }
-
-    fn decode_chunks(&mut self, mut bytes: &[u8]) {
+    fn decode(&mut self, mut bytes: &[u8]) {
         while !self.is_broken
             && let Some(Chunk { head, payload, entries, is_restart, length }) = whole_chunk(bytes)
         {
@@ -183,12 +178,13 @@ impl JournalReader {
                     Err(_) => return,
                 }
             }
-            let max_entries = MAX_FEW_ENTRIES + MAX_ENTRIES_RATIO * (self.end + length as u64);
+            let file_len = self.end + length as u64;
+            let max_entries = MAX_FEW_ENTRIES + MAX_ENTRIES_RATIO * file_len;
             if self.journal.entries + entries as u64 > max_entries {
                 self.is_broken = true;
                 return;
             }
-            let max_text = MAX_SHORT_TEXT + MAX_TEXT_RATIO * (self.end + length as u64);
+            let max_text = MAX_SHORT_TEXT + MAX_TEXT_RATIO * file_len;
             let max_len = usize::try_from(max_text.saturating_sub(self.text_len)).unwrap_or(usize::MAX);
             let text = match &self.cipher {
                 None => self.decompression.text(payload, max_len).ok(),
@@ -197,7 +193,7 @@ impl JournalReader {
                     .and_then(|payload| self.decompression.text(&payload, max_len).ok()),
             };
             self.text_len += text.as_ref().map_or(0, |text| text.len() as u64);
-            let chunk = text.and_then(|text| self.position.decode(text, entries, &self.context));
+            let chunk = text.and_then(|text| self.position.decode(text, entries, file_len, &self.context));
             let Some(mut chunk) = chunk.filter(|chunk| chunk.entries.len() == entries) else {
                 self.is_broken = true;
                 return;
@@ -208,6 +204,7 @@ impl JournalReader {
             self.journal.entries += entries as u64;
             self.journal.last_time = self.position.received;
             self.journal.chunks.push(Arc::new(chunk));
+            self.journal.tables.extend_to(&self.position.tables);
             self.end += length as u64;
             self.journal.length = self.end;
             bytes = &bytes[length..];
@@ -274,33 +271,22 @@ impl fmt::Debug for JournalReader {
 
 #[cfg(test)]
 mod tests {
-    use super::super::chunk::{OBJECT, OTHER};
-    use super::super::stream::Compression;
+    use super::super::chunk::{AUTHOR, COLUMNS, OBJECT, OTHER, RESOURCE};
+    use super::super::texts::journal_of;
+    use super::super::writer::{JournalWriter, NewChange};
     use super::*;
-    use crate::recording::bytes::put_number;
+    use crate::object::{ApiResource, Column};
+    use crate::recording::bytes::{put_number, put_text};
     use crate::recording::files;
+    use crate::recording::flags::Flags;
+    use crate::recording::names::MAX_KEY;
+    use crate::recording::tables::put_resource;
 
     /// Reads a journal of one stream with these texts, each with its number of entries.
     fn read(texts: &[(&[u8], u32)]) -> JournalReader {
         let dir = tempfile::tempdir().expect("a directory");
         let path = files::path_of(dir.path(), Kind::Journal, 0);
-        let header = Header { context: "test".to_owned(), first_gap: i64::MAX, ..Header::default() };
-        let mut bytes = Vec::new();
-        header.put(Kind::Journal, None, &mut bytes).expect("a header");
-        bytes.extend_from_within(..);
-        let mut stream = Compression::new().expect("a stream");
-        for (text, entries) in texts {
-            let payload = stream.chunk(text).expect("compressed");
-            let start = bytes.len();
-            bytes.extend_from_slice(&u32::try_from(payload.len()).expect("short").to_le_bytes());
-            bytes.extend_from_slice(&entries.to_le_bytes());
-            let mut sum = crc32fast::Hasher::new();
-            sum.update(&bytes[start..]);
-            sum.update(&payload);
-            bytes.extend_from_slice(&sum.finalize().to_le_bytes());
-            bytes.extend_from_slice(&payload);
-        }
-        std::fs::write(&path, bytes).expect("written");
+        std::fs::write(&path, journal_of(texts).expect("a journal")).expect("written");
         JournalReader::open(path, None).expect("a journal")
     }
 
@@ -334,5 +320,84 @@ mod tests {
             put_number(&mut names, number);
         }
         assert!(read(&[(&names, 0)]).is_broken);
+    }
+    /// Returns definitions of one kind, each of these bytes, with the entries that need them.
+    fn definitions(kind: u64, definition: &[u8], count: u32) -> (Vec<u8>, u32) {
+        let entries = count.div_ceil(4);
+        let mut text = Vec::new();
+        for _ in 0..count {
+            put_number(&mut text, kind);
+            text.extend_from_slice(definition);
+        }
+        text.extend(starts(entries));
+        (text, entries)
+    }
+
+    #[test]
+    fn definitions_of_a_small_journal_take_little_memory() {
+        let mut resource = Vec::new();
+        put_number(&mut resource, RESOURCE);
+        let [group, version, plural, kind] = [const { String::new() }; 4];
+        let untyped = ApiResource { group, version, resource: plural, kind, namespaced: false };
+        put_resource(&mut resource, &untyped);
+        let mut key = Vec::from([0, 0, 0]);
+        put_text(&mut key, &[b'a'; MAX_KEY]);
+        let mut columns = Vec::new();
+        put_number(&mut columns, 5_000_000);
+        columns.resize(columns.len() + 3 * 5_000_000, 0);
+        for (kind, definition, count) in [
+            (RESOURCE, &resource[1..], 1_000_000),
+            (AUTHOR, &[0, 0], 1_000_000),
+            (COLUMNS, &columns, 1),
+            (COLUMNS, &[1, 0, 0, 0], 1_000_000),
+            (OBJECT, &[0, 0, 0, 0], 1_000_000),
+            (OBJECT, &key, 11_000),
+        ] {
+            let few = definitions(kind, definition, if kind == COLUMNS { 0 } else { 1000 });
+            let many = definitions(kind, definition, count);
+            let first = [&resource, few.0.as_slice(), &starts(1)].concat();
+            let reader = read(&[(&first, few.1 + 1), (&many.0, many.1)]);
+            let entries = u64::from(few.1) + 1;
+            assert_eq!((reader.journal.entries, reader.is_broken), (entries, true), "{kind}");
+            assert!(reader.file_end < 100_000, "{}", reader.file_end);
+            let Tables { resources, authors, columns } = &reader.journal.tables;
+            assert!(resources.len() + authors.len() + columns.len() <= 1001);
+        }
+        let mut long = Vec::from([0, 0, 0]);
+        put_text(&mut long, &[b'a'; MAX_KEY + 1]);
+        let (text, entries) = definitions(OBJECT, &long, 1);
+        let text = [resource, text].concat();
+        assert!(read(&[(&text, entries)]).is_broken);
+    }
+
+    #[test]
+    fn journal_of_many_objects_is_read() {
+        const OBJECTS: u32 = 200_000;
+        let dir = tempfile::tempdir().expect("a directory");
+        let mut writer = JournalWriter::create(dir.path(), "test", 0, 0, None).expect("a journal");
+        let [group, version, resource, kind] = ["", "v1", "pods", "Pod"].map(str::to_owned);
+        let pods = Arc::new(ApiResource { group, version, resource, kind, namespaced: true });
+        let columns: Arc<[Column]> = ["Name", "Ready", "Status"]
+            .map(|name| Column { name: name.to_owned(), format: String::new(), priority: 0 })
+            .into();
+        writer.columns(&columns);
+        let flags = Flags::from_number(1 << 6).expect("a whole text");
+        for number in 0..OBJECTS {
+            let resource = writer.resource(&pods);
+            let key: Arc<str> =
+                format!("namespace-{}/deployment-of-a-long-name-{number:06}", number % 7).into();
+            let object = writer.object(resource, &key, 11, 0);
+            let body = b"{}";
+            let change = NewChange { received: 1, version: 1, object, flags, author: 0, row: b"", body };
+            writer.change(&change);
+            if number % 10_000 == 0 {
+                writer.write().expect("written");
+            }
+        }
+        writer.write().expect("written");
+        let reader = JournalReader::open(writer.path().to_owned(), None).expect("a journal");
+        assert_eq!((reader.journal.entries, reader.is_broken), (OBJECTS.into(), false));
+        assert_eq!(reader.journal.objects().len(), OBJECTS as usize);
+        assert_eq!(reader.journal.tables.columns, [columns]);
     }
 }

@@ -58,8 +58,8 @@ impl Keyframe {
         let (header, start) = read_header(&access, Kind::Keyframe)?;
         let (payload, at) = read_footer(&access, KEYFRAME_FOOTER)?;
         let mut cursor = Cursor::new(&payload);
-        let footer = Footer::take(&mut cursor, start).filter(|(_, end)| *end == at && cursor.is_empty());
-        let (footer, _) = footer.ok_or_else(|| access.damaged(at, "the footer is invalid"))?;
+        let footer = Footer::take(&mut cursor, start..at).filter(|_| cursor.is_empty());
+        let footer = footer.ok_or_else(|| access.damaged(at, "the footer is invalid"))?;
         Ok(Self { access, header, footer })
     }
 

@@ -1,7 +1,9 @@
 //! The footer of a sealed segment: the table of its blocks.
 
+use std::ops::Range;
+
 use crate::recording::bytes::{Cursor, put_number};
-use crate::recording::tables::{Tables, take_size, take_u32};
+use crate::recording::tables::{DefinitionMemory, Tables, take_size, take_u32};
 
 /// The tags of the blocks.
 pub(super) const TIMELINE: u8 = 2;
@@ -65,24 +67,26 @@ impl Footer {
         }
     }
 
-    /// Takes the footer of a file whose blocks begin at `start`.
-    pub(in crate::recording) fn take(cursor: &mut Cursor<'_>, start: u64) -> Option<(Self, u64)> {
-        let mut at = start;
-        let mut footer = Self { tables: Tables::take(cursor)?, ..Self::default() };
+    /// Takes the footer of a file whose blocks are in this range, one after the other.
+    pub(in crate::recording) fn take(cursor: &mut Cursor<'_>, range: Range<u64>) -> Option<Self> {
+        let Range { start: mut at, end } = range;
+        let mut memory = DefinitionMemory::of_file(end);
+        let mut footer = Self { tables: Tables::take(cursor, &mut memory)?, ..Self::default() };
         for blocks in [&mut footer.timeline, &mut footer.items, &mut footer.documents] {
-            *blocks = take_blocks(cursor, &mut at)?;
+            *blocks = take_blocks(cursor, &mut at, end)?;
         }
         for _ in 0..cursor.take_number()? {
+            memory.take::<TypeFooter>(1, 0, 0)?;
             let resource = take_size(cursor).filter(|at| *at < footer.tables.resources.len())?;
             let (objects, entries) = (take_u32(cursor)?, take_u32(cursor)?);
             let mut of_type = TypeFooter { resource, objects, entries, ..TypeFooter::default() };
             let TypeFooter { names, filters, columns, bodies, rows, .. } = &mut of_type;
             for blocks in [names, filters, columns, bodies, rows] {
-                *blocks = take_blocks(cursor, &mut at)?;
+                *blocks = take_blocks(cursor, &mut at, end)?;
             }
             footer.types.push(of_type);
         }
-        Some((footer, at))
+        (at == end).then_some(footer)
     }
 
     /// Returns all blocks with their tags.
@@ -116,13 +120,53 @@ fn put_blocks(out: &mut Vec<u8>, blocks: &[BlockRef]) {
     }
 }
 
-fn take_blocks(cursor: &mut Cursor<'_>, at: &mut u64) -> Option<Vec<BlockRef>> {
+/// Takes consecutive blocks that begin at a position, none of which is empty, so that a file of a few bytes has few.
+fn take_blocks(cursor: &mut Cursor<'_>, at: &mut u64, end: u64) -> Option<Vec<BlockRef>> {
     let mut first = 0u32;
     let mut block = |cursor: &mut Cursor<'_>| {
         let (offset, length) = (*at, cursor.take_number()?);
-        *at = offset.checked_add(length)?;
+        *at = offset.checked_add(length).filter(|next| offset < *next && *next <= end)?;
         first = first.checked_add(take_u32(cursor)?)?;
         Some(BlockRef { offset, length, first })
     };
     (0..cursor.take_number()?).map(|_| block(cursor)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Takes a footer of these numbers, of a file whose blocks have that length.
+    fn take(numbers: &[u64], zeros: usize, length: u64) -> Option<Footer> {
+        let mut bytes = Vec::new();
+        numbers.iter().for_each(|number| put_number(&mut bytes, *number));
+        bytes.resize(bytes.len() + zeros, 0);
+        Footer::take(&mut Cursor::new(&bytes), 100..100 + length)
+    }
+
+    #[test]
+    fn footer_of_a_small_file_takes_little_memory() {
+        let empty = [0, 0, 0, 0, 0, 0, 0];
+        assert!(take(&empty, 0, 0).is_some());
+        let count = 3_000_000;
+        // Resources, authors, columns, one set of columns, and blocks without a length.
+        for (numbers, length) in [
+            (&[count][..], 5),
+            (&[0, count], 2),
+            (&[0, 0, count], 1),
+            (&[0, 0, 1, count], 3),
+            (&[0, 0, 0, count], 2),
+        ] {
+            let zeros = usize::try_from(count).expect("a length") * length + empty.len();
+            assert!(take(numbers, zeros, 0).is_none(), "{numbers:?}");
+        }
+        // Blocks of ten bytes, which the file has, or which it is too short for.
+        let blocks = [0, 0, 0, 2, 10, 0, 10, 0, 0, 0, 0];
+        assert_eq!(take(&blocks, 0, 20).expect("a footer").timeline.len(), 2);
+        assert!(take(&blocks, 0, 19).is_none() && take(&blocks, 0, 21).is_none());
+        // Types without objects, of one resource.
+        let types = [1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, count];
+        let zeros = usize::try_from(count).expect("a length") * 8;
+        assert!(take(&types, zeros, 0).is_none());
+    }
 }

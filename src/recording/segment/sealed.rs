@@ -74,8 +74,8 @@ impl Sealed {
         let (header, start) = read_header(&access, Kind::Segment)?;
         let (payload, at) = read_footer(&access, FOOTER)?;
         let mut cursor = Cursor::new(&payload);
-        let footer = Footer::take(&mut cursor, start).filter(|(_, end)| *end == at && cursor.is_empty());
-        let (footer, _) = footer.ok_or_else(|| access.damaged(at, "the footer is invalid"))?;
+        let footer = Footer::take(&mut cursor, start..at).filter(|_| cursor.is_empty());
+        let footer = footer.ok_or_else(|| access.damaged(at, "the footer is invalid"))?;
         Ok(Self { access, header, footer, timeline: OnceLock::new() })
     }
 
