@@ -30,7 +30,7 @@ pub(crate) use metrics::Scraper;
 pub(crate) use process::{Finished, Kdelta, Running};
 pub(crate) use proxy::Proxy;
 pub(crate) use recorded::{Recorded, open_recording, recorded_objects, recorded_resource};
-pub(crate) use recording::{Recorder, synced};
+pub(crate) use recording::{Reader, Recorder, forget_keys, synced};
 pub(crate) use served::ServedRecording;
 pub(crate) use testbed::{MODULE_FILE, Testbed, kubectl, module_file, tool};
 

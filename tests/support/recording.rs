@@ -1,9 +1,11 @@
 //! Recordings for tests: written by hand, or of what a server has at one moment.
 
 use std::collections::HashMap;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use age::secrecy::ExposeSecret;
 use jiff::Timestamp;
 use kdelta::api::{Client, Request, ResourceClient};
 use kdelta::lines::{Change, ChangeKind, Mark, MarkKind};
@@ -13,11 +15,36 @@ use kdelta::recording::{Author, Writer, WriterOptions};
 use kdelta::wire::{IncludeObject, Representation};
 use serde_json::Value;
 
+use super::TestEnv;
+
 const AGGREGATED: &str =
     "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json";
 
 /// The largest document that is recorded.
 const LIMIT: usize = 64 << 20;
+
+/// A reader of encrypted recordings: an identity in a file, and its recipient.
+pub(crate) struct Reader {
+    pub(crate) file: String,
+    pub(crate) recipient: String,
+}
+
+impl Reader {
+    /// Creates an identity, as `age-keygen` does.
+    pub(crate) fn new(env: &TestEnv, name: &str) -> Self {
+        let identity = age::x25519::Identity::generate();
+        let recipient = identity.to_public().to_string();
+        let text = format!("# public key: {recipient}\n{}\n", identity.to_string().expose_secret());
+        Self { file: env.file(name, &text).to_str().expect("text").to_owned(), recipient }
+    }
+}
+
+/// Removes the keys of encrypted recordings that the user has, as on another machine.
+pub(crate) fn forget_keys(env: &TestEnv) {
+    let keys = env.home().join(".local/state/kdelta/recording-keys");
+    assert!(fs::read_dir(&keys).expect("keys").count() > 0);
+    fs::remove_dir_all(keys).expect("removed");
+}
 
 /// A recording that is being written.
 pub(crate) struct Recorder {
@@ -31,6 +58,11 @@ impl Recorder {
         let path = Self::path(dir, context);
         let options = WriterOptions::default().sync(false);
         let writer = Writer::open(&path, context, options, now).expect("a writer");
+        Self::of(writer, context)
+    }
+
+    /// Continues to write with this writer of the recording of a context.
+    pub(crate) fn of(writer: Writer, context: &str) -> Self {
         Self { context: context.to_owned(), writer }
     }
 

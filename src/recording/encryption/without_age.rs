@@ -65,3 +65,26 @@ impl Identities {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RECIPIENT: &str = "age1recipient";
+
+    #[test]
+    fn recipients_and_identities_are_refused_with_the_name_of_the_feature() {
+        let mut recipients = Recipients::default();
+        for refused in [recipients.add(RECIPIENT), recipients.add_lines(RECIPIENT), recipients.add_lines("")]
+        {
+            let error = refused.expect_err("no encryption");
+            assert!(matches!(error, RecordingError::WithoutAge), "{error:?}");
+            assert!(error.to_string().contains("feature `age`"), "{error}");
+        }
+        assert!(recipients.names().is_empty());
+        let mut identities = Identities::default();
+        assert!(matches!(identities.add_lines("AGE-SECRET-KEY-1"), Err(RecordingError::WithoutAge)));
+        assert!(identities.is_empty());
+        assert!(identities.unwrap(b"").is_err_and(|reason| reason.contains("feature `age`")));
+    }
+}

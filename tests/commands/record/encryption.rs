@@ -3,41 +3,17 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use age::secrecy::ExposeSecret;
-
 use super::{demo, record};
-use crate::support::{DemoServer, TestEnv};
-
-/// An identity in a file, and its recipient.
-struct Person {
-    file: String,
-    recipient: String,
-}
-
-impl Person {
-    fn new(env: &TestEnv, name: &str) -> Self {
-        let identity = age::x25519::Identity::generate();
-        let recipient = identity.to_public().to_string();
-        let text = format!("# public key: {recipient}\n{}\n", identity.to_string().expose_secret());
-        Self { file: env.file(name, &text).to_str().expect("text").to_owned(), recipient }
-    }
-}
+use crate::support::{DemoServer, Reader, TestEnv, forget_keys};
 
 /// Records the namespaces and pods of a demo for a recipient.
-fn recorded() -> (TestEnv, DemoServer, PathBuf, Person) {
+fn recorded() -> (TestEnv, DemoServer, PathBuf, Reader) {
     let (env, demo, dir) = demo("0.001");
-    let person = Person::new(&env, "identity.txt");
-    let flags = ["ns,pods", "-A", "--until-synced", "--encrypt-to", &person.recipient];
+    let reader = Reader::new(&env, "identity.txt");
+    let flags = ["ns,pods", "-A", "--until-synced", "--encrypt-to", &reader.recipient];
     let done = record(&env, &demo, &dir, &flags).finish();
     assert_eq!(done.code, 0, "{}", done.stderr);
-    (env, demo, dir, person)
-}
-
-/// Removes the keys of the user, as on another machine.
-fn forget_keys(env: &TestEnv) {
-    let keys = env.home().join(".local/state/kdelta/recording-keys");
-    assert!(fs::read_dir(&keys).expect("keys").count() > 0);
-    fs::remove_dir_all(keys).expect("removed");
+    (env, demo, dir, reader)
 }
 
 fn files(dir: &Path) -> Vec<PathBuf> {
@@ -50,7 +26,7 @@ fn files(dir: &Path) -> Vec<PathBuf> {
 
 #[test]
 fn encrypted_recordings_are_read_with_the_key_of_the_user_or_an_identity() {
-    let (env, _demo, dir, person) = recorded();
+    let (env, _demo, dir, reader) = recorded();
     let from = dir.to_str().expect("text");
     for path in files(&dir) {
         let bytes = fs::read(&path).expect("a file");
@@ -64,11 +40,11 @@ fn encrypted_recordings_are_read_with_the_key_of_the_user_or_an_identity() {
     forget_keys(&env);
     let error = env.kdelta(&get).finish().failure(1);
     assert!(error.contains("the recording is encrypted, and there is no key for it"), "{error}");
-    let other = Person::new(&env, "other.txt");
+    let other = Reader::new(&env, "other.txt");
     let error = env.kdelta(&[&get[..], &["--identity", &other.file]].concat()).finish().failure(1);
     assert!(error.contains("none of the given identities belongs to a recipient"), "{error}");
     let with = |words: &[&str]| {
-        let flags = ["--identity", &other.file, "--identity", &person.file];
+        let flags = ["--identity", &other.file, "--identity", &reader.file];
         env.kdelta(&[words, &flags].concat()).finish()
     };
     let read = with(&get);
@@ -91,21 +67,21 @@ fn encrypted_recordings_are_read_with_the_key_of_the_user_or_an_identity() {
 
 #[test]
 fn restarted_recorders_need_the_key_and_the_same_recipients() {
-    let (env, demo, dir, person) = recorded();
+    let (env, demo, dir, reader) = recorded();
     let flags = ["ns,pods", "-A", "--until-synced"];
     let start = |more: &[&str]| record(&env, &demo, &dir, &[&flags[..], more].concat()).finish();
-    let encrypt = ["--encrypt-to", &person.recipient];
+    let encrypt = ["--encrypt-to", &reader.recipient];
     let done = start(&encrypt);
     assert_eq!(done.code, 0, "{}", done.stderr);
     let error = start(&[]).failure(1);
     assert!(error.contains("the recording was made with other flags: its encrypt-to is"), "{error}");
-    let other = Person::new(&env, "other.txt");
+    let other = Reader::new(&env, "other.txt");
     let error = start(&["--encrypt-to", &other.recipient]).failure(1);
-    assert!(error.contains(&person.recipient) && error.contains(&other.recipient), "{error}");
+    assert!(error.contains(&reader.recipient) && error.contains(&other.recipient), "{error}");
     forget_keys(&env);
     let error = start(&encrypt).failure(1);
     assert!(error.contains("there is no key for it"), "{error}");
-    let done = start(&[&encrypt[..], &["--identity", &person.file]].concat());
+    let done = start(&[&encrypt[..], &["--identity", &reader.file]].concat());
     assert_eq!(done.code, 0, "{}", done.stderr);
     let plain = env.home().join("plain");
     let done = record(&env, &demo, &plain, &flags).finish();
@@ -117,10 +93,10 @@ fn restarted_recorders_need_the_key_and_the_same_recipients() {
 #[test]
 fn malformed_recipients_and_identities_are_errors() {
     let (env, demo, dir) = demo("0.001");
-    let person = Person::new(&env, "identity.txt");
-    let file = env.file("recipients.txt", &format!("# team\n{}\nage1wrong\n", person.recipient));
+    let reader = Reader::new(&env, "identity.txt");
+    let file = env.file("recipients.txt", &format!("# team\n{}\nage1wrong\n", reader.recipient));
     let file = format!("@{}", file.display());
-    let secret = fs::read_to_string(&person.file).expect("a file");
+    let secret = fs::read_to_string(&reader.file).expect("a file");
     let secret = secret.lines().last().expect("a key");
     for (value, expected) in [
         ("age1wrong", "\"age1wrong\""),
@@ -133,7 +109,7 @@ fn malformed_recipients_and_identities_are_errors() {
         assert!(!error.contains(secret), "{error}");
     }
     assert!(!dir.exists());
-    let error = env.kdelta(&["get", "ns", "--identity", &person.file]).finish().failure(2);
+    let error = env.kdelta(&["get", "ns", "--identity", &reader.file]).finish().failure(2);
     assert!(error.contains("--identity needs --from"), "{error}");
     let locked = env.file("locked.age", "age-encryption.org/v1\n-> scrypt abc 18\n");
     let words = ["recording", "info", "none", "--identity", locked.to_str().expect("text")];
@@ -143,7 +119,7 @@ fn malformed_recipients_and_identities_are_errors() {
 
 #[test]
 fn copies_of_encrypted_recordings_are_encrypted_unless_plain_ones_are_requested() {
-    let (env, _demo, dir, person) = recorded();
+    let (env, _demo, dir, reader) = recorded();
     let from = dir.to_str().expect("text");
     let path = |name: &str| env.home().join(name).to_str().expect("text").to_owned();
     for tool in ["cut", "merge"] {
@@ -154,7 +130,7 @@ fn copies_of_encrypted_recordings_are_encrypted_unless_plain_ones_are_requested(
         let plain = path(&format!("{tool}-plain"));
         let done = env.kdelta(&["recording", tool, from, "--to", &plain, "--plain"]).finish();
         assert_eq!(done.code, 0, "{}", done.stderr);
-        let done = env.kdelta(&[&words[..], &["--encrypt-to", &person.recipient]].concat()).finish();
+        let done = env.kdelta(&[&words[..], &["--encrypt-to", &reader.recipient]].concat()).finish();
         assert_eq!(done.code, 0, "{}", done.stderr);
         let key_files =
             |dir: &str| files(Path::new(dir)).iter().filter(|file| file.ends_with("key.age")).count();
@@ -164,13 +140,13 @@ fn copies_of_encrypted_recordings_are_encrypted_unless_plain_ones_are_requested(
     let lines = env.file("lines.json", &lines);
     let imported = path("imported");
     let words = ["recording", "import", lines.to_str().expect("text"), "--to", &imported];
-    let done = env.kdelta(&[&words[..], &["--encrypt-to", &person.recipient]].concat()).finish();
+    let done = env.kdelta(&[&words[..], &["--encrypt-to", &reader.recipient]].concat()).finish();
     assert_eq!(done.code, 0, "{}", done.stderr);
     forget_keys(&env);
     for name in ["cut", "merge", "imported"] {
         let words = ["get", "namespaces", "-o", "name", "--from", &path(name)];
         env.kdelta(&words).finish().failure(1);
-        let read = env.kdelta(&[&words[..], &["--identity", &person.file]].concat()).finish().quiet_success();
+        let read = env.kdelta(&[&words[..], &["--identity", &reader.file]].concat()).finish().quiet_success();
         assert!(read.contains("namespace/default"), "{name}: {read}");
     }
 }

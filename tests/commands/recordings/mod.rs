@@ -2,6 +2,7 @@
 
 mod completion;
 mod cut;
+mod encrypted;
 mod large;
 mod serve;
 mod tools;
