@@ -47,6 +47,6 @@ pub use redaction::{Redaction, SecretValues};
 pub use source::{
     Mirror, NetworkEndpoint, NetworkOptions, NetworkServer, RecordedServer, ReplaySpeed, ServedMoment,
 };
-pub use tools::{CutOptions, Excerpt, Importer, Imports, cut, merge};
+pub use tools::{CutOptions, Excerpt, Importer, Imports, RECIPIENTS_SELECTOR, SELECTORS_PATH, cut, merge};
 pub use usage::{Statistics, TypeUsage, Usage};
 pub use writer::Writer;

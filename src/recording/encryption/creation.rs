@@ -28,6 +28,11 @@ impl Encryption {
         Self { recipients, keyring }
     }
 
+    /// Returns the recipients of a new recording.
+    pub(in crate::recording) fn recipients(&self) -> &Recipients {
+        &self.recipients
+    }
+
     /// Returns the cipher of the recording in a directory that is locked, and creates its key if there is no recording.
     pub(in crate::recording) fn open(&self, dir: &Path) -> Result<Arc<Cipher>, RecordingError> {
         let failed = |source| RecordingError::Io { path: dir.to_owned(), source };

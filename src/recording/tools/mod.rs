@@ -8,8 +8,10 @@ mod merge;
 mod merge_source;
 mod merged;
 mod new_recording;
+mod selectors;
 
 pub use cut::{CutOptions, cut};
 pub use excerpt::Excerpt;
 pub use import::{Importer, Imports};
 pub use merge::merge;
+pub use selectors::{RECIPIENTS_SELECTOR, SELECTORS_PATH};

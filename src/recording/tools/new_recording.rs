@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
+use super::selectors::{self, SELECTORS_PATH};
 use crate::object::{ApiResource, Object};
 use crate::recording::encryption::Encryption;
 use crate::recording::entry::Item;
@@ -85,10 +86,16 @@ impl NewRecording {
         self.writer.as_ref().map_or_else(Vec::new, |writer| writer.objects(resource, namespace))
     }
 
-    /// Appends an entry.
+    /// Appends an entry. The recorder's selectors get the recipients of this recording.
     pub(super) fn append(&mut self, received: Timestamp, item: &Item) -> Result<(), RecordingError> {
         let Some(writer) = &mut self.writer else {
-            self.writer = Some(self.open_writer(received)?);
+            let mut writer = self.open_writer(received)?;
+            // A later recorder must have these recipients, whether or not the entries have selectors.
+            if let Some(encryption) = &self.encryption {
+                let selectors = selectors::of_copy(None, Some(encryption.recipients()));
+                writer.document(SELECTORS_PATH, &selectors, received)?;
+            }
+            self.writer = Some(writer);
             self.last = received;
             // The writer has appended its own start.
             return if matches!(item, Item::Started) { Ok(()) } else { self.append(received, item) };
@@ -98,6 +105,10 @@ impl NewRecording {
             Item::Mark(mark) => writer.mark(mark)?,
             Item::Bookmark { resource, namespace, version } => {
                 writer.bookmark(resource, namespace, version, received)?;
+            }
+            Item::Document { path, body } if &**path == SELECTORS_PATH => {
+                let recipients = self.encryption.as_ref().map(Encryption::recipients);
+                writer.document(path, &selectors::of_copy(Some(body), recipients), received)?;
             }
             Item::Document { path, body } => writer.document(path, body, received)?,
             Item::Started => writer.started(received)?,

@@ -150,3 +150,36 @@ fn copies_of_encrypted_recordings_are_encrypted_unless_plain_ones_are_requested(
         assert!(read.contains("namespace/default"), "{name}: {read}");
     }
 }
+
+#[test]
+fn copies_are_continued_with_their_own_recipients() {
+    let (env, demo, dir, reader) = recorded();
+    let from = dir.to_str().expect("text");
+    let other = Reader::new(&env, "other.txt");
+    let to_other = ["--encrypt-to", &other.recipient];
+    for tool in ["cut", "merge"] {
+        let copy = env.home().join(tool);
+        let to = ["recording", tool, from, "--to", copy.to_str().expect("text")];
+        let done = env.kdelta(&[&to[..], &to_other].concat()).finish();
+        assert_eq!(done.code, 0, "{}", done.stderr);
+        let flags = ["ns,pods", "-A", "--until-synced"];
+        let start = |more: &[&str]| record(&env, &demo, &copy, &[&flags[..], more].concat()).finish();
+        let error = start(&["--encrypt-to", &reader.recipient]).failure(1);
+        assert!(error.contains(&reader.recipient) && error.contains(&other.recipient), "{error}");
+        let done = start(&to_other);
+        assert_eq!(done.code, 0, "{tool}: {}", done.stderr);
+    }
+    // Selectors stay, and a copy in clear has no recipients.
+    let selected = env.home().join("selected");
+    let flags = ["ns,pods", "-A", "--until-synced", "-l", "app=web"];
+    let done = record(&env, &demo, &selected, &[&flags[..], &to_other].concat()).finish();
+    assert_eq!(done.code, 0, "{}", done.stderr);
+    let plain = env.home().join("plain");
+    let [from, to] = [&selected, &plain].map(|path| path.to_str().expect("text"));
+    let done = env.kdelta(&["recording", "cut", from, "--to", to, "--plain"]).finish();
+    assert_eq!(done.code, 0, "{}", done.stderr);
+    let error = record(&env, &demo, &plain, &flags[..3]).finish().failure(1);
+    assert!(error.contains("its selector is \"app=web\""), "{error}");
+    let done = record(&env, &demo, &plain, &flags).finish();
+    assert_eq!(done.code, 0, "{}", done.stderr);
+}

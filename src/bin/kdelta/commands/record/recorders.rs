@@ -8,7 +8,7 @@ use std::sync::mpsc;
 use anyhow::Context;
 use bytes::Bytes;
 use jiff::Timestamp;
-use kdelta::recording::{Encryption, Keyring, Writer, WriterOptions};
+use kdelta::recording::{Encryption, Keyring, RECIPIENTS_SELECTOR, Writer, WriterOptions};
 use tokio::sync::Notify;
 
 use super::documents::DocumentSink;
@@ -46,7 +46,7 @@ impl Recorders {
         let failed = Arc::new(Notify::new());
         let mut all = record.selectors.clone();
         let encryption = encryption.map(|(encryption, recipients)| {
-            all.insert(selectors::RECIPIENTS.to_owned(), recipients);
+            all.insert(RECIPIENTS_SELECTOR.to_owned(), recipients);
             encryption
         });
         let files = RecordedFiles { record, selectors: all, encryption, keyring: session.keyring() };

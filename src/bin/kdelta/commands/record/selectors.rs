@@ -4,19 +4,15 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use jiff::Timestamp;
-use kdelta::recording::{Keyring, Moment, Recording, RecordingError, Writer};
+use kdelta::recording::{
+    Keyring, Moment, RECIPIENTS_SELECTOR, Recording, RecordingError, SELECTORS_PATH, Writer,
+};
 
 use super::failure;
 use crate::exit::Hint;
 
 /// The values of each flag that selects objects of a collection.
 type Selectors = BTreeMap<String, Vec<String>>;
-
-/// The path of the document, which no server has.
-const PATH: &str = "kdelta:selectors";
-
-/// The name of the recipients of an encrypted recording among the selectors.
-pub(super) const RECIPIENTS: &str = "encrypt-to";
 
 /// Checks that an existing recording has the same selectors: the past of objects that match only other selectors is
 /// unknown. Returns the time of its last entry.
@@ -39,19 +35,19 @@ pub(super) fn check(
     };
     let documents = recording.state(Moment::End).and_then(|state| state.documents());
     let document = match documents {
-        Ok(documents) => documents.get(PATH).cloned(),
+        Ok(documents) => documents.get(SELECTORS_PATH).cloned(),
         Err(RecordingError::Damaged(_)) => return Ok(recording.end()),
         Err(error) => return Err(failure::of_recording(error)),
     };
     let mut recorded: Selectors =
         document.map(|body| serde_json::from_slice(&body)).transpose()?.unwrap_or_default();
-    // A copy has the document of its original, which may be encrypted otherwise.
+    // Copies that older versions made have the document of their original, which may be encrypted otherwise.
     if !recording.is_encrypted() {
-        recorded.remove(RECIPIENTS);
-    } else if let Some(recipients) = selectors.get(RECIPIENTS)
-        && !recorded.contains_key(RECIPIENTS)
+        recorded.remove(RECIPIENTS_SELECTOR);
+    } else if let Some(recipients) = selectors.get(RECIPIENTS_SELECTOR)
+        && !recorded.contains_key(RECIPIENTS_SELECTOR)
     {
-        recorded.insert(RECIPIENTS.to_owned(), recipients.clone());
+        recorded.insert(RECIPIENTS_SELECTOR.to_owned(), recipients.clone());
     }
     let mut names = recorded.keys().chain(selectors.keys());
     if let Some(name) = names.find(|name| recorded.get(*name) != selectors.get(*name)) {
@@ -76,5 +72,5 @@ pub(super) fn write(writer: &mut Writer, selectors: &Selectors) -> Result<(), Re
         return Ok(());
     }
     let document = serde_json::json!(selectors).to_string();
-    writer.document(PATH, document.as_bytes(), Timestamp::now())
+    writer.document(SELECTORS_PATH, document.as_bytes(), Timestamp::now())
 }
