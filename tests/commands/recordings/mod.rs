@@ -16,7 +16,7 @@ use kdelta::lines::{ChangeKind, MarkKind};
 use kdelta::object::{ApiResource, ResourceVersion};
 use serde_json::{Value, json};
 
-use crate::support::{Finished, Recorder, TestEnv, synced};
+use crate::support::{Finished, PATIENCE, Recorder, ServedRecording, TestEnv, synced};
 
 /// The beginning of the recordings.
 const BEGINNING: &str = "2026-11-24T03:00:00Z";
@@ -177,9 +177,13 @@ fn moment_outside_of_the_recording_is_an_error_with_its_range() {
             let error = recordings.run(&format!("{command} --at {given}")).failure(1);
             assert_eq!(error, outside("at", moment), "{command}");
         }
-        let error = recordings.run(&format!("serve --since {given}")).failure(1);
-        assert_eq!(error, outside("since", moment));
-        for flag in ["since", "until"] {
+        let is_before = !["rv:51", after].contains(&moment);
+        let flags = if is_before { &["until"][..] } else { &["since", "until"] };
+        if !is_before {
+            let error = recordings.run(&format!("serve --since {given}")).failure(1);
+            assert_eq!(error, outside("since", moment));
+        }
+        for flag in flags {
             for tool in ["cut --to @new", "export"] {
                 let error = recordings.tool(&format!("{tool} @rec --{flag} {given}")).failure(1);
                 assert_eq!(error, outside(flag, moment), "{tool}");
@@ -200,6 +204,43 @@ fn moment_outside_of_the_recording_is_an_error_with_its_range() {
 }
 
 #[test]
+fn range_that_begins_before_the_recording_begins_with_it() {
+    let recordings = Recordings::of(&["prod"]);
+    let notice = |since: &str| {
+        format!(
+            "Warning: the recording of the context \"prod\" begins at 2026-11-24T03:00:00Z, after --since {since}: \
+             the range begins there\n"
+        )
+    };
+    for command in
+        ["watch pods", "changes", "history pod/web", "wait pod/web --for jsonpath={.status.phase}=Failed"]
+    {
+        let whole = recordings.run(&format!("{command} --since {BEGINNING}"));
+        assert!(whole.code == 0 && !whole.stderr.contains("begins"), "{command}: {}", whole.stderr);
+        for (given, since) in
+            [("2026-11-24T02:59:59Z", "2026-11-24T02:59:59Z"), ("-61m", "2026-11-24T02:59:00Z")]
+        {
+            let ended = recordings.run(&format!("{command} --since {given}"));
+            assert_eq!((ended.code, &ended.stdout), (0, &whole.stdout), "{command}: {}", ended.stderr);
+            assert_eq!(ended.stderr, format!("{}{}", notice(since), whole.stderr), "{command}");
+        }
+    }
+    let error = recordings.run("changes --since -2h --until 2026-11-24T02:00:00Z").failure(1);
+    assert_eq!(error, outside("until", "2026-11-24T02:00:00Z"));
+    let whole = recordings.tool("export @rec").quiet_success();
+    for (given, since) in [("-61m", "2026-11-24T02:59:00Z"), ("rv:1", "rv:1")] {
+        let ended = recordings.tool(&format!("export @rec --since {given}"));
+        assert_eq!((ended.code, &ended.stdout, ended.stderr), (0, &whole, notice(since)), "{given}");
+        let reported = recordings.report(&format!("cut @rec --since {given} --to @cut-{}", &given[1..3]));
+        assert_eq!(reported.matches(&notice(since)).count(), 1, "{reported}");
+        assert_eq!(recordings.tool(&format!("export @cut-{}", &given[1..3])).quiet_success(), whole);
+        let served =
+            ServedRecording::start(&recordings.env, &["--from", "rec", "--since", given, "--speed", "1"]);
+        assert_eq!(served.running.stderr.within(PATIENCE), Some(notice(since)), "{given}");
+    }
+}
+
+#[test]
 fn context_without_the_range_is_reported_and_left_out() {
     let recordings = Recordings::of(&["prod"]);
     let pods = resource("pods", "Pod");
@@ -208,10 +249,15 @@ fn context_without_the_range_is_reported_and_left_out() {
     recorder.mark(synced(10), &pods, at(50));
     recorder.finish(at(55));
     for command in ["watch pods -o name", "changes"] {
-        let ended = recordings.run(&format!("{command} --all-contexts --since 2026-11-24T03:10:00Z"));
+        let ended = recordings.run(&format!("{command} --all-contexts --until 2026-11-24T03:10:00Z"));
         assert_eq!(ended.code, 4, "{command}: {}", ended.stderr);
-        let expected = "--since 2026-11-24T03:10:00Z is outside of the recording of the context \"late\"";
+        let expected = "--until 2026-11-24T03:10:00Z is outside of the recording of the context \"late\"";
         assert!(ended.stderr.contains(expected) && !ended.stdout.is_empty(), "{command}: {}", ended.stderr);
+        let ended = recordings.run(&format!("{command} --all-contexts --since 2026-11-24T03:10:00Z"));
+        assert_eq!(ended.code, 0, "{command}: {}", ended.stderr);
+        let expected =
+            "the context \"late\" begins at 2026-11-24T03:50:00Z, after --since 2026-11-24T03:10:00Z";
+        assert_eq!(ended.stderr.matches(expected).count(), 1, "{command}: {}", ended.stderr);
     }
 }
 

@@ -170,9 +170,9 @@ fn invalid_parts_are_errors() {
         ("cut @rec --to @rec", 1, "there is a recording already"),
         ("export @rec svc", 1, "\"svc\" was not recorded, the recording has: events, pods"),
         (
-            "export @rec --since 2026-11-24T02:00:00Z",
+            "export @rec --since 2026-11-24T05:00:00Z",
             1,
-            "--since 2026-11-24T02:00:00Z is outside of the recording of the context \"prod\"",
+            "--since 2026-11-24T05:00:00Z is outside of the recording of the context \"prod\"",
         ),
         ("export @rec --until 2026-11-24T05:00:00Z", 1, "--until 2026-11-24T05:00:00Z is outside of"),
         ("export @rec --since -1m --until -2m", 2, "--until is before --since"),

@@ -263,6 +263,10 @@ pub(crate) enum UsageError {
     #[error("history needs names: TYPE/NAME or TYPE NAME")]
     HistoryOfMany,
     #[error(
+        "history takes names, not patterns such as {0:?}: `kdelta get TYPE -o name` with the same --from lists the names"
+    )]
+    HistoryOfPattern(String),
+    #[error(
         "a cluster keeps no earlier versions: --from DIR reads a recording, -w prints the versions from now on"
     )]
     NoLiveHistory,
@@ -272,6 +276,10 @@ pub(crate) enum UsageError {
     BriefFormat,
     #[error("a cluster keeps no earlier states to compare with: --from DIR reads a recording")]
     NoLiveChanges,
+    #[error(
+        "invalid --{flag} {text:?}: it takes a time such as 2026-11-24T03:12:00Z or 03:12, or an age before the recording's end such as -10m"
+    )]
+    RangeTime { flag: &'static str, text: String },
     #[error("--{0} takes a time, not a version: --at takes versions")]
     VersionInRange(&'static str),
     #[error("--at selects one moment, and --{0} a range")]

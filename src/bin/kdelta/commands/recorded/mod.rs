@@ -24,13 +24,15 @@ pub(super) struct RecordedRange {
 }
 
 impl RecordedRange {
-    /// Opens the recording of a cluster. Without an end, the range ends at the moment of the session.
+    /// Opens the recording of a cluster. Without an end, the range ends at the moment of the session. A range that begins
+    /// before the recording begins with it.
     ///
     /// # Errors
     /// The recording can't be read, or the range ends before it begins.
     pub(super) fn open(session: &Session, cluster: usize, range: &Range) -> anyhow::Result<Self> {
         let recording = session.recording(cluster)?;
         let (since, until) = range.times(recording.end().unwrap_or_default()).context(Usage)?;
+        let since = since.filter(|since| recording.beginning().is_none_or(|beginning| beginning <= *since));
         let until = until.or(session.requested_time(cluster));
         let mut gaps = recording.gaps()?;
         gaps.retain(|gap| {

@@ -7,7 +7,7 @@ use kdelta::recording::{CutOptions, Moment, Recording, Writer, cut};
 
 use super::excerpts::{SelectedExcerpt, selected_excerpts};
 use super::known_names::alternatives;
-use super::report::report;
+use super::report::{prefix, report};
 use super::selected::Selected;
 use super::target::Target;
 use crate::commands::record::redaction;
@@ -26,7 +26,7 @@ pub(super) fn run(
     target: &Target<'_>,
     messages: &Messages,
 ) -> anyhow::Result<ExitCode> {
-    let excerpts = selected_excerpts(excerpt, contexts)?;
+    let excerpts = selected_excerpts(excerpt, contexts, messages)?;
     let mut has_objects = Vec::new();
     for excerpt in &excerpts {
         target.check(&excerpt.recording)?;
@@ -40,7 +40,7 @@ pub(super) fn run(
         excerpts.into_iter().zip(has_objects)
     {
         if !has_objects {
-            messages.notice(&format!("{}: nothing of the part was recorded", recording.context()));
+            messages.notice(&format!("{}nothing of the part was recorded", prefix(recording.context())));
             continue;
         }
         let dir = Writer::directory(target.dir, recording.context());

@@ -7,8 +7,9 @@ use kdelta::recording::{EntryFilter, Item, Moment, Recording, RecordingError};
 use super::selected::Selected;
 use super::types::named_types;
 use crate::exit::Usage;
+use crate::output::Messages;
 use crate::session::Coverage;
-use crate::settings::{RecordingExcerpt, RequestedMoment, UsageError};
+use crate::settings::{RecordingExcerpt, UsageError};
 
 /// A recording and the excerpt that is selected of it.
 pub(super) struct SelectedExcerpt {
@@ -30,13 +31,14 @@ impl SelectedExcerpt {
     }
 }
 
-/// Returns the excerpt of each context.
+/// Returns the excerpt of each context. One that begins before its recording is reported, and begins with it.
 ///
 /// # Errors
 /// A recording can't be read, or has no such context, type or moment.
 pub(super) fn selected_excerpts(
     requested: &RecordingExcerpt,
     contexts: &Selected<'_>,
+    messages: &Messages,
 ) -> anyhow::Result<Vec<SelectedExcerpt>> {
     let mut recordings = Vec::new();
     for (_, path) in contexts.paths(&requested.dir)? {
@@ -48,7 +50,7 @@ pub(super) fn selected_excerpts(
         words => named_types(&recordings, words)?.into_iter().map(Some).collect::<Vec<_>>(),
     };
     let of_recording = |(recording, resources): (Recording, _)| {
-        let (since, until) = range(&recording, requested)?;
+        let (since, until) = range(&recording, requested, messages)?;
         let filter = EntryFilter { namespaces: namespaces(requested), resources };
         Ok(SelectedExcerpt { recording, since, until, filter })
     };
@@ -83,16 +85,22 @@ fn namespaces(requested: &RecordingExcerpt) -> Option<Vec<String>> {
 /// The times at which an excerpt begins and ends.
 type Range = (Option<Timestamp>, Option<Timestamp>);
 
-fn range(recording: &Recording, requested: &RecordingExcerpt) -> anyhow::Result<Range> {
+fn range(recording: &Recording, requested: &RecordingExcerpt, messages: &Messages) -> anyhow::Result<Range> {
     let coverage = Coverage::of(recording)?;
-    let time = |flag: &str, moment: Option<RequestedMoment>| {
-        let Some(moment) = moment else { return Ok(None) };
-        anyhow::Ok(match coverage.moment(recording, flag, moment)? {
-            Moment::Time(time) => Some(time),
-            moment => Some(recording.state(moment)?.time().unwrap_or(coverage.beginning)),
+    let time = |moment| {
+        anyhow::Ok(match moment {
+            Moment::Time(time) => time,
+            moment => recording.state(moment)?.time().unwrap_or(coverage.beginning),
         })
     };
-    let (since, until) = (time("since", requested.since)?, time("until", requested.until)?);
+    let since = match requested.since.map(|since| coverage.since(recording, since)).transpose()? {
+        Some((_, Some(notice))) => {
+            messages.warning(&notice);
+            None
+        }
+        since => since.map(|(moment, _)| time(moment)).transpose()?,
+    };
+    let until = requested.until.map(|until| time(coverage.moment(recording, "until", until)?)).transpose()?;
     if let (Some(since), Some(until)) = (since, until)
         && until < since
     {

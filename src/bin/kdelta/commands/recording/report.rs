@@ -20,8 +20,8 @@ pub(super) fn report(dir: &Path, selected: &Selected<'_>, messages: &Messages) -
         _ => String::new(),
     };
     messages.notice(&format!(
-        "{}: {}{range}, {} in {}",
-        recording.context(),
+        "{}{}{range}, {} in {}",
+        prefix(recording.context()),
         if usage.entries == 1 { "1 entry".to_owned() } else { format!("{} entries", usage.entries) },
         human_size(usage.bytes),
         dir.display()
@@ -32,5 +32,10 @@ pub(super) fn report(dir: &Path, selected: &Selected<'_>, messages: &Messages) -
 /// Reports a context that can't be read, so that the others follow.
 pub(super) fn report_unreadable(context: &str, error: &anyhow::Error, messages: &Messages) {
     let report = Report::of(error, "");
-    messages.error(&report.prefixed(&format!("{context}: ")), report.hint.as_deref());
+    messages.error(&report.prefixed(&prefix(context)), report.hint.as_deref());
+}
+
+/// Returns the beginning of a message about a context. A recording of a server without a context has an empty name.
+pub(super) fn prefix(context: &str) -> String {
+    if context.is_empty() { String::new() } else { format!("{context}: ") }
 }

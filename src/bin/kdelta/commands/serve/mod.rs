@@ -45,7 +45,7 @@ pub(crate) async fn run(
     let mut servers = Vec::new();
     let mut failures = Vec::new();
     for SelectedRecording { context, dir } in selected {
-        match start(serve, recording.at, &dir, &keyring).await {
+        match start(serve, recording.at, &dir, &keyring, messages).await {
             Ok(server) => servers.push((context, server)),
             Err(error) => failures.push((context, error)),
         }
@@ -88,13 +88,21 @@ async fn start(
     at: RequestedMoment,
     dir: &Path,
     keyring: &Keyring,
+    messages: &Messages,
 ) -> anyhow::Result<NetworkServer> {
     let opened = kdelta::recording::Recording::open_with(dir, keyring)?;
-    let (flag, requested) = serve.replay.map_or(("at", at), |(since, _)| ("since", since));
+    let coverage = Coverage::of(&opened)?;
+    let (moment, notice) = match serve.replay {
+        Some((since, _)) => coverage.since(&opened, since)?,
+        None => (coverage.moment(&opened, "at", at)?, None),
+    };
+    if let Some(notice) = notice {
+        messages.warning(&notice);
+    }
     let options = NetworkOptions::default()
         .keyring(keyring.clone())
         .address(serve.address)
-        .moment(Coverage::of(&opened)?.moment(&opened, flag, requested)?)
+        .moment(moment)
         .replay(serve.replay.map(|(_, speed)| speed));
     Ok(NetworkServer::start(dir, options).await?)
 }
@@ -129,7 +137,9 @@ fn announce(messages: &Messages, servers: &[(String, NetworkServer)], path: &Pat
     for (context, server) in servers {
         let moment = server.moment()?;
         let time = moment.time.map(|time| time.to_string()).unwrap_or_default();
-        messages.notice(&format!("{context} at {time}: {}", server.endpoint().url()));
+        // A recording of a server without a context has an empty name.
+        let name = if context.is_empty() { "the recording" } else { context };
+        messages.notice(&format!("{name} at {time}: {}", server.endpoint().url()));
         if let Some(gap) = &moment.gap {
             messages.warning(&format!("{}: this is the state before", gap_notice(gap)));
         }

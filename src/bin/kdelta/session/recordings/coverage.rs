@@ -34,7 +34,7 @@ impl Coverage {
     /// Returns an error if the recording is empty.
     pub(crate) fn new(context: &str, times: Option<(Timestamp, Timestamp)>) -> anyhow::Result<Self> {
         let Some((beginning, end)) = times else {
-            bail!("the recording of the context {context:?} is empty");
+            bail!("{} is empty", described(context));
         };
         Ok(Self { context: context.to_owned(), beginning, end })
     }
@@ -74,31 +74,90 @@ impl Coverage {
         }
     }
 
-    /// Checks both ends of a range.
+    /// Returns the moment at which a range begins: that of `--since`, or the beginning of the recording if that is later, with
+    /// a notice for the user.
+    ///
+    /// # Errors
+    /// The moment is after the end of the recording, or the files can't be read.
+    pub(crate) fn since(
+        &self,
+        recording: &Recording,
+        requested: RequestedMoment,
+    ) -> anyhow::Result<(Moment, Option<String>)> {
+        if self.is_before(recording, requested)? {
+            return Ok((Moment::Time(self.beginning), Some(self.later_beginning(requested))));
+        }
+        Ok((self.moment(recording, "since", requested)?, None))
+    }
+
+    /// Returns whether a moment is before the beginning of the recording.
+    ///
+    /// # Errors
+    /// The files can't be read.
+    fn is_before(&self, recording: &Recording, requested: RequestedMoment) -> anyhow::Result<bool> {
+        let RequestedMoment::Version(version) = requested else {
+            return Ok(requested.time(self.end).is_some_and(|time| time < self.beginning));
+        };
+        match recording.state(Moment::Version(version)) {
+            Err(RecordingError::BeforeBeginning { .. }) => Ok(true),
+            Err(error) => Err(error.into()),
+            Ok(_) => Ok(false),
+        }
+    }
+
+    /// Checks both ends of a range. A range may begin before the recording: the result is then a notice for the user.
     ///
     /// # Errors
     /// Returns an error if one of the ends is outside of the recording.
-    pub(super) fn check(&self, range: &Range) -> anyhow::Result<()> {
-        let mut ends = range.ends();
-        ends.try_for_each(|(flag, requested)| self.time(flag, requested).map(|_| ()))
+    pub(super) fn check(&self, range: &Range) -> anyhow::Result<Option<String>> {
+        let mut notice = None;
+        for (flag, requested) in range.ends() {
+            let is_before = requested.time(self.end).is_some_and(|time| time < self.beginning);
+            if flag == "since" && is_before {
+                notice = Some(self.later_beginning(requested));
+            } else {
+                self.time(flag, requested)?;
+            }
+        }
+        Ok(notice)
+    }
+
+    /// Returns the notice that the recording begins after `--since`.
+    fn later_beginning(&self, since: RequestedMoment) -> String {
+        let (recording, since) = (described(&self.context), self.text(since));
+        format!("{recording} begins at {}, after --since {since}: the range begins there", self.beginning)
+    }
+
+    /// Returns a moment as the text of a flag.
+    fn text(&self, moment: RequestedMoment) -> String {
+        match (moment, moment.time(self.end)) {
+            (RequestedMoment::Version(version), _) => format!("rv:{version}"),
+            (_, time) => time.unwrap_or(self.end).to_string(),
+        }
     }
 
     /// Returns the error of a moment that the recording does not have.
     pub(crate) fn outside(&self, flag: &str, requested: RequestedMoment) -> anyhow::Error {
         let Self { context, beginning, end } = self;
-        let moment = match (requested, requested.time(*end)) {
-            (RequestedMoment::Version(version), _) => format!("rv:{version}"),
-            (_, time) => time.unwrap_or(*end).to_string(),
-        };
+        let (moment, recording) = (self.text(requested), described(context));
         anyhow::anyhow!(
-            "--{flag} {moment} is outside of the recording of the context {context:?}, which is from {beginning} to {end}: select a moment in this range"
+            "--{flag} {moment} is outside of {recording}, which is from {beginning} to {end}: select a moment in this range"
         )
     }
+}
+
+/// Describes the recording of a context, whose name is empty where there was none.
+pub(super) fn described(context: &str) -> String {
+    if context.is_empty() {
+        return "the recording".to_owned();
+    }
+    format!("the recording of the context {context:?}")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::args::RangeArgs;
 
     fn time(text: &str) -> Timestamp {
         text.parse().expect("a time")
@@ -123,6 +182,28 @@ mod tests {
     }
 
     #[test]
+    fn range_may_begin_before_the_recording_but_not_end_there() {
+        let range = |since: &str, until: &str| {
+            let text = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+            let args = RangeArgs { since: text(since), until: text(until) };
+            let range = Range::read(&args, &"2026-11-24T12:00:00Z[UTC]".parse().expect("a time"));
+            coverage().check(&range.expect("a range"))
+        };
+        assert_eq!(range("", "").expect("whole"), None);
+        assert_eq!(range("2026-11-24T03:00:00Z", "-1m").expect("inside"), None);
+        assert_eq!(
+            range("-61m", "").expect("a range").as_deref(),
+            Some(
+                "the recording of the context \"prod\" begins at 2026-11-24T03:00:00Z, after --since \
+                 2026-11-24T02:59:00Z: the range begins there"
+            )
+        );
+        for (since, until) in [("2026-11-24T04:00:01Z", ""), ("", "-61m"), ("-62m", "-61m")] {
+            assert!(range(since, until).is_err(), "{since} {until}");
+        }
+    }
+
+    #[test]
     fn error_names_the_flag_the_moment_and_the_range() {
         for outside in ["2026-11-24T02:59:59Z", "2026-11-24T04:00:01Z"] {
             let error = coverage().time("until", RequestedMoment::Time(time(outside))).expect_err(outside);
@@ -138,5 +219,7 @@ mod tests {
         assert!(error.starts_with("--move-to rv:7 is outside of"), "{error}");
         let error = Coverage::new("prod", None).expect_err("empty").to_string();
         assert_eq!(error, "the recording of the context \"prod\" is empty");
+        let error = Coverage::new("", None).expect_err("empty").to_string();
+        assert_eq!(error, "the recording is empty");
     }
 }

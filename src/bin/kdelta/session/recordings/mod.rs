@@ -34,11 +34,15 @@ impl Session {
         for (context, path) in selected {
             let index = self.clusters.len();
             let recording = opened(&path, &self.keyring, requested.at, settings.task.range());
-            let started = recording.and_then(|(recording, moment)| {
-                serve(index, &context, recording, moment, &connection, has_several, handlers)
+            let started = recording.and_then(|(recording, moment, notice)| {
+                let served = serve(index, &context, recording, moment, &connection, has_several, handlers)?;
+                Ok((served, notice))
             });
             match started {
-                Ok((cluster, server)) => {
+                Ok(((cluster, server), notice)) => {
+                    if let Some(notice) = notice {
+                        cluster.warn()(&notice);
+                    }
                     self.moment = self.moment.max(server.time());
                     self.clusters.push(Arc::new(cluster));
                     let is_earlier = requested.at != RequestedMoment::End;
@@ -91,18 +95,23 @@ impl Session {
     }
 }
 
-/// Opens a recording that has the requested moment and range.
+/// Opens a recording that has the requested moment and the end of the range. If the range begins before the recording, or
+/// nothing was recorded, the result has a notice for the user.
 fn opened(
     path: &Path,
     keyring: &Keyring,
     at: RequestedMoment,
     range: Option<&Range>,
-) -> anyhow::Result<(Recording, Moment)> {
+) -> anyhow::Result<(Recording, Moment, Option<String>)> {
     let recording = Recording::open_with(path, keyring)?;
     let coverage = Coverage::of(&recording)?;
     let moment = coverage.moment(&recording, "at", at)?;
-    range.map_or(Ok(()), |range| coverage.check(range))?;
-    Ok((recording, moment))
+    let mut notice = range.map_or(Ok(None), |range| coverage.check(range))?;
+    // Without it, each type would only be unknown.
+    if recording.resources().is_ok_and(|resources| resources.is_empty()) {
+        notice = Some(format!("{} has no objects", coverage::described(recording.context())));
+    }
+    Ok((recording, moment, notice))
 }
 
 /// Serves a recording and returns it as a cluster.
@@ -201,6 +210,11 @@ fn find(recorded: &[(String, PathBuf)], name: &str) -> anyhow::Result<(String, P
     let found = recorded.iter().find(|(own, _)| own == name).cloned();
     found.ok_or_else(|| {
         let names: Vec<&str> = recorded.iter().map(|(own, _)| own.as_str()).collect();
+        if names == [""] {
+            return anyhow::anyhow!(
+                "the context {name:?} was not recorded, the recording has no context: omit --context"
+            );
+        }
         anyhow::anyhow!("the context {name:?} was not recorded, the recording has: {}", names.join(", "))
     })
 }

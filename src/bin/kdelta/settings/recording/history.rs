@@ -53,9 +53,10 @@ impl History {
         }
         let selection = Selection::of_words(&words, namespace, environment)?;
         let selection = Selection { keeps_repeated_names: false, ..selection };
-        let is_named =
-            selection.targets.iter().all(|target| !target.names.is_empty() && target.patterns.is_empty());
-        if !is_named {
+        if let Some(pattern) = selection.targets.iter().find_map(|target| target.patterns.first()) {
+            return Err(UsageError::HistoryOfPattern(pattern.text().to_owned()));
+        }
+        if selection.targets.iter().any(|target| target.names.is_empty()) {
             return Err(UsageError::HistoryOfMany);
         }
         let json = match args.output.as_deref().unwrap_or_default().to_lowercase().as_str() {
@@ -109,9 +110,11 @@ mod tests {
         for line in ["history pod/web", "history pod web db", "history pod/web deploy/web"] {
             assert!(read(line).is_ok(), "{line}");
         }
-        for line in ["history", "history pods", "history pod/web-*"] {
+        for line in ["history", "history pods"] {
             assert_eq!(read(line), Err(UsageError::HistoryOfMany), "{line}");
         }
+        let error = Err(UsageError::HistoryOfPattern("web-*".to_owned()));
+        assert_eq!(read("history pod/web-*"), error);
     }
 
     #[test]

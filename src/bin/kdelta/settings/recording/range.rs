@@ -15,12 +15,13 @@ pub(crate) struct Range {
 
 impl Range {
     /// Reads the flags. `now` is the local time.
-    pub(in crate::settings) fn read(args: &RangeArgs, now: &Zoned) -> Result<Self, UsageError> {
+    pub(crate) fn read(args: &RangeArgs, now: &Zoned) -> Result<Self, UsageError> {
         let time = |flag, text: &Option<String>| match text.as_deref() {
             None => Ok(None),
-            Some(text) => match RequestedMoment::parse(flag, text, now)? {
-                RequestedMoment::Version(_) => Err(UsageError::VersionInRange(flag)),
-                moment => Ok(Some(moment)),
+            Some(text) => match RequestedMoment::parse(flag, text, now) {
+                Err(_) => Err(UsageError::RangeTime { flag, text: text.to_owned() }),
+                Ok(RequestedMoment::Version(_)) => Err(UsageError::VersionInRange(flag)),
+                Ok(moment) => Ok(Some(moment)),
             },
         };
         Ok(Self { since: time("since", &args.since)?, until: time("until", &args.until)? })
@@ -70,7 +71,8 @@ mod tests {
         assert_eq!(times("", "-1m"), Ok((None, time("2026-11-24T09:59:00Z"))));
         assert_eq!(times("-1m", "-2m"), Err(UsageError::EmptyRange));
         assert_eq!(read("rv:7", ""), Err(UsageError::VersionInRange("since")));
-        let error = UsageError::Moment { flag: "until", text: "soon".into() };
+        let error = UsageError::RangeTime { flag: "until", text: "soon".into() };
+        assert!(!error.to_string().contains("rv:"), "versions are refused: {error}");
         assert_eq!(read("", "soon"), Err(error));
         assert_eq!(read("", "-1m").expect("a range").first_flag(), Some("until"));
     }
