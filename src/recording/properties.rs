@@ -7,6 +7,7 @@ use jiff::Timestamp;
 
 use super::files::{Kind, path_of};
 use super::frame::{FrameContext, FrameWriter, MAX_LEN, read_frame};
+use super::journal::journal_of;
 use super::row_template::render;
 use super::{EntryFilter, Moment, Recording};
 use crate::object::{Column, Object, TypeMeta};
@@ -46,8 +47,25 @@ pub fn file(dir: &Path, bytes: &[u8]) {
         1 => Kind::Segment,
         _ => Kind::Keyframe,
     };
+    read(dir, kind, rest);
+}
+
+/// Asserts that a recording with a journal of these records opens or is rejected, and that every query on it returns. The first
+/// byte is the number of entries.
+///
+/// # Panics
+/// The property does not hold.
+pub fn journal_text(dir: &Path, bytes: &[u8]) {
+    let [entries, text @ ..] = bytes else { return };
+    if let Ok(journal) = journal_of(&[(text, u32::from(*entries))]) {
+        read(dir, Kind::Journal, &journal);
+    }
+}
+
+/// Runs every query on a recording with one file.
+fn read(dir: &Path, kind: Kind, bytes: &[u8]) {
     let path = path_of(dir, kind, 0);
-    if std::fs::write(&path, rest).is_err() {
+    if std::fs::write(&path, bytes).is_err() {
         return;
     }
     if let Ok(recording) = Recording::open(dir) {
@@ -81,6 +99,12 @@ mod tests {
         fn files_of_any_bytes(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
             let dir = tempfile::tempdir().expect("a directory");
             super::file(dir.path(), &bytes);
+        }
+
+        #[test]
+        fn journals_of_any_records(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+            let dir = tempfile::tempdir().expect("a directory");
+            super::journal_text(dir.path(), &bytes);
         }
     }
 }
