@@ -103,6 +103,7 @@ impl RecordedKinds {
 fn abbreviated(names: &[String]) -> String {
     const MAX: usize = 5;
     match names.len().checked_sub(MAX).filter(|more| *more > 0) {
+        Some(1) => format!("{} and one more type", names[..MAX].join(", ")),
         Some(more) => format!("{} and {more} more types", names[..MAX].join(", ")),
         None => names.join(", "),
     }

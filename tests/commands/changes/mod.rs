@@ -54,7 +54,12 @@ fn range_types_and_namespaces_select() {
     assert_eq!(owners("--until 2026-11-24T03:11:00Z"), ["deployment.apps/web"]);
     assert_eq!(owners("cm no"), ["node/worker-1", "configmap/settings"]);
     assert_eq!(owners("--since -16m -n default"), ["configmap/settings"]);
-    assert_eq!(owners("-n kube-*"), [""; 0]);
+    let ended = incident.run("changes -n kube-*,default --since -1m");
+    assert_eq!((ended.code, ended.stdout.lines().count()), (0, 1), "{}", ended.stdout);
+    assert_eq!(ended.stderr, "Warning: no object in the namespace \"kube-*\" was recorded\n");
+    let ended = incident.run("changes -n kube-*");
+    assert!(ended.code == 0 && ended.stdout.starts_with("prod: 0 changes of 0 objects"), "{}", ended.stdout);
+    assert_eq!(ended.stderr, "Warning: no object in the namespace \"kube-*\" was recorded\n");
 }
 
 #[test]
@@ -86,8 +91,19 @@ fn brief_is_short() {
 #[test]
 fn what_was_not_recorded_is_an_error() {
     let incident = Incident::new();
-    let error = incident.run("changes --since 2026-11-23T00:00:00Z").failure(1);
-    assert!(error.contains("--since 2026-11-23T00:00:00Z is outside of the recording"), "{error}");
+    let error = incident.run("changes --until 2026-11-23T00:00:00Z").failure(1);
+    assert!(error.contains("--until 2026-11-23T00:00:00Z is outside of the recording"), "{error}");
+    let error = incident.run("changes pods,nopes").failure(1);
+    assert!(error.contains("the server doesn't have a resource type \"nopes\""), "{error}");
+    let error = incident.run("changes services").failure(1);
+    assert!(error.contains("\"services\""), "{error}");
+    for time in ["soon", "2026-11-24", "25:00"] {
+        let error = incident.run(&format!("changes --since {time}")).failure(2);
+        assert!(error.contains(&format!("invalid --since {time:?}: it takes a time such as")), "{error}");
+        assert!(!error.contains("rv:"), "versions are refused: {error}");
+    }
+    let error = incident.run("changes --since rv:12").failure(2);
+    assert!(error.contains("--since takes a time, not a version: --at takes versions"), "{error}");
     let error = incident.run("changes pod/web").failure(2);
     assert!(error.contains("changes takes types without names"), "{error}");
     let error = TestEnv::new().kdelta(&["changes", "--demo"]).finish().failure(2);

@@ -84,6 +84,15 @@ fn unknown_objects_and_ranges_are_errors() {
     assert!(error.contains("--until is before --since"), "{error}");
     let error = incident.run("history pods").failure(2);
     assert!(error.contains("history needs names: TYPE/NAME or TYPE NAME"), "{error}");
+    let error = incident.run("history pod/web-*").failure(2);
+    assert!(error.contains("history takes names, not patterns such as \"web-*\""), "{error}");
+}
+
+#[test]
+fn range_without_versions_is_reported() {
+    let ended = Incident::new().run("history cm/settings --since 2026-11-24T03:59:00Z");
+    assert_eq!((ended.code, ended.stdout.as_str()), (0, ""));
+    assert_eq!(ended.stderr, "No versions found in the range.\n");
 }
 
 #[test]

@@ -1,7 +1,9 @@
 //! Directories without a recording, and recordings that can't be read.
 
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
+use std::process::Stdio;
 
 use super::{Recordings, at, pod, resource};
 use crate::support::{Recorder, TestEnv, synced};
@@ -27,8 +29,65 @@ fn recording_without_objects_is_empty() {
     let env = TestEnv::new();
     let dir = env.home().join("rec");
     Recorder::new(&dir, "prod", at(0)).finish(at(0));
-    let error = env.kdelta(&["get", "pods", "--from", "rec"]).finish().failure(1);
-    assert!(error.contains("pods") || error.contains("empty"), "{error}");
+    let notice = "the recording of the context \"prod\" has no objects";
+    for line in ["get pods", "history pod/web", "changes pods"] {
+        let words: Vec<&str> = line.split_whitespace().chain(["--from", "rec"]).collect();
+        let error = env.kdelta(&words).finish().failure(1);
+        assert!(error.contains(notice) && error.contains("\"pod"), "{error}");
+    }
+    let changes = env.kdelta(&["changes", "--from", "rec"]).finish();
+    assert_eq!((changes.code, changes.stderr), (0, format!("Warning: {notice}\n")));
+    assert!(changes.stdout.starts_with("prod: 0 changes of 0 objects"), "{}", changes.stdout);
+}
+
+#[test]
+fn recording_without_a_context_has_no_name_in_messages() {
+    let env = TestEnv::new();
+    let dir = env.home().join("rec");
+    let pods = resource("pods", "Pod");
+    let mut recorder = Recorder::new(&dir, "", at(0));
+    recorder.json(ChangeKind::Added, &pods, &pod("web", 10, "Running"), at(0));
+    recorder.mark(synced(10), &pods, at(0));
+    recorder.json(ChangeKind::Modified, &pods, &pod("web", 20, "Failed"), at(3));
+    recorder.finish(at(3));
+    let run = |line: &str| {
+        let words: Vec<&str> = line.split_whitespace().chain(["--from", "rec"]).collect();
+        env.kdelta(&words).finish()
+    };
+    let summary = run("changes").quiet_success();
+    assert!(summary.starts_with("1 change of 1 object in 1 group, 2026-11-24T03:00:00Z to "), "{summary}");
+    let error = run("history pod/web --until 2026-11-24T02:00:00Z").failure(1);
+    assert!(error.contains("is outside of the recording, which is from 2026-11-24T03:00:00Z to"), "{error}");
+    let error = run("changes --context prod").failure(1);
+    assert!(error.contains("the recording has no context: omit --context"), "{error}");
+    let words = ["recording", "verify", "rec"];
+    let verified = env.kdelta(&words).finish().quiet_success();
+    assert!(verified.starts_with("no damage in "), "{verified}");
+}
+
+#[test]
+fn closed_pipe_ends_history_without_a_message() {
+    let env = TestEnv::new();
+    let dir = env.home().join("rec");
+    let pods = resource("pods", "Pod");
+    let mut recorder = Recorder::new(&dir, "prod", at(0));
+    recorder.json(ChangeKind::Added, &pods, &pod("web", 10, "Running"), at(0));
+    recorder.mark(synced(10), &pods, at(0));
+    for version in 11..2000 {
+        recorder.json(ChangeKind::Modified, &pods, &pod("web", version, "Running"), at(1));
+    }
+    recorder.finish(at(3));
+    for format in [&["-o", "json"][..], &["--show-all"]] {
+        let words = [&["history", "pod/web", "--from", "rec"], format].concat();
+        let mut command = env.kdelta(&words).into_command();
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("a child");
+        let mut out = BufReader::new(child.stdout.take().expect("piped"));
+        let mut line = String::new();
+        out.read_line(&mut line).expect("a line");
+        drop(out);
+        let ended = child.wait_with_output().expect("its end");
+        assert_eq!((ended.status.code(), ended.stderr.as_slice()), (Some(141), &b""[..]), "{format:?}");
+    }
 }
 
 /// Returns the only file of a context with this extension.

@@ -38,6 +38,9 @@ pub(crate) async fn run(
         if !is_whole {
             code = ExitCode::Partial;
         }
+        if summary.changes == 0 {
+            report_unknown_namespaces(session, cluster, changes, reporter)?;
+        }
         match changes.format {
             ChangesFormat::Table => {
                 write_summary(&range, &summary, table(changes, stdout), &mut out)?;
@@ -105,6 +108,31 @@ fn summarize(
     load_owners(&range, &mut tracker)?;
     let (context, gaps) = (cluster.context().into(), range.gaps);
     Ok((SummaryRange { context, since, until, gaps }, tracker.summary(until), is_whole))
+}
+
+/// Reports namespaces without an object in the recording, which may be misspelled.
+fn report_unknown_namespaces(
+    session: &Session,
+    cluster: &Cluster,
+    changes: &Changes,
+    reporter: &Reporter,
+) -> anyhow::Result<()> {
+    let range = RecordedRange::open(session, cluster.index(), &changes.range)?;
+    let state = range.recording.state(range.until.map_or(Moment::End, Moment::Time))?;
+    let mut unknown: Vec<&Pattern> = changes.namespaces.iter().collect();
+    for resource in state.resources()? {
+        if unknown.is_empty() {
+            return Ok(());
+        }
+        let objects = state.objects(&resource, None)?;
+        unknown.retain(|pattern| !objects.iter().any(|object| pattern.matches(object.namespace())));
+    }
+    for pattern in unknown {
+        let text =
+            format!("{}no object in the namespace {:?} was recorded", cluster.prefix(), pattern.text());
+        reporter.messages().warning(&text);
+    }
+    Ok(())
 }
 
 /// Returns the recorded versions of the types.

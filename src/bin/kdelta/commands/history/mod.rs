@@ -30,6 +30,9 @@ pub(crate) async fn run(
             walk.failed(planned, error).await?;
         }
     }
+    if versions.is_empty() && walk.is_complete() {
+        reporter.messages().notice("No versions found in the range.");
+    }
     let contexts = session.has_several_contexts();
     let mut output = history_output(history, walk.parts().len(), contexts, true, stdout);
     for version in versions.in_order() {

@@ -59,6 +59,11 @@ impl Versions {
         Ok(())
     }
 
+    /// Returns whether nothing was read.
+    pub(super) fn is_empty(&self) -> bool {
+        self.versions.is_empty()
+    }
+
     /// Returns everything in the order of time.
     pub(super) fn in_order(mut self) -> impl Iterator<Item = Version> {
         self.versions.sort_by_key(|(time, number, _)| (*time, *number));

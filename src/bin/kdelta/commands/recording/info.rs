@@ -14,7 +14,7 @@ use crate::commands::format::of_documents;
 use crate::exit::{ExitCode, Hint};
 use crate::output::{Messages, TabRows, TypedDocuments};
 use crate::settings::{Format, OutputStream};
-use crate::view::{escape_cell, escape_line, human_size};
+use crate::view::{counted, escape_cell, escape_line, human_size};
 
 /// The number of gaps in the text.
 const MAX_GAPS: usize = 10;
@@ -91,9 +91,9 @@ impl ContextUsage {
         };
         writeln!(
             out,
-            "Size:     {} in {} files, of which {journal}{} of marks, documents and indices",
+            "Size:     {} in {}, of which {journal}{} of marks, documents and indices",
             human_size(usage.bytes),
-            usage.files,
+            counted(usage.files, "file"),
             human_size(usage.other_bytes),
         )?;
         writeln!(out, "Entries:  {}", usage.entries)?;

@@ -22,7 +22,7 @@ pub(super) fn report(dir: &Path, selected: &Selected<'_>, messages: &Messages) -
     messages.notice(&format!(
         "{}{}{range}, {} in {}",
         prefix(recording.context()),
-        if usage.entries == 1 { "1 entry".to_owned() } else { format!("{} entries", usage.entries) },
+        counted_entries(usage.entries),
         human_size(usage.bytes),
         dir.display()
     ));
@@ -38,4 +38,9 @@ pub(super) fn report_unreadable(context: &str, error: &anyhow::Error, messages: 
 /// Returns the beginning of a message about a context. A recording of a server without a context has an empty name.
 pub(super) fn prefix(context: &str) -> String {
     if context.is_empty() { String::new() } else { format!("{context}: ") }
+}
+
+/// Returns a number of entries as text.
+pub(super) fn counted_entries(count: u64) -> String {
+    if count == 1 { "1 entry".to_owned() } else { format!("{count} entries") }
 }

@@ -9,13 +9,13 @@ use kdelta::object::JsonValue;
 use kdelta::recording::{Damage, RecordingError};
 use serde::Serialize;
 
-use super::report::report_unreadable;
+use super::report::{counted_entries, prefix, report_unreadable};
 use super::selected::Selected;
 use crate::commands::format::of_documents;
 use crate::exit::ExitCode;
 use crate::output::{Messages, TabRows, TypedDocuments};
 use crate::settings::{Format, OutputStream};
-use crate::view::{escape_cell, escape_line};
+use crate::view::{counted, escape_cell, escape_line};
 
 /// The result for one context.
 struct Verified {
@@ -83,7 +83,9 @@ fn is_of_journal(damage: &Damage) -> bool {
 fn write(all: &[Verified], out: &mut impl Write) -> io::Result<()> {
     for Verified { context, files, entries, .. } in all.iter().filter(|verified| verified.damages.is_empty())
     {
-        writeln!(out, "{}: no damage in {files} files with {entries} entries", escape_line(context))?;
+        let (context, files, entries) =
+            (prefix(&escape_line(context)), counted(*files, "file"), counted_entries(*entries));
+        writeln!(out, "{context}no damage in {files} with {entries}")?;
     }
     let damages: Vec<&Damage> = all.iter().flat_map(|verified| &verified.damages).collect();
     if damages.is_empty() {

@@ -33,9 +33,10 @@ impl SummaryRange {
         };
         let groups = counted(u64::try_from(groups.len()).unwrap_or(u64::MAX), "group");
         let (changes, objects) = (counted(*changes, "change"), counted(*objects, "object"));
-        let context = escape_line(context);
+        // A recording of a server without a context has an empty name.
+        let context = if context.is_empty() { String::new() } else { format!("{}: ", escape_line(context)) };
         let mut head =
-            vec![format!("{context}: {changes} of {objects} in {groups}, {since} to {until} ({length})")];
+            vec![format!("{context}{changes} of {objects} in {groups}, {since} to {until} ({length})")];
         head.extend(gaps.iter().take(MAX_GAPS).map(gap_line));
         if gaps.len() > MAX_GAPS {
             head.push(format!("and {} more times without observation", gaps.len() - MAX_GAPS));

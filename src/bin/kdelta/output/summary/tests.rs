@@ -119,3 +119,12 @@ fn brief_of_several_recordings_fits_in_2_kb() {
         assert!((100..=2048).contains(&out.len()), "{} bytes", out.len());
     }
 }
+
+#[test]
+fn recording_without_a_context_has_no_prefix() {
+    let range = SummaryRange { context: "".into(), ..range(0) };
+    let mut out = Vec::new();
+    write_brief(&[(range, summary(0))], &mut out).expect("a Vec takes all");
+    let text = String::from_utf8(out).expect("text");
+    assert!(text.starts_with("0 changes of 0 objects in 0 groups, "), "{text}");
+}
