@@ -62,8 +62,8 @@ impl Report {
         if let Some(Verbatim(text)) = error.downcast_ref() {
             return Self { messages: vec![text.clone()], hint, code: ExitCode::Error };
         }
-        let hint =
-            hint.or_else(|| hint_without_server(error).or_else(|| hint_of_key(error)).map(str::to_owned));
+        let hint = hint
+            .or_else(|| hint_without_server(error).or_else(|| hint_of_recording(error)).map(str::to_owned));
         Self { messages: vec![format!("{heading}{}", plain_chain(error))], hint, code: ExitCode::Error }
     }
 
@@ -77,6 +77,7 @@ impl Report {
             messages.push(format!("See '{program} -h' for help and examples"));
             return Self { messages, hint, code: ExitCode::Usage };
         }
+        let hint = hint.or_else(|| hint_of_recording(error).map(str::to_owned));
         let hint = hint.or_else(|| Some(format!("see '{program} --help' for help and examples")));
         Self { messages, hint, code: ExitCode::Usage }
     }
@@ -134,9 +135,18 @@ fn is_of_key_flag(error: &anyhow::Error) -> bool {
     matches!(error.downcast_ref(), Some(RecordingError::Recipient { .. } | RecordingError::WithoutAge))
 }
 
-/// Returns a hint for readers of encrypted recordings.
-fn hint_of_key(error: &anyhow::Error) -> Option<&'static str> {
+/// Returns a hint for writers and readers of recordings.
+fn hint_of_recording(error: &anyhow::Error) -> Option<&'static str> {
     match error.downcast_ref() {
+        Some(RecordingError::Damaged(_)) => Some(
+            "`kdelta recording verify` lists all damaged parts, and the times that can't be read because of them",
+        ),
+        Some(RecordingError::NotARecording { .. }) => {
+            Some("select the directory that `kdelta record --to` or `kdelta recording` has written")
+        }
+        Some(RecordingError::WithoutAge) => {
+            Some("install a build with encryption: `cargo install kdelta --features age`")
+        }
         Some(RecordingError::Encrypted { .. }) => Some(
             "its recipients and its recorder's user can read it: give the identity of a recipient with --identity FILE",
         ),

@@ -5,6 +5,7 @@ use std::io;
 use anyhow::anyhow;
 use kdelta::kubeconfig;
 use kdelta::listwatch::{Error, NetworkFailure, Status};
+use kdelta::recording::RecordingError;
 
 use super::{ExitCode, Hint, Preface, Report, Several, Usage};
 
@@ -36,6 +37,19 @@ fn server_errors_have_kubectls_text() {
         message(Error::Unauthorized(status("Unauthorized", "Unauthorized"))),
         "error: You must be logged in to the server (Unauthorized)"
     );
+}
+
+#[test]
+fn encryption_without_the_feature_is_a_usage_error_that_names_it() {
+    for flag in ["--encrypt-to", "the identity file identity.txt"] {
+        let error = anyhow::Error::new(RecordingError::WithoutAge).context(flag);
+        let report = Report::of(&error, "kdelta record");
+        assert_eq!(report.code, ExitCode::Usage);
+        let [message] = &report.messages[..] else { panic!("{report:?}") };
+        assert_eq!(*message, format!("error: {flag}: {}", RecordingError::WithoutAge));
+        assert!(message.contains("the cargo feature `age`"), "{message}");
+        assert!(report.hint.is_some_and(|hint| hint.contains("--features age")));
+    }
 }
 
 #[test]

@@ -20,7 +20,8 @@ pub(super) fn run(
     mut out: impl Write,
 ) -> anyhow::Result<ExitCode> {
     let mut sources = Vec::new();
-    for SelectedExcerpt { recording, since, until, filter } in selected_excerpts(excerpt, contexts, messages)? {
+    for SelectedExcerpt { recording, since, until, filter } in selected_excerpts(excerpt, contexts, messages)?
+    {
         sources.push(Source { excerpt: recording.excerpt(since, until, filter)?, head: None });
     }
     let mut code = ExitCode::Ok;
