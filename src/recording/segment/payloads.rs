@@ -9,7 +9,7 @@ use std::ops::Range;
 use crate::recording::journal::{CompressedTexts, RawChange, Span};
 
 /// The length of the payloads at which a run ends.
-const RUN: usize = 4 << 20;
+const RUN: usize = 2 << 20;
 
 /// The place of a payload: the number of its chunk, and the body and the row in it.
 type Place = (u32, Span, Span);
@@ -59,8 +59,9 @@ impl<'a> Payloads<'a> {
             length += body.len as usize + row.len as usize;
         }
         self.loaded = start..start + self.positions.len();
-        self.run.clear();
-        self.run.resize(length, 0);
+        // Growing a buffer could double it.
+        self.run = Vec::new();
+        self.run = vec![0; length];
         let mut in_time: Vec<usize> = self.loaded.clone().collect();
         in_time.sort_unstable_by_key(|number| self.places[*number].0);
         let count = in_time.last().map_or(0, |last| self.places[*last].0 as usize + 1);

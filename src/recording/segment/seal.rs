@@ -36,8 +36,10 @@ struct Content {
     tables: Tables,
     timeline: Timeline,
     objects: Vec<JournalObject>,
-    /// The changes of each object.
-    changes: Vec<Vec<Change>>,
+    /// The changes, sorted by object, those of an object in the order of time.
+    changes: Vec<Change>,
+    /// The end of the changes of each object.
+    ends: Vec<usize>,
     /// The other items, with their numbers.
     items: Vec<(u32, Item)>,
 }
@@ -62,7 +64,7 @@ pub(in crate::recording) fn seal(
     }
     put_items(&content.items, &mut file, &mut footer);
     let sorted = sorted_objects(&content);
-    let in_order = sorted.iter().flatten().flat_map(|object| &content.changes[*object]);
+    let in_order = sorted.iter().flatten().flat_map(|object| content.changes_of(*object));
     let mut payloads = Payloads::new(&texts, in_order.map(|(_, chunk, change)| (*chunk, change)).collect());
     for (resource, objects) in sorted.iter().enumerate().filter(|(_, objects)| !objects.is_empty()) {
         footer.types.push(content.write(resource, objects, &mut payloads, &mut file)?);
@@ -75,7 +77,7 @@ impl Content {
         let objects: Vec<_> = journal.objects().into_iter().cloned().collect();
         let mut timeline = Timeline::default();
         timeline.reserve(usize::try_from(journal.entries).unwrap_or_default());
-        let mut changes: Vec<Vec<Change>> = objects.iter().map(|_| Vec::new()).collect();
+        let mut changes: Vec<Change> = Vec::with_capacity(timeline.received.capacity());
         let mut items = Vec::new();
         for (chunk_number, chunk) in (0u32..).zip(&journal.chunks) {
             for entry in &chunk.entries {
@@ -83,20 +85,30 @@ impl Content {
                 timeline.received.push(entry.received);
                 timeline.versions.push(entry.version);
                 match &entry.item {
-                    RawItem::Change(change) => {
-                        changes[change.object as usize].push((index, chunk_number, *change));
-                    }
+                    RawItem::Change(change) => changes.push((index, chunk_number, *change)),
                     RawItem::Other(item) => items.push((index, (**item).clone())),
                 }
             }
         }
-        Self { tables: journal.tables.clone(), timeline, objects, changes, items }
+        changes.sort_unstable_by_key(|(index, _, change)| (change.object, *index));
+        let mut ends = Vec::with_capacity(objects.len());
+        for object in 0..objects.len() {
+            let start = ends.last().copied().unwrap_or_default();
+            let own = changes[start..].iter().take_while(|(.., change)| change.object as usize == object);
+            ends.push(start + own.count());
+        }
+        Self { tables: journal.tables.clone(), timeline, objects, changes, ends, items }
+    }
+
+    fn changes_of(&self, object: usize) -> &[Change] {
+        let start = object.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.changes[start..self.ends[object]]
     }
 }
 
 fn header(journal: &Journal, content: &Content) -> Header {
     let Content { timeline, changes, .. } = content;
-    let of_changes = || changes.iter().flatten().map(|(index, ..)| timeline.versions[*index as usize]);
+    let of_changes = || changes.iter().map(|(index, ..)| timeline.versions[*index as usize]);
     Header {
         context: journal.header.context.clone(),
         first: journal.header.first,
@@ -136,13 +148,14 @@ fn put_items(items: &[(u32, Item)], file: &mut FileWriter, footer: &mut Footer) 
 fn sorted_objects(content: &Content) -> Vec<Vec<usize>> {
     let mut sorted: Vec<Vec<usize>> = content.tables.resources.iter().map(|_| Vec::new()).collect();
     for (at, object) in content.objects.iter().enumerate() {
-        if !content.changes[at].is_empty() {
+        if !content.changes_of(at).is_empty() {
             sorted[object.resource as usize].push(at);
         }
     }
     for of_type in &mut sorted {
         of_type.sort_by_cached_key(|at| {
-            let first_whole = content.changes[*at].iter().find(|(.., change)| change.flags.has(Flags::WHOLE));
+            let first_whole =
+                content.changes_of(*at).iter().find(|(.., change)| change.flags.has(Flags::WHOLE));
             let object = &content.objects[*at];
             let likeness = if object.workload == 0 { stem_hash(&object.key) } else { object.workload };
             (likeness, Reverse(first_whole.is_none()), first_whole.map(|(index, ..)| *index), &object.key)
@@ -179,7 +192,7 @@ impl Content {
             let object = &self.objects[*object];
             names.push(&object.key, object.namespace_len);
         }
-        let counts: Vec<u64> = sorted.iter().map(|object| self.changes[*object].len() as u64).collect();
+        let counts: Vec<u64> = sorted.iter().map(|object| self.changes_of(*object).len() as u64).collect();
         let mut entries_before = 0;
         for first in (0..names.len()).step_by(GROUP) {
             let range = first..names.len().min(first + GROUP);
@@ -216,7 +229,7 @@ impl Content {
         let mut rows = Blocks::new(ROWS);
         let mut whole_texts = WholeTextWriter::default();
         for object in sorted {
-            for (index, _, change) in &self.changes[*object] {
+            for (index, _, change) in self.changes_of(*object) {
                 let (body, row) = payloads.next()?;
                 let at = entries.len();
                 if bodies.begin_entry(at) {

@@ -2,9 +2,12 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
+use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 
 use bytes::Bytes;
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
 use jiff::Timestamp;
 
 use crate::lines::{Change, ChangeKind};
@@ -20,10 +23,39 @@ use crate::recording::row_template::{render, to_template};
 /// The objects of one type.
 #[derive(Default)]
 struct TypeStates {
-    objects: HashMap<Arc<str>, LastState>,
+    /// By their keys, which the objects have.
+    objects: HashTable<LastState>,
+    hasher: RandomState,
     compressor: Compressor,
     /// The last row, which others share: the rows of events are alike.
     last_row: Option<RowTemplate>,
+}
+
+impl TypeStates {
+    fn get(&self, key: &str) -> Option<&LastState> {
+        self.objects.find(self.hasher.hash_one(key), |last| **last.object.key() == *key)
+    }
+
+    fn insert(&mut self, last: LastState) {
+        let Self { objects, hasher, .. } = self;
+        let key = Arc::clone(last.object.key());
+        let entry = objects.entry(
+            hasher.hash_one(&*key),
+            |other| other.object.key() == &key,
+            |other| hasher.hash_one(&**other.object.key()),
+        );
+        match entry {
+            Entry::Occupied(mut known) => *known.get_mut() = last,
+            Entry::Vacant(place) => drop(place.insert(last)),
+        }
+    }
+
+    fn remove(&mut self, key: &str) {
+        let hash = self.hasher.hash_one(key);
+        if let Ok(found) = self.objects.find_entry(hash, |last| **last.object.key() == *key) {
+            found.remove();
+        }
+    }
 }
 
 /// The current states and documents.
@@ -48,9 +80,9 @@ impl States {
     /// Adds the states of a recording that is continued.
     pub(super) fn insert(&mut self, resource: &Arc<ApiResource>, objects: HashMap<Arc<str>, LastState>) {
         let states = self.types.entry(Arc::clone(resource)).or_default();
-        for (key, last) in objects {
+        for last in objects.into_values() {
             let object = states.compressor.compress(Arc::new(last.object.copy_with_row(None)));
-            states.objects.insert(key, LastState { object, ..last });
+            states.insert(LastState { object, ..last });
         }
     }
 
@@ -61,7 +93,7 @@ impl States {
 
     /// Returns an object, with the ages in its row as of a time.
     pub(super) fn object(&self, resource: &ApiResource, key: &str, now: Timestamp) -> Option<Arc<Object>> {
-        self.types.get(resource)?.objects.get(key).map(|last| with_row(last, now))
+        self.types.get(resource)?.get(key).map(|last| with_row(last, now))
     }
 
     /// Returns the objects of a resource, with the ages in their rows as of a time.
@@ -71,7 +103,7 @@ impl States {
         namespace: Option<&str>,
         now: Timestamp,
     ) -> Vec<Arc<Object>> {
-        let all = self.types.get(resource).into_iter().flat_map(|states| states.objects.values());
+        let all = self.types.get(resource).into_iter().flat_map(|states| states.objects.iter());
         let own = |last: &&LastState| namespace.is_none_or(|namespace| last.object.namespace() == namespace);
         let mut objects: Vec<_> = all.filter(own).map(|last| with_row(last, now)).collect();
         objects.sort_by(|one, other| (one.namespace(), one.name()).cmp(&(other.namespace(), other.name())));
@@ -89,7 +121,7 @@ impl States {
     ) -> Encoded {
         let object = &change.object;
         let states = self.types.get(&change.resource);
-        let known = states.and_then(|states| states.objects.get(object.key()));
+        let known = states.and_then(|states| states.get(object.key()));
         let base = known.filter(|_| change.kind != ChangeKind::Added);
         let mut flags = if base.is_none() { flags.with(Flags::WHOLE) } else { flags };
         let mut body = Vec::new();
@@ -126,7 +158,7 @@ impl States {
     pub(super) fn apply(&mut self, change: &Change, version: u64, encoded: Encoded) {
         let states = self.types.entry(Arc::clone(&change.resource)).or_default();
         if change.kind == ChangeKind::Deleted {
-            states.objects.remove(change.object.key());
+            states.remove(change.object.key());
             return;
         }
         let object = if change.object.is_compressed() {
@@ -138,7 +170,7 @@ impl States {
         };
         states.last_row.clone_from(&encoded.row);
         let last = LastState { object, version, row: encoded.row };
-        states.objects.insert(Arc::clone(change.object.key()), last);
+        states.insert(last);
     }
 
     /// Returns all states for a keyframe. The objects are shared.
@@ -153,7 +185,7 @@ impl States {
         let types = self
             .types
             .iter()
-            .map(|(resource, states)| (Arc::clone(resource), states.objects.values().cloned().collect()));
+            .map(|(resource, states)| (Arc::clone(resource), states.objects.iter().cloned().collect()));
         let mut types: Vec<_> = types.collect();
         types.sort_by(|(one, _), (other, _)| {
             (&one.group, &one.resource, &one.version).cmp(&(&other.group, &other.resource, &other.version))
@@ -214,7 +246,7 @@ mod tests {
         let encoded = states.encode(&change, flags, 7, Timestamp::UNIX_EPOCH);
         assert_eq!(encoded.body, object.json().as_ref());
         states.apply(&change, 7, encoded);
-        let last = &states.types[&resource].objects["x"];
+        let last = states.types[&resource].get("x").expect("a state");
         assert!(Arc::ptr_eq(&last.object, &object));
         let shown = states.object(&resource, "x", Timestamp::UNIX_EPOCH).expect("the object");
         assert_eq!(shown.row().expect("a row").cells().collect::<Vec<_>>(), ["x", "1"]);
