@@ -95,11 +95,11 @@ pub(super) struct Position {
 }
 
 impl Position {
-    /// Decodes the decompressed text of a chunk with at most that many entries, which ends at `file_len`. Returns `None` if it is
-    /// invalid.
+    /// Decodes the decompressed text of a chunk with at most that many entries, which ends at `file_len`. The result has no
+    /// bytes. Returns `None` if the text is invalid.
     pub(super) fn decode(
         &mut self,
-        bytes: Vec<u8>,
+        bytes: &[u8],
         entries: usize,
         file_len: u64,
         context: &Arc<str>,
@@ -108,7 +108,7 @@ impl Position {
         let (mut chunk, mut definitions) = (DecodedChunk::default(), 0);
         // Each entry has at least three bytes.
         chunk.entries.reserve_exact(entries.min(bytes.len() / 3));
-        let mut cursor = Cursor::new(&bytes);
+        let mut cursor = Cursor::new(bytes);
         while !cursor.is_empty() {
             let kind = cursor.take_number()?;
             definitions += usize::from(kind < CHANGE);
@@ -132,7 +132,6 @@ impl Position {
                 _ => return None,
             }
         }
-        chunk.bytes = bytes;
         Some(chunk)
     }
 

@@ -61,7 +61,7 @@ impl CompressedTexts {
                     decompression.text(&payload, usize::MAX)?
                 }
             };
-            receive(number, &text);
+            receive(number, text);
             at += chunk.length;
         }
         Ok(())

@@ -192,14 +192,18 @@ impl JournalReader {
                     .open(self.end, head, payload)
                     .and_then(|payload| self.decompression.text(&payload, max_len).ok()),
             };
-            self.text_len += text.as_ref().map_or(0, |text| text.len() as u64);
-            let chunk = text.and_then(|text| self.position.decode(text, entries, file_len, &self.context));
+            let Some(text) = text else {
+                self.is_broken = true;
+                return;
+            };
+            self.text_len += text.len() as u64;
+            let chunk = self.position.decode(text, entries, file_len, &self.context);
             let Some(mut chunk) = chunk.filter(|chunk| chunk.entries.len() == entries) else {
                 self.is_broken = true;
                 return;
             };
-            if !self.keeps_texts {
-                chunk.bytes = Vec::new();
+            if self.keeps_texts {
+                chunk.bytes = text.to_vec();
             }
             self.journal.entries += entries as u64;
             self.journal.last_time = self.position.received;

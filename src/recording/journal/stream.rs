@@ -16,6 +16,9 @@ const STEP: usize = 64 << 10;
 /// one text.
 const MAX_TEXT: usize = MAX_LEN;
 
+/// The largest buffer that is kept for the next chunk.
+const MAX_KEPT: usize = 1 << 20;
+
 /// Compresses the chunks of one stream.
 pub(super) struct Compression(Encoder<'static>);
 
@@ -48,33 +51,33 @@ impl Compression {
 /// Decompresses the chunks of one stream, in order.
 pub(super) struct Decompression {
     decoder: Decoder<'static>,
-    /// The output of one step. A journal has a chunk for each second, so that all share it.
+    /// The output of one step. A journal has a chunk for each second, so that all share the buffers.
     step: Vec<u8>,
+    text: Vec<u8>,
 }
 
 impl Decompression {
     pub(super) fn new() -> io::Result<Self> {
-        Ok(Self { decoder: Decoder::new()?, step: vec![0; STEP] })
+        Ok(Self { decoder: Decoder::new()?, step: vec![0; STEP], text: Vec::new() })
     }
 
     /// Returns the text of the next chunk, which must not be longer than `max_len`.
-    pub(super) fn text(&mut self, chunk: &[u8], max_len: usize) -> io::Result<Vec<u8>> {
+    pub(super) fn text(&mut self, chunk: &[u8], max_len: usize) -> io::Result<&[u8]> {
         let max_len = max_len.min(MAX_TEXT);
-        let mut text = Vec::with_capacity((4 * chunk.len()).min(max_len));
+        self.text.clear();
+        self.text.shrink_to(MAX_KEPT);
         let mut input = InBuffer::around(chunk);
         loop {
             let mut output = OutBuffer::around(&mut self.step[..]);
             self.decoder.run(&mut input, &mut output)?;
             let produced = output.as_slice();
-            text.extend_from_slice(produced);
-            if text.len() > max_len {
+            self.text.extend_from_slice(produced);
+            if self.text.len() > max_len {
                 return Err(io::Error::other("a chunk is too long"));
             }
             // If the buffer is full, the decoder may have more output for the same input.
             if input.pos() == chunk.len() && produced.len() < STEP {
-                // A journal consists of many chunks, which stay in memory.
-                text.shrink_to_fit();
-                return Ok(text);
+                return Ok(&self.text);
             }
         }
     }
