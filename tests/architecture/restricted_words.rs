@@ -69,7 +69,12 @@ const RESTRICTED: &[(&[&str], &[&str], &str)] = &[
         &["bin/kdelta/session/interrupt.rs"],
         "a task has an owner who awaits or aborts it, such as a JoinSet",
     ),
-    (&["block_on("], &["bin/kdelta/cli/mod.rs"], "there is one runtime, and main waits for it"),
+    (
+        &["block_on("],
+        // The commands, and completion.
+        &["bin/kdelta/cli/dispatch.rs", "bin/kdelta/cli/mod.rs"],
+        "there is one runtime, and main waits for it",
+    ),
     (
         &["env::var", "env::vars", "env::args", "env::current_dir"],
         &["kubeconfig/options.rs", "bin/kdelta/settings/environment.rs", "bin/kdelta/main.rs"],
