@@ -88,24 +88,15 @@ pub(crate) async fn run(
     let notify = Arc::clone(&reader_closed);
     let _reader = ReaderWatch::start(move || notify.notify_one())?;
 
-    let metrics = Arc::new(RunMetrics::default());
-    if let Some(served) = reporter.metrics() {
-        register(&metrics, served);
-    }
+    let metrics = run_metrics(reporter);
     let queue = RunQueue::new(queue_options(run), Arc::new(TokioClock), Arc::clone(&metrics));
     let has_progress = progress.is_some();
     let run_state = Rc::new(RefCell::new(RunState::new(queue, progress, run.on.clone())));
     let printer = delta_printer(session, watch, &run_state, reporter)?;
     let sink = RunSink::new(printer, Rc::clone(&run_state), reporter);
     let handled = HandledStates(Rc::clone(&run_state));
-    let mut parts = Parts::new(session, watch, reporter.clone(), targets);
-    if has_progress {
-        parts = parts.with_bookmarks();
-        // A run that ends with the initial state needs that state: the current objects, and their difference.
-        if !watch.until.synced {
-            parts = parts.with_known_states(&handled);
-        }
-    }
+    let parts = Parts::new(session, watch, reporter.clone(), targets);
+    let parts = if has_progress { continued(parts, watch, &handled) } else { parts };
     let supervisor = PartSupervisor::new(watch, reporter, parts, sink, is_partial);
     let mut watch_loop = WatchLoop::new(watch, reporter, supervisor);
     let mut calls = Calls {
@@ -130,6 +121,22 @@ pub(crate) async fn run(
     let code = ended?;
     written?;
     Ok(if code == ExitCode::Ok && metrics.has_given_up() { ExitCode::Error } else { code })
+}
+
+/// Returns the counters of a run, which are among the metrics that the command serves.
+fn run_metrics(reporter: &Reporter) -> Arc<RunMetrics> {
+    let metrics = Arc::new(RunMetrics::default());
+    if let Some(served) = reporter.metrics() {
+        register(&metrics, served);
+    }
+    metrics
+}
+
+/// Makes the parts continue from the progress of a checkpoint.
+fn continued<'a>(parts: Parts<'a>, watch: &Watch, handled: &'a HandledStates) -> Parts<'a> {
+    let parts = parts.with_bookmarks();
+    // A run that ends with the initial state needs that state: the current objects, and their difference.
+    if watch.until.synced { parts } else { parts.with_known_states(handled) }
 }
 
 /// Starts the process that kills the running commands if this process is killed. Its failure is only reported.
