@@ -12,6 +12,7 @@ mod get;
 mod index;
 mod kubectl;
 mod lines;
+mod namespaces;
 mod pattern;
 mod print;
 mod record;
@@ -49,6 +50,7 @@ pub(crate) use kubectl::{
     Version, VersionFormat, WatchForm,
 };
 pub(crate) use lines::{ChangedBy, Flow, Lines, ListenAddress};
+pub(crate) use namespaces::Namespaces;
 pub(crate) use pattern::Pattern;
 pub(crate) use print::{Format, Jq, Print, TableStyle, Template};
 pub(crate) use record::{Record, Redacted};
@@ -59,7 +61,7 @@ pub(crate) use recording_tool::{
     CopyEncryption, ImportInput, RECORDING_TOOLS, RecordingExcerpt, RecordingTool,
 };
 pub(crate) use run::{CheckpointFile, Run};
-pub(crate) use selection::{ListMode, Namespaces, Selection};
+pub(crate) use selection::{ListMode, Selection};
 pub(crate) use serve::{Mirror, Serve};
 pub(crate) use set_wait::{SetCondition, SetWait};
 pub(crate) use targets::{Target, Types};

@@ -148,18 +148,7 @@ impl SetWait {
             recursive: args.recursive && args.kustomize.is_none(),
         };
         let files = Files::read(&files, &args.resources, environment)?;
-        let select = SelectArgs {
-            resources: args.resources.clone(),
-            all_kinds: false,
-            all_namespaces: args.all_namespaces,
-            namespace_selector: set.namespace_selector.clone(),
-            selector: args.selector.clone().into_iter().collect(),
-            field_selector: args.field_selector.clone(),
-            cached: false,
-            chunk_size: PAGE_SIZE,
-            list_mode: None,
-            filter: set.filter.clone(),
-        };
+        let select = select_args(args);
         let selection = match files {
             Some(_) => Selection::of_files(&select, TargetForm::Own, namespace, environment)?,
             None if args.resources.is_empty() => return Err(UsageError::NothingToWatch),
@@ -181,6 +170,22 @@ impl SetWait {
             json,
             replay: None,
         })
+    }
+}
+
+/// Returns the flags that select objects, as those of other commands.
+fn select_args(args: &WaitArgs) -> SelectArgs {
+    SelectArgs {
+        resources: args.resources.clone(),
+        all_kinds: false,
+        all_namespaces: args.all_namespaces,
+        namespace_selector: args.set.namespace_selector.clone(),
+        selector: args.selector.clone().into_iter().collect(),
+        field_selector: args.field_selector.clone(),
+        cached: false,
+        chunk_size: PAGE_SIZE,
+        list_mode: None,
+        filter: args.set.filter.clone(),
     }
 }
 

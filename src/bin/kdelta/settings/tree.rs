@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use super::filter::ObjectFilter;
-use super::selection::{Namespaces, Selection};
+use super::namespaces::Namespaces;
+use super::selection::Selection;
 use super::targets::{Target, Types};
 use super::{UsageError, duration};
 use crate::args::{BusyType, OneShotArgs, PlanForm, TreeArgs};

@@ -5,7 +5,8 @@ use jiff::Zoned;
 use super::Range;
 use crate::args::ChangesArgs;
 use crate::settings::environment::Environment;
-use crate::settings::selection::{Namespaces, ObjectWords, Selection};
+use crate::settings::namespaces::Namespaces;
+use crate::settings::selection::{ObjectWords, Selection};
 use crate::settings::{Pattern, UsageError};
 
 /// The `-o` values of `kdelta changes`.
