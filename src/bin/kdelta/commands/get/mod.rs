@@ -26,7 +26,6 @@ use self::output_errors::{ContextNotShown, print_failure};
 use self::sink::{ListingPrinter, ListingSink};
 use super::empty_result;
 use super::failure_action::is_missing;
-use super::format::no_names_found;
 use super::list_store::ListStore;
 use super::needs;
 use super::query_plan::{self, PartUse, part_plan};
@@ -139,7 +138,7 @@ fn reports_empty(get: &Get, parts: &[PlannedPart]) -> bool {
 
 async fn report_empty(session: &Session, get: &Get, reporter: &Reporter, parts: &[PlannedPart]) {
     let default = session.cluster().namespace();
-    match no_names_found(&get.selection.namespaces, default).filter(|_| get.print.name_age) {
+    match empty_result::no_names_found(&get.selection.namespaces, default).filter(|_| get.print.name_age) {
         Some(text) => empty_result::report_text(session, reporter, parts, &text).await,
         None => empty_result::report(session, &get.selection, reporter, parts).await,
     }

@@ -12,7 +12,6 @@ use super::part_supervisor::PartSupervisor;
 use super::parts::{Parts, Stage};
 use super::printer::PartSink;
 use crate::commands::empty_result;
-use crate::commands::format;
 use crate::commands::reporter::Reporter;
 use crate::exit::ExitCode;
 use crate::metrics::PartMetrics;
@@ -242,13 +241,13 @@ impl<'a, P: PartSink> WatchLoop<'a, P> {
             self.reporter.messages().notice(&format!("{prefix}{error} at the moment"));
         }
         let parts = self.supervisor.parts.targets.parts();
-        if let Some(patterns) = format::unmatched_names(self.supervisor.parts.session, &parts) {
-            let nothing = format::nothing_matches(&parts, &patterns);
+        if let Some(patterns) = empty_result::unmatched_names(self.supervisor.parts.session, &parts) {
+            let nothing = empty_result::nothing_matches(&parts, &patterns);
             self.reporter.messages().notice(&format!("{nothing} at the moment"));
         }
         if named_in_matching.is_empty() && self.supervisor.parts.is_empty() {
             let selection = &self.watch.selection;
-            self.reporter.messages().notice(&format::nothing_at_the_moment(selection));
+            self.reporter.messages().notice(&empty_result::nothing_at_the_moment(selection));
         }
     }
 

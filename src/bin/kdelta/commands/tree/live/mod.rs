@@ -26,7 +26,7 @@ pub(super) use self::plan::watched;
 use self::plan::{OwnedPlan, RootPlan};
 use self::updates::TreeUpdates;
 use super::requests::Requests;
-use crate::commands::format;
+use crate::commands::empty_result;
 use crate::commands::reporter::Reporter;
 use crate::commands::watch::{PartRequests, PartSupervisor, Parts, WatchLoop, first_plan};
 use crate::exit::ExitCode;
@@ -119,7 +119,7 @@ impl<'a> TreeWatches<'a> {
             }
         }
         if self.members.borrow().roots().is_empty() {
-            let text = format::nothing_at_the_moment(&self.tree.selection);
+            let text = empty_result::nothing_at_the_moment(&self.tree.selection);
             self.reporter.messages().notice(&text);
         }
         for generation in 0.. {

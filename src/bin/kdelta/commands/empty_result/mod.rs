@@ -1,6 +1,9 @@
-//! The message and exit code of an empty result.
+//! The messages and the exit code of an empty result.
 
-use super::format;
+mod text;
+
+pub(super) use text::{no_names_found, nothing_at_the_moment, nothing_matches, unmatched_names};
+
 use super::reporter::Reporter;
 use crate::exit::ExitCode;
 use crate::session::{PlannedPart, Session};
@@ -14,10 +17,10 @@ pub(super) async fn report(
     reporter: &Reporter,
     parts: &[PlannedPart],
 ) {
-    let no_namespace = || format::no_namespace_matches(&selection.namespaces).filter(|_| parts.is_empty());
-    let text = match format::unmatched_names(session, parts) {
-        Some(patterns) => format::nothing_matches(parts, &patterns),
-        None => no_namespace().unwrap_or_else(|| format::nothing_found(parts)),
+    let no_namespace = || text::no_namespace_matches(&selection.namespaces).filter(|_| parts.is_empty());
+    let text = match text::unmatched_names(session, parts) {
+        Some(patterns) => text::nothing_matches(parts, &patterns),
+        None => no_namespace().unwrap_or_else(|| text::nothing_found(parts)),
     };
     report_text(session, reporter, parts, &text).await;
 }
@@ -36,8 +39,8 @@ pub(super) async fn report_text(session: &Session, reporter: &Reporter, parts: &
 
 /// Reports the patterns of names without a match, of a result that is not empty otherwise.
 pub(super) fn report_unmatched(session: &Session, reporter: &Reporter, parts: &[PlannedPart]) {
-    if let Some(patterns) = format::unmatched_names(session, parts) {
-        reporter.messages().notice(&format::nothing_matches(parts, &patterns));
+    if let Some(patterns) = text::unmatched_names(session, parts) {
+        reporter.messages().notice(&text::nothing_matches(parts, &patterns));
     }
 }
 
