@@ -1,11 +1,43 @@
 //! The embedded demo cluster.
 
 use std::io;
+use std::sync::Arc;
 
 use jiff::Timestamp;
+use kdelta::client::Connector;
 use kdelta::demo::{Demo, Error, Options};
+use kdelta::kubeconfig::Config;
 
-use crate::settings;
+use super::Session;
+use super::cluster::{Cluster, NoticeHandlers};
+use crate::settings::{self, Connection};
+
+impl Session {
+    /// Starts a demo and opens it in place of a cluster.
+    ///
+    /// # Errors
+    /// The port can't be opened.
+    pub(super) async fn open_demo(
+        mut self,
+        options: settings::Demo,
+        connection: &Connection,
+        handlers: &NoticeHandlers,
+    ) -> anyhow::Result<Self> {
+        let demo = start(options).await?;
+        // Discovery of a demo is not cached: all demos have the same URL, and the next one may serve other types.
+        let connection = Connection { cache_dir: None, ..connection.clone() };
+        let config = Config::for_server(&demo.url())?;
+        let opener = demo.opener();
+        let connector = Connector::new(move || {
+            let opener = opener.clone();
+            async move { opener.open().await }
+        });
+        let cluster = Cluster::open(0, "demo", &config, Some(connector), &connection, false, handlers)?;
+        self.clusters.push(Arc::new(cluster));
+        self.demo = Some(demo);
+        Ok(self)
+    }
+}
 
 /// Starts a demo with the given settings.
 ///

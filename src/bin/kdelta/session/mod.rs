@@ -42,31 +42,22 @@ pub(crate) use server_conditions::ServerConditions;
 pub(crate) use server_warnings::ServerWarnings;
 #[cfg(test)]
 pub(crate) use source::ContinuedSource;
-pub(crate) use source::{KnownState, PartSource, ReceivedCount, RequestMode};
+pub(crate) use source::{KnownState, PartSource, ReceivedCount, RequestMode, reflector_options};
 pub(crate) use target_set::{TargetFailure, TargetSet};
 pub(crate) use target_watcher::is_unreachable;
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
 use jiff::Timestamp;
-use kdelta::client::{Connector, Notice, Redaction};
+use kdelta::client::{Notice, Redaction};
 use kdelta::demo::Demo;
 use kdelta::kubeconfig::Config;
-use kdelta::object::ResourceVersion;
 use kdelta::recording::{Keyring, RecordedServer};
-use kdelta::reflector::{BackoffOptions, Observer, ReflectorOptions};
 use kdelta::wire::Representation;
 
 use crate::settings::{Connection, ListMode, Print, Selection, Settings};
 use cluster::{NoticeHandlers, ServerSelectors};
-
-/// The longest wait between two attempts, jitter included. Shorter than a controller's, because a person is watching.
-const MAX_RETRY_WAIT: Duration = Duration::from_secs(5);
-
-/// The default of `--chunk-size`, which leaves the page size to the reflector.
-const KUBECTL_PAGE_SIZE: u32 = 500;
 
 /// The clusters and options that a command works with.
 pub(crate) struct Session {
@@ -126,7 +117,7 @@ impl Session {
             plugin: Arc::new(plugin),
         };
         let connection = &settings.connection;
-        let mut session = Self {
+        let session = Self {
             clusters: Vec::new(),
             unusable: Vec::new(),
             mutation_detector: settings.mutation_detector,
@@ -142,36 +133,29 @@ impl Session {
             return session.open_recordings(requested, settings, &handlers);
         }
         if let Some(demo) = settings.demo {
-            let demo = demo::start(demo).await?;
-            // Discovery of a demo is not cached: all demos have the same URL, and the next one may serve other types.
-            let connection = Connection { cache_dir: None, ..connection.clone() };
-            let config = Config::for_server(&demo.url())?;
-            let opener = demo.opener();
-            let connector = Connector::new(move || {
-                let opener = opener.clone();
-                async move { opener.open().await }
-            });
-            let cluster = Cluster::open(0, "demo", &config, Some(connector), &connection, false, &handlers)?;
-            session.clusters.push(Arc::new(cluster));
-            session.demo = Some(demo);
-            return Ok(session);
+            return session.open_demo(demo, connection, &handlers).await;
         }
+        session.open_contexts(connection, &handlers)
+    }
+
+    /// Opens the selected contexts of the configuration.
+    fn open_contexts(mut self, connection: &Connection, handlers: &NoticeHandlers) -> anyhow::Result<Self> {
         let all = contexts::each_context(connection)?;
         let has_several = all.len() > 1;
         for options in all {
-            let index = session.clusters.len();
+            let index = self.clusters.len();
             let cluster = Config::load(&options).map_err(anyhow::Error::from).and_then(|config| {
-                Cluster::open(index, config.context(), &config, None, connection, has_several, &handlers)
+                Cluster::open(index, config.context(), &config, None, connection, has_several, handlers)
             });
             match cluster {
-                Ok(cluster) => session.clusters.push(Arc::new(cluster)),
+                Ok(cluster) => self.clusters.push(Arc::new(cluster)),
                 Err(error) if has_several => {
-                    session.unusable.push((options.context.unwrap_or_default(), error));
+                    self.unusable.push((options.context.unwrap_or_default(), error));
                 }
                 Err(error) => return Err(error),
             }
         }
-        session.with_usable_clusters()
+        self.with_usable_clusters()
     }
 
     /// Checks that at least one cluster is usable.
@@ -322,45 +306,5 @@ impl Session {
         };
         let source = self.clusters[part.cluster].source(part, selectors, print, representation, filter);
         source.with_mutation_detector(self.mutation_detector)
-    }
-}
-
-/// Returns the options of a source's reflector, tuned for a person who waits for the output.
-pub(crate) fn reflector_options(
-    selection: &Selection,
-    source: &PartSource,
-    observer: Option<Observer>,
-) -> ReflectorOptions {
-    let defaults = ReflectorOptions::default();
-    let first_version = if selection.cached { ResourceVersion::ANY } else { ResourceVersion::UNSET };
-    let page_size = match selection.page_size {
-        KUBECTL_PAGE_SIZE => source.needs_single_page().then_some(0),
-        page_size => Some(page_size),
-    };
-    defaults
-        .first_version(first_version)
-        .page_size(page_size)
-        .watch_list(selection.list_mode != ListMode::List)
-        .backoff(backoff())
-        .observer(observer)
-        .give_up(Some(source.gives_up(false)))
-}
-
-/// Returns client-go's back-off with a cap that includes the jitter: at the cap, waits are uniform between 2.5 and 5 s.
-fn backoff() -> BackoffOptions {
-    let defaults = BackoffOptions::default();
-    defaults.cap(MAX_RETRY_WAIT.div_f64(1.0 + defaults.jitter))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn longest_wait_includes_jitter() {
-        let BackoffOptions { start, cap, jitter, .. } = backoff();
-        assert_eq!(cap, Duration::from_millis(2500));
-        assert_eq!(cap.mul_f64(1.0 + jitter), MAX_RETRY_WAIT);
-        assert!(start < cap);
     }
 }

@@ -9,6 +9,7 @@ mod lister_watcher;
 mod named_object;
 mod planned;
 mod received_count;
+mod reflector_options;
 mod request_permits;
 #[cfg(test)]
 mod tests;
@@ -17,6 +18,7 @@ mod time_limits;
 pub(crate) use continued::{ContinuedSource, KnownState};
 pub(crate) use planned::RequestMode;
 pub(crate) use received_count::ReceivedCount;
+pub(crate) use reflector_options::reflector_options;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
