@@ -50,6 +50,7 @@ const LOCALHOST: &str = "localhost";
 pub struct RecordedServer {
     opener: StreamOpener,
     time: Option<Timestamp>,
+    has_types: bool,
     /// The server. Dropping the set aborts it, and with it its connections.
     _tasks: JoinSet<()>,
 }
@@ -61,13 +62,13 @@ impl RecordedServer {
     /// [`RecordingError`] when the moment lies before the beginning, or the files can't be read.
     pub fn start(recording: Recording, moment: Moment) -> Result<Self, RecordingError> {
         let state = RecordedState::open(recording, moment)?;
-        let time = state.time();
+        let (time, has_types) = (state.time(), state.has_types());
         let (opener, listener) = in_memory::listen();
         let server = Server::new(Arc::new(MovableState::new(state)), LOCALHOST.to_owned());
         let server = Arc::new(server.without_compression());
         let mut tasks = JoinSet::new();
         tasks.spawn(connections::serve(server, listener));
-        Ok(Self { opener, time, _tasks: tasks })
+        Ok(Self { opener, time, has_types, _tasks: tasks })
     }
 
     /// Returns the URL for a client over [`RecordedServer::opener`].
@@ -86,6 +87,12 @@ impl RecordedServer {
     #[must_use]
     pub fn time(&self) -> Option<Timestamp> {
         self.time
+    }
+
+    /// Returns whether a type was recorded up to the moment.
+    #[must_use]
+    pub fn has_types(&self) -> bool {
+        self.has_types
     }
 }
 

@@ -101,6 +101,11 @@ impl RecordedState {
         self.now.state.time()
     }
 
+    /// Returns whether a type was recorded up to the moment.
+    pub(super) fn has_types(&self) -> bool {
+        !self.now.collections.is_empty()
+    }
+
     pub(super) fn kinds(&self) -> &[Arc<Kind>] {
         &self.kinds.all
     }

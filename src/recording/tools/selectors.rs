@@ -25,7 +25,7 @@ pub(super) fn of_copy(document: Option<&[u8]>, recipients: Option<&Recipients>) 
     serde_json::json!(selectors).to_string().into_bytes()
 }
 
-#[cfg(all(test, feature = "age"))]
+#[cfg(test)]
 mod tests {
     use super::*;
 

@@ -38,7 +38,7 @@ pub(crate) async fn run(
         if !is_whole {
             code = ExitCode::Partial;
         }
-        if summary.changes == 0 {
+        if summary.changes == 0 && !changes.namespaces.is_empty() {
             report_unknown_namespaces(session, cluster, changes, reporter)?;
         }
         match changes.format {

@@ -95,8 +95,8 @@ impl Session {
     }
 }
 
-/// Opens a recording that has the requested moment and the end of the range. If the range begins before the recording, or
-/// nothing was recorded, the result has a notice for the user.
+/// Opens a recording that has the requested moment and the end of the range. If the range begins before the recording, the
+/// result has a notice for the user.
 fn opened(
     path: &Path,
     keyring: &Keyring,
@@ -106,11 +106,7 @@ fn opened(
     let recording = Recording::open_with(path, keyring)?;
     let coverage = Coverage::of(&recording)?;
     let moment = coverage.moment(&recording, "at", at)?;
-    let mut notice = range.map_or(Ok(None), |range| coverage.check(range))?;
-    // Without it, each type would only be unknown.
-    if recording.resources().is_ok_and(|resources| resources.is_empty()) {
-        notice = Some(format!("{} has no objects", coverage::described(recording.context())));
-    }
+    let notice = range.map_or(Ok(None), |range| coverage.check(range))?;
     Ok((recording, moment, notice))
 }
 
@@ -128,6 +124,7 @@ fn serve(
         Moment::Time(time) => recording.gap_at(time)?,
         _ => None,
     };
+    let described = coverage::described(recording.context());
     let server = RecordedServer::start(recording, moment)?;
     let config = Config::for_server(&server.url())?;
     let opener = server.opener();
@@ -138,6 +135,11 @@ fn serve(
     let cluster = Cluster::open(index, context, &config, Some(connector), connection, has_several, handlers)?;
     if let Some(gap) = gap {
         cluster.warn()(&format!("{}: this is the state before", gap_notice(&gap)));
+    }
+    // Without this warning, each type would only be unknown.
+    if !server.has_types() {
+        let at = if moment == Moment::End { "" } else { " at this moment" };
+        cluster.warn()(&format!("{described} has no objects{at}"));
     }
     Ok((cluster, server))
 }
