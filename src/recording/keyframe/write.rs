@@ -68,7 +68,9 @@ pub(in crate::recording) fn write(
     let mut payload = Vec::new();
     put_positions(&positions, &footer.tables, &mut payload);
     put_number(&mut payload, documents.len() as u64);
-    documents.keys().for_each(|path| put_text(&mut payload, path.as_bytes()));
+    for path in documents.keys() {
+        put_text(&mut payload, path.as_bytes());
+    }
     footer.items.push(file.block(ITEMS, &payload, 0));
     for body in documents.values() {
         footer.documents.push(file.block(DOCUMENT, body, 0));
@@ -79,7 +81,7 @@ pub(in crate::recording) fn write(
             workload => workload,
         };
         objects.sort_by_cached_key(|known| (likeness(&known.object), Arc::clone(known.object.key())));
-        let of_type = write_type(resource, objects, time, &mut footer.tables, &mut file);
+        let of_type = write_type(resource, &objects, time, &mut footer.tables, &mut file);
         footer.types.push(of_type);
     }
     file.finish(KEYFRAME_FOOTER, &footer)
@@ -123,7 +125,7 @@ impl Group {
 
 fn write_type(
     resource: usize,
-    objects: Vec<LastState>,
+    objects: &[LastState],
     received: i64,
     tables: &mut Tables,
     file: &mut FileWriter,

@@ -4,8 +4,6 @@ use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
-use base64::Engine;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use jiff::Timestamp;
 use ring::rand::{SecureRandom, SystemRandom};
 use tokio::net::TcpListener;
@@ -49,7 +47,8 @@ impl NetworkEndpoint {
         SystemRandom::new()
             .fill(&mut token)
             .map_err(|_| failed(io::Error::other("the operating system has no random numbers")))?;
-        let token = URL_SAFE_NO_PAD.encode(token);
+        // As an argument of a command, a token of base64 that begins with a hyphen would be taken for a flag.
+        let token = token.iter().fold(String::new(), |token, byte| format!("{token}{byte:02x}"));
         let access = Access::with_token(&token, &host(address.ip()));
         let server = Server::new(source, address.to_string()).with_access(access).with_handler(handler);
         let mut tasks = JoinSet::new();

@@ -67,6 +67,8 @@ fn every_context_has_a_server_and_a_private_kubeconfig() {
     let url = config["clusters"][0]["cluster"]["server"].as_str().expect("a URL").to_owned();
     let token = config["users"][0]["user"]["token"].as_str().expect("a token");
     assert!(url.starts_with("https://127.0.0.1:") && token.len() >= 43, "{url} {token}");
+    // As the argument of a command, it must not look like a flag.
+    assert!(token.bytes().all(|byte| byte.is_ascii_alphanumeric()), "{token}");
     let other = config["users"][1]["user"]["token"].as_str().expect("a token");
     assert_ne!(token, other, "each server has its own");
     let with = |token: &str| {
