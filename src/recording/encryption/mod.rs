@@ -9,7 +9,10 @@ mod keyring;
 mod with_age;
 // The tests of a package can't switch off a feature, so they compile it in any case.
 #[cfg(any(test, not(feature = "age")))]
-#[cfg_attr(feature = "age", allow(dead_code, unreachable_pub, reason = "only its tests use it"))]
+#[cfg_attr(
+    feature = "age",
+    allow(dead_code, unreachable_pub, clippy::unused_self, reason = "only its tests use it")
+)]
 mod without_age;
 
 pub use age_keys::{Identities, Recipients};

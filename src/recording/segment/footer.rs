@@ -139,7 +139,9 @@ mod tests {
     /// Takes a footer of these numbers, of a file whose blocks have that length.
     fn take(numbers: &[u64], zeros: usize, length: u64) -> Option<Footer> {
         let mut bytes = Vec::new();
-        numbers.iter().for_each(|number| put_number(&mut bytes, *number));
+        for number in numbers {
+            put_number(&mut bytes, *number);
+        }
         bytes.resize(bytes.len() + zeros, 0);
         Footer::take(&mut Cursor::new(&bytes), 100..100 + length)
     }
