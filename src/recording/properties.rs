@@ -9,7 +9,7 @@ use super::files::{Kind, path_of};
 use super::frame::{FrameContext, FrameWriter, MAX_LEN, read_frame};
 use super::journal::journal_of;
 use super::row_template::render;
-use super::{EntryFilter, Moment, Recording};
+use super::{EntryFilter, Moment, Recording, Writer, WriterOptions};
 use crate::object::{Column, Object, TypeMeta};
 
 /// Asserts that a text round-trips through a frame against a base, both taken from the bytes, and that the bytes
@@ -62,27 +62,45 @@ pub fn journal_text(dir: &Path, bytes: &[u8]) {
     }
 }
 
-/// Runs every query on a recording with one file.
+/// Runs every query on a recording with one file, and a writer that continues it. The directory is empty before and after.
 fn read(dir: &Path, kind: Kind, bytes: &[u8]) {
-    let path = path_of(dir, kind, 0);
-    if std::fs::write(&path, bytes).is_err() {
+    if std::fs::write(path_of(dir, kind, 0), bytes).is_err() {
         return;
     }
     if let Ok(recording) = Recording::open(dir) {
-        let _ = recording.verify();
-        let _ = recording.usage();
-        for moment in [Moment::End, Moment::Version(7)] {
-            let Ok(state) = recording.state(moment) else { continue };
-            for resource in state.resources().unwrap_or_default() {
-                let _ = state.rows(&resource, None);
-                let _ = state.objects(&resource, None);
-                let _ = recording.versions(&resource, "a", "b");
-            }
+        query(&recording);
+        let options = WriterOptions::default().sync(false);
+        if let Ok(mut writer) = Writer::open(dir, recording.context(), options, Timestamp::UNIX_EPOCH) {
+            let _ = writer.positions();
+            let _ = writer.document("/version", b"{}", Timestamp::UNIX_EPOCH);
+            let _ = writer.finish(Timestamp::UNIX_EPOCH);
         }
-        let entries = recording.entries(None, None, EntryFilter::default());
-        let _ = entries.map(Iterator::count);
     }
-    let _ = std::fs::remove_file(path);
+    for file in std::fs::read_dir(dir).into_iter().flatten().flatten() {
+        let _ = std::fs::remove_file(file.path());
+    }
+}
+
+fn query(recording: &Recording) {
+    let _ = recording.verify();
+    let _ = recording.usage();
+    let _ = recording.gaps();
+    for moment in [Moment::End, Moment::Version(7), Moment::Time(Timestamp::UNIX_EPOCH)] {
+        let Ok(state) = recording.state(moment) else { continue };
+        let _ = state.documents();
+        for resource in state.resources().unwrap_or_default() {
+            let _ = state.rows(&resource, None);
+            for object in state.objects(&resource, None).into_iter().flatten().take(1) {
+                let _ = recording.versions(&resource, object.namespace(), object.name());
+                let _ = recording.history(&resource, object.namespace(), object.name());
+            }
+            let _ = recording.versions(&resource, "a", "b");
+        }
+    }
+    let entries = recording.entries(None, None, EntryFilter::default());
+    let _ = entries.map(Iterator::count);
+    let excerpt = recording.excerpt(recording.end(), None, EntryFilter::default());
+    let _ = excerpt.map(Iterator::count);
 }
 
 #[cfg(test)]
