@@ -153,7 +153,9 @@ mod tests {
         ) {
             let mut bytes = Vec::new();
             let numbers: Vec<u64> = numbers.iter().map(|(number, shift)| number >> shift).collect();
-            numbers.iter().for_each(|number| put_number(&mut bytes, *number));
+            for number in &numbers {
+                put_number(&mut bytes, *number);
+            }
             let length = bytes.len();
             bytes.extend_from_slice(&rest);
             let mut cursor = Cursor::new(&bytes);

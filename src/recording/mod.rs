@@ -47,6 +47,9 @@ pub use redaction::{Redaction, SecretValues};
 pub use source::{
     Mirror, NetworkEndpoint, NetworkOptions, NetworkServer, RecordedServer, ReplaySpeed, ServedMoment,
 };
-pub use tools::{CutOptions, Excerpt, Importer, Imports, RECIPIENTS_SELECTOR, SELECTORS_PATH, cut, merge};
+pub use tools::{
+    CutOptions, Excerpt, Importer, Imports, RECIPIENTS_SELECTOR, REDACTED_SELECTOR, SECRETS_SELECTOR,
+    SELECTORS_PATH, cut, merge,
+};
 pub use usage::{Statistics, TypeUsage, Usage};
 pub use writer::Writer;

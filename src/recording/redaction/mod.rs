@@ -81,6 +81,12 @@ impl Redaction {
         }
     }
 
+    /// Returns the treatment of the values in Secrets.
+    #[must_use]
+    pub fn treatment_of_secrets(&self) -> SecretValues {
+        self.secrets
+    }
+
     /// Returns the object without confidential values, or the object itself if it can't have any. If its text can't
     /// be read, only its names, UID and version are left.
     #[must_use]

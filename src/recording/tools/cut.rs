@@ -6,6 +6,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use super::new_recording::NewRecording;
+use super::selectors::FurtherRedaction;
 use crate::lines::Change;
 use crate::recording::encryption::Encryption;
 use crate::recording::entry::{EntryFilter, Item};
@@ -25,6 +26,8 @@ pub struct CutOptions {
     pub filter: EntryFilter,
     /// The values that are not copied.
     pub redaction: Option<Arc<Redaction>>,
+    /// The paths of the redaction, as the selectors of a recorder name them: a recorder that continues the copy must have them.
+    pub redacted_paths: Vec<String>,
     /// The encryption of the copy; `None` for one that is not encrypted.
     pub encryption: Option<Encryption>,
 }
@@ -34,6 +37,7 @@ setters!(CutOptions {
     until: Option<Timestamp>,
     filter: EntryFilter,
     redaction: Option<Arc<Redaction>>,
+    redacted_paths: Vec<String>,
     encryption: Option<Encryption>,
 });
 
@@ -44,8 +48,13 @@ setters!(CutOptions {
 /// [`RecordingError`] when the directory has a recording, when the range begins before the recording, when a part of the
 /// range is damaged, or when files can't be read or written. Nothing of the copy is left then.
 pub fn cut(recording: &Recording, dir: &Path, options: &CutOptions) -> Result<(), RecordingError> {
-    let CutOptions { since, until, filter, redaction, encryption } = options;
+    let CutOptions { since, until, filter, redaction, redacted_paths, encryption } = options;
+    let further = redaction.as_ref().map(|redaction| FurtherRedaction {
+        secrets: redaction.treatment_of_secrets(),
+        paths: redacted_paths.clone(),
+    });
     let mut new = NewRecording::create(dir, recording.context(), encryption.as_ref())?;
+    new.set_redaction(further);
     for item in recording.excerpt(*since, *until, filter.clone())? {
         let (received, item) = item?;
         match (item, redaction) {

@@ -14,4 +14,4 @@ pub use cut::{CutOptions, cut};
 pub use excerpt::Excerpt;
 pub use import::{Importer, Imports};
 pub use merge::merge;
-pub use selectors::{RECIPIENTS_SELECTOR, SELECTORS_PATH};
+pub use selectors::{RECIPIENTS_SELECTOR, REDACTED_SELECTOR, SECRETS_SELECTOR, SELECTORS_PATH};

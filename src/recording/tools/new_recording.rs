@@ -1,13 +1,15 @@
 //! A new recording, written from the entries of others.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use jiff::Timestamp;
+use serde_json::{Value, json};
 
-use super::selectors::{self, SELECTORS_PATH};
+use super::selectors::{self, FurtherRedaction, SELECTORS_PATH};
 use crate::object::{ApiResource, Object};
 use crate::recording::encryption::Encryption;
 use crate::recording::entry::Item;
@@ -30,6 +32,8 @@ pub(super) struct NewRecording {
     context: Arc<str>,
     /// `None` for one that is not encrypted.
     encryption: Option<Encryption>,
+    /// What the entries lack that the original had.
+    redaction: Option<FurtherRedaction>,
     /// `None` before the first entry, whose time is that of the beginning.
     writer: Option<Writer>,
     unflushed: usize,
@@ -57,10 +61,22 @@ impl NewRecording {
             hidden: files::hidden_directory(dir),
             context: context.into(),
             encryption: encryption.cloned(),
+            redaction: None,
             writer: None,
             unflushed: 0,
             last: Timestamp::MIN,
         })
+    }
+
+    /// Sets what the entries lack that the original had.
+    pub(super) fn set_redaction(&mut self, redaction: Option<FurtherRedaction>) {
+        self.redaction = redaction;
+    }
+
+    /// Returns the recorder's selectors of this recording, given those of the original.
+    fn selectors(&self, document: Option<&[u8]>) -> BTreeMap<String, Value> {
+        let recipients = self.encryption.as_ref().map(Encryption::recipients);
+        selectors::of_copy(document, recipients, self.redaction.as_ref())
     }
 
     /// Creates the writer. What an interrupted run has left is replaced.
@@ -86,14 +102,18 @@ impl NewRecording {
         self.writer.as_ref().map_or_else(Vec::new, |writer| writer.objects(resource, namespace))
     }
 
-    /// Appends an entry. The recorder's selectors get the recipients of this recording.
+    /// Appends an entry. The recorder's selectors become those of this recording.
     pub(super) fn append(&mut self, received: Timestamp, item: &Item) -> Result<(), RecordingError> {
+        let selectors = match item {
+            Item::Document { path, body } if &**path == SELECTORS_PATH => Some(self.selectors(Some(body))),
+            _ => None,
+        };
         let Some(writer) = &mut self.writer else {
             let mut writer = self.open_writer(received)?;
-            // A later recorder must have these recipients, whether or not the entries have selectors.
-            if let Some(encryption) = &self.encryption {
-                let selectors = selectors::of_copy(None, Some(encryption.recipients()));
-                writer.document(SELECTORS_PATH, &selectors, received)?;
+            // A later recorder must have them, whether or not the entries have selectors.
+            let own = self.selectors(None);
+            if !own.is_empty() {
+                writer.document(SELECTORS_PATH, json!(own).to_string().as_bytes(), received)?;
             }
             self.writer = Some(writer);
             self.last = received;
@@ -106,11 +126,10 @@ impl NewRecording {
             Item::Bookmark { resource, namespace, version } => {
                 writer.bookmark(resource, namespace, version, received)?;
             }
-            Item::Document { path, body } if &**path == SELECTORS_PATH => {
-                let recipients = self.encryption.as_ref().map(Encryption::recipients);
-                writer.document(path, &selectors::of_copy(Some(body), recipients), received)?;
+            Item::Document { path, body } => {
+                let selectors = selectors.map(|selectors| json!(selectors).to_string());
+                writer.document(path, selectors.as_ref().map_or(&**body, String::as_bytes), received)?;
             }
-            Item::Document { path, body } => writer.document(path, body, received)?,
             Item::Started => writer.started(received)?,
         }
         self.last = self.last.max(received);

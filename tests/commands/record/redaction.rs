@@ -124,3 +124,24 @@ fn key_is_not_created_among_the_recordings() {
     assert_eq!(done.code, 0, "{}", done.stderr);
     assert!(elsewhere.join("kdelta/redaction.key").exists());
 }
+
+#[test]
+fn redacted_copies_are_continued_with_their_redaction() {
+    let (env, demo, dir) = demo("0.001");
+    let flags = ["secrets,pods", "-A", "--until-synced"];
+    let start = |dir: &Path, more: &[&str]| record(&env, &demo, dir, &[&flags[..], more].concat()).finish();
+    let done = start(&dir, &["--redact", "spec.nodeName"]);
+    assert_eq!(done.code, 0, "{}", done.stderr);
+    let copy = env.home().join("copy");
+    let [from, to] = [&dir, &copy].map(|path| path.to_str().expect("text"));
+    let cut = ["recording", "cut", from, "--to", to, "--secrets", "drop", "--redact", "status.podIP"];
+    let done = env.kdelta(&cut).finish();
+    assert_eq!(done.code, 0, "{}", done.stderr);
+    let error = start(&copy, &["--redact", "spec.nodeName"]).failure(1);
+    assert!(error.contains("its redact is \"spec.nodeName,status.podIP\""), "{error}");
+    let paths = ["--redact", "spec.nodeName", "--redact", "status.podIP"];
+    let error = start(&copy, &paths).failure(1);
+    assert!(error.contains("its secrets is \"drop\""), "{error}");
+    let done = start(&copy, &[&paths[..], &["--secrets", "drop"]].concat());
+    assert_eq!(done.code, 0, "{}", done.stderr);
+}

@@ -49,6 +49,7 @@ pub(super) fn run(
             .until(until)
             .filter(filter)
             .redaction(redaction.clone())
+            .redacted_paths(redacted.path_texts.clone())
             .encryption(target.encryption.clone());
         cut(&recording, &dir, &options)?;
         report(&dir, contexts, messages)?;

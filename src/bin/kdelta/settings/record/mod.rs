@@ -2,12 +2,12 @@
 
 mod size;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::Duration;
 
 use kdelta::object::FieldPath;
-use kdelta::recording::SecretValues;
+use kdelta::recording::{REDACTED_SELECTOR, SECRETS_SELECTOR, SecretValues};
 
 use super::by::By;
 use super::duration;
@@ -47,6 +47,8 @@ pub(crate) struct Record {
 pub(crate) struct Redacted {
     pub(crate) secrets: SecretValues,
     pub(crate) paths: Vec<FieldPath>,
+    /// The arguments that the paths were parsed from, sorted.
+    pub(crate) path_texts: Vec<String>,
     /// The file of the key; `None` if the environment names no directory for it.
     pub(crate) key_file: Option<PathBuf>,
 }
@@ -64,6 +66,7 @@ impl Redacted {
                 SecretsArg::Drop => SecretValues::Drop,
             },
             paths: paths.iter().map(|path| redacted_path(path)).collect::<Result<_, _>>()?,
+            path_texts: paths.iter().cloned().collect::<BTreeSet<_>>().into_iter().collect(),
             key_file: environment.state_dir.as_ref().map(|dir| dir.join("redaction.key")),
         })
     }
@@ -83,7 +86,7 @@ impl Record {
         let by = By::parse_all(&objects.index.by)?;
         let redacted = Redacted::read(objects.secrets, &objects.redact, environment)?;
         Ok(Self {
-            selectors: selectors(objects, &selection),
+            selectors: selectors(objects, &selection, &redacted),
             selection: with_events(selection).with_conditions(&by),
             by,
             ignore_not_found: objects.ignore_not_found,
@@ -114,7 +117,11 @@ pub(super) fn with_events(mut selection: Selection) -> Selection {
 
 /// Returns the selectors of objects in a collection, with the patterns of names, and the flags of redaction that are not
 /// the default.
-fn selectors(args: &WatchedObjectsArgs, selection: &Selection) -> BTreeMap<String, Vec<String>> {
+fn selectors(
+    args: &WatchedObjectsArgs,
+    selection: &Selection,
+    redacted: &Redacted,
+) -> BTreeMap<String, Vec<String>> {
     let mut all: BTreeMap<String, Vec<String>> = coverage::selectors(&args.select, &args.index.by)
         .into_iter()
         .map(|(name, values)| (name.to_owned(), values))
@@ -125,17 +132,14 @@ fn selectors(args: &WatchedObjectsArgs, selection: &Selection) -> BTreeMap<Strin
         patterns.sort();
         all.insert("names".to_owned(), patterns);
     }
-    let secrets = match args.secrets {
-        None | Some(SecretsArg::Hash) => None,
-        Some(SecretsArg::Keep) => Some("keep"),
-        Some(SecretsArg::Drop) => Some("drop"),
+    let secrets = match redacted.secrets {
+        SecretValues::Hash => None,
+        SecretValues::Keep => Some("keep"),
+        SecretValues::Drop => Some("drop"),
     };
-    all.extend(secrets.map(|secrets| ("secrets".to_owned(), vec![secrets.to_owned()])));
-    if !args.redact.is_empty() {
-        let mut redacted = args.redact.clone();
-        redacted.sort();
-        redacted.dedup();
-        all.insert("redact".to_owned(), redacted);
+    all.extend(secrets.map(|secrets| (SECRETS_SELECTOR.to_owned(), vec![secrets.to_owned()])));
+    if !redacted.path_texts.is_empty() {
+        all.insert(REDACTED_SELECTOR.to_owned(), redacted.path_texts.clone());
     }
     all
 }

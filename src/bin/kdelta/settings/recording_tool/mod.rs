@@ -214,7 +214,12 @@ mod tests {
             read("export d pods,svc *.apps --since rv:7 -n a,b"),
             Ok(RecordingTool::Export { excerpt: excerpt.clone() })
         );
-        let redacted = Redacted { secrets: SecretValues::Drop, paths: Vec::new(), key_file: None };
+        let redacted = Redacted {
+            secrets: SecretValues::Drop,
+            paths: Vec::new(),
+            path_texts: Vec::new(),
+            key_file: None,
+        };
         let cut =
             RecordingTool::Cut { excerpt, redacted, to: "n".into(), encryption: CopyEncryption::default() };
         assert_eq!(read("cut d pods,svc *.apps --since rv:7 -n a,b --secrets drop --to n"), Ok(cut));
