@@ -26,6 +26,9 @@ const TRAILER: u64 = 12;
 /// The bytes that are read for a header. A longer one, of a context with a very long name, is read again as a whole.
 const HEADER_READ: u64 = 512;
 
+/// The most entries for which memory is reserved before they are read: the header of a crafted file may state any number.
+const MAX_RESERVED: usize = 1 << 18;
+
 /// Reads the header of a segment or keyframe, and returns its length.
 pub(in crate::recording) fn read_header(
     access: &RandomAccess,
@@ -115,13 +118,9 @@ impl Sealed {
             return Ok(Arc::clone(timeline));
         }
         let mut timeline = Timeline::default();
+        timeline.reserve(usize::try_from(self.header.count).unwrap_or(usize::MAX).min(MAX_RESERVED));
         for block in &self.footer.timeline {
             let payload = self.block(TIMELINE, block)?;
-            if timeline.received.is_empty() {
-                // Nearly all blocks have equally many entries, each of which has at least two bytes.
-                let most = payload.len() / 2 * self.footer.timeline.len();
-                timeline.reserve(usize::try_from(self.header.count).unwrap_or(usize::MAX).min(most));
-            }
             let taken = take_timeline(&mut Cursor::new(&payload), &mut timeline);
             taken.ok_or_else(|| self.invalid(block.offset, "the times are invalid"))?;
         }
