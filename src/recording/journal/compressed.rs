@@ -5,8 +5,8 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::reader::{Journal, JournalReader, whole_chunk};
-use super::stream::Decompression;
+use super::reader::{Journal, JournalReader};
+use super::stored_chunk::{ChunkTexts, whole_chunk};
 use crate::recording::encryption::{Cipher, FileCipher};
 use crate::recording::files::FileError;
 
@@ -46,22 +46,12 @@ impl CompressedTexts {
         count: usize,
         mut receive: impl FnMut(usize, &[u8]),
     ) -> io::Result<()> {
-        let invalid = || io::Error::other("a chunk that was read before is invalid");
-        let mut decompression = Decompression::new()?;
+        let mut texts = ChunkTexts::new(self.cipher.clone())?;
         let mut at = self.start;
         for number in 0..count {
-            let chunk = self.bytes.get(at..).and_then(whole_chunk).ok_or_else(invalid)?;
-            if chunk.is_restart {
-                decompression = Decompression::new()?;
-            }
-            let text = match &self.cipher {
-                None => decompression.text(chunk.payload, usize::MAX)?,
-                Some(cipher) => {
-                    let payload = cipher.open(at as u64, chunk.head, chunk.payload).ok_or_else(invalid)?;
-                    decompression.text(&payload, usize::MAX)?
-                }
-            };
-            receive(number, text);
+            let chunk = self.bytes.get(at..).and_then(whole_chunk);
+            let chunk = chunk.ok_or_else(|| io::Error::other("a chunk that was read before is invalid"))?;
+            receive(number, texts.next(&chunk, at as u64, usize::MAX)?);
             at += chunk.length;
         }
         Ok(())

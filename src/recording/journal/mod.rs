@@ -5,6 +5,7 @@ mod compressed;
 mod gap;
 mod reader;
 mod record;
+mod stored_chunk;
 mod stream;
 #[cfg(any(test, feature = "internals"))]
 mod texts;

@@ -7,18 +7,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::chunk::{DecodedChunk, JournalObject, Position};
-use super::stream::Decompression;
+use super::stored_chunk::{ChunkTexts, StoredChunk, whole_chunk};
 use crate::recording::encryption::{Cipher, FileCipher};
 use crate::recording::files::{FileError, Header, HeaderError, Kind, cipher_of};
 use crate::recording::tables::Tables;
-
-/// The head of a chunk: the length of its payload, the number of its entries, and the checksum of these and the
-/// payload.
-const HEAD: usize = 12;
-
-/// The bit in the number of entries that marks a chunk with which a compressed stream begins: a writer can't
-/// continue the stream of another one.
-pub(super) const RESTART: u32 = 1 << 31;
 
 /// The length of all texts of a journal, in relation to that of the file, beyond which it is not one that a writer
 /// wrote: a small file can't take much memory. Writers seal a journal long before.
@@ -57,9 +49,7 @@ impl Journal {
 pub(in crate::recording) struct JournalReader {
     journal: Journal,
     context: Arc<str>,
-    decompression: Decompression,
-    /// `None` if the recording is not encrypted.
-    cipher: Option<FileCipher>,
+    texts: ChunkTexts,
     position: Position,
     /// The end of the last whole chunk, and of the file.
     end: u64,
@@ -92,15 +82,14 @@ impl JournalReader {
         let (header, length, is_damaged) =
             read_header(bytes, cipher.as_ref()).map_err(|error| FileError::of_header(&path, &error))?;
         let position = Position { received: header.first_time, ..Position::default() };
-        let decompression = Decompression::new().map_err(|error| FileError::Io(path.clone(), error))?;
+        let texts = ChunkTexts::new(cipher).map_err(|error| FileError::Io(path.clone(), error))?;
         let last_time = header.first_time;
         let (chunks, tables) = (Vec::new(), Tables::default());
         let journal = Journal { path, header, chunks, tables, entries: 0, last_time, length: length as u64 };
         let mut reader = Self {
             context: journal.header.context.as_str().into(),
             journal,
-            decompression,
-            cipher,
+            texts,
             position,
             end: length as u64,
             file_end: bytes.len() as u64,
@@ -155,12 +144,12 @@ impl JournalReader {
 
     /// Returns the entries, and the cipher.
     pub(super) fn into_journal(self) -> (Journal, Option<FileCipher>) {
-        (self.journal, self.cipher)
+        (self.journal, self.texts.into_cipher())
     }
 
     /// Returns the entries, and the time and version of the last one, and the cipher, with which a writer continues the journal.
     pub(in crate::recording) fn into_end(self) -> (Journal, i64, u64, Option<FileCipher>) {
-        (self.journal, self.position.received, self.position.version, self.cipher)
+        (self.journal, self.position.received, self.position.version, self.texts.into_cipher())
     }
 
     /// Returns the range of bytes after the last whole chunk.
@@ -170,14 +159,9 @@ impl JournalReader {
 
     fn decode(&mut self, mut bytes: &[u8]) {
         while !self.is_broken
-            && let Some(Chunk { head, payload, entries, is_restart, length }) = whole_chunk(bytes)
+            && let Some(chunk) = whole_chunk(bytes)
         {
-            if is_restart {
-                match Decompression::new() {
-                    Ok(decompression) => self.decompression = decompression,
-                    Err(_) => return,
-                }
-            }
+            let StoredChunk { entries, length, .. } = chunk;
             let file_len = self.end + length as u64;
             let max_entries = MAX_FEW_ENTRIES + MAX_ENTRIES_RATIO * file_len;
             if self.journal.entries + entries as u64 > max_entries {
@@ -186,13 +170,7 @@ impl JournalReader {
             }
             let max_text = MAX_SHORT_TEXT + MAX_TEXT_RATIO * file_len;
             let max_len = usize::try_from(max_text.saturating_sub(self.text_len)).unwrap_or(usize::MAX);
-            let text = match &self.cipher {
-                None => self.decompression.text(payload, max_len).ok(),
-                Some(cipher) => cipher
-                    .open(self.end, head, payload)
-                    .and_then(|payload| self.decompression.text(&payload, max_len).ok()),
-            };
-            let Some(text) = text else {
+            let Ok(text) = self.texts.next(&chunk, self.end, max_len) else {
                 self.is_broken = true;
                 return;
             };
@@ -218,18 +196,6 @@ impl JournalReader {
     }
 }
 
-/// A chunk of a journal.
-pub(super) struct Chunk<'a> {
-    /// The length of the payload and the number of entries.
-    pub(super) head: &'a [u8],
-    pub(super) payload: &'a [u8],
-    entries: usize,
-    /// Whether a compressed stream begins with it.
-    pub(super) is_restart: bool,
-    /// The length, including the head.
-    pub(super) length: usize,
-}
-
 /// Reads the header, which is stored twice, because the whole journal depends on it. Returns its length, and
 /// whether a copy is damaged.
 fn read_header(bytes: &[u8], cipher: Option<&FileCipher>) -> Result<(Header, usize, bool), HeaderError> {
@@ -248,23 +214,6 @@ fn read_header(bytes: &[u8], cipher: Option<&FileCipher>) -> Result<(Header, usi
             found.map(|(_, (header, length))| (header, 2 * length, true)).ok_or(error)
         }
     }
-}
-
-/// Returns the chunk at the front, or `None` if it is incomplete or damaged.
-pub(super) fn whole_chunk(bytes: &[u8]) -> Option<Chunk<'_>> {
-    let [head @ .., a, b, c, d]: &[u8; HEAD] = bytes.first_chunk()?;
-    let number = |at: usize| head[at..at + 4].try_into().map(u32::from_le_bytes).ok();
-    let length = usize::try_from(number(0)?).ok()?;
-    let payload = bytes[HEAD..].get(..length)?;
-    let mut sum = crc32fast::Hasher::new();
-    sum.update(head);
-    sum.update(payload);
-    let entries = number(4)?;
-    let is_restart = entries & RESTART != 0;
-    let entries = usize::try_from(entries & !RESTART).ok()?;
-    // A fuzzer would never find a valid checksum.
-    let is_valid = cfg!(fuzzing) || sum.finalize() == u32::from_le_bytes([*a, *b, *c, *d]);
-    is_valid.then_some(Chunk { head, payload, entries, is_restart, length: HEAD + length })
 }
 
 impl fmt::Debug for JournalReader {

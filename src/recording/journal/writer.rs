@@ -8,8 +8,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::chunk::{AUTHOR, CHANGE, COLUMNS, OBJECT, OTHER, RESOURCE};
-use super::reader::{JournalReader, RESTART};
+use super::reader::JournalReader;
 use super::record::{item_version, put_item};
+use super::stored_chunk::RESTART;
 use super::stream::Compression;
 use crate::object::{ApiResource, Column};
 use crate::recording::bytes::{put_number, put_signed, put_text};

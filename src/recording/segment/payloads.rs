@@ -59,7 +59,7 @@ impl<'a> Payloads<'a> {
             length += body.len as usize + row.len as usize;
         }
         self.loaded = start..start + self.positions.len();
-        // Growing a buffer could double it.
+        // A new buffer, because one that grows may take twice the length.
         self.run = Vec::new();
         self.run = vec![0; length];
         let mut in_time: Vec<usize> = self.loaded.clone().collect();

@@ -49,6 +49,6 @@ fn contexts_without_the_part_are_left_out_of_a_cut() {
     recorder.mark(synced(10), &pods, at(0));
     recorder.finish(at(5));
     let report = recordings.report("cut @rec -n shop --to @new");
-    assert!(report.contains("prod: nothing of the part was recorded\n"), "{report}");
+    assert!(report.contains("prod: nothing of the excerpt was recorded\n"), "{report}");
     assert_eq!(recordings.names_in("new", "-n shop"), "pod/web\n");
 }

@@ -40,7 +40,7 @@ pub(super) fn run(
         excerpts.into_iter().zip(has_objects)
     {
         if !has_objects {
-            messages.notice(&format!("{}nothing of the part was recorded", prefix(recording.context())));
+            messages.notice(&format!("{}nothing of the excerpt was recorded", prefix(recording.context())));
             continue;
         }
         let dir = Writer::directory(target.dir, recording.context());

@@ -1,0 +1,80 @@
+//! The chunks in the file of a journal: their heads and checksums, and their texts.
+
+use std::io;
+
+use super::stream::Decompression;
+use crate::recording::encryption::FileCipher;
+
+/// The head of a chunk: the length of its payload, the number of its entries, and the checksum of these and the
+/// payload.
+const HEAD: usize = 12;
+
+/// The bit in the number of entries that marks a chunk with which a compressed stream begins: a writer can't
+/// continue the stream of another one.
+pub(super) const RESTART: u32 = 1 << 31;
+
+/// A chunk as the file of a journal has it.
+pub(super) struct StoredChunk<'a> {
+    /// The length of the payload and the number of entries.
+    head: &'a [u8],
+    payload: &'a [u8],
+    pub(super) entries: usize,
+    /// Whether a compressed stream begins with it.
+    is_restart: bool,
+    /// The length, including the head.
+    pub(super) length: usize,
+}
+
+/// Returns the chunk at the front, or `None` if it is incomplete or damaged.
+pub(super) fn whole_chunk(bytes: &[u8]) -> Option<StoredChunk<'_>> {
+    let [head @ .., a, b, c, d]: &[u8; HEAD] = bytes.first_chunk()?;
+    let number = |at: usize| head[at..at + 4].try_into().map(u32::from_le_bytes).ok();
+    let length = usize::try_from(number(0)?).ok()?;
+    let payload = bytes[HEAD..].get(..length)?;
+    let mut sum = crc32fast::Hasher::new();
+    sum.update(head);
+    sum.update(payload);
+    let entries = number(4)?;
+    let is_restart = entries & RESTART != 0;
+    let entries = usize::try_from(entries & !RESTART).ok()?;
+    // A fuzzer would never find a valid checksum.
+    let is_valid = cfg!(fuzzing) || sum.finalize() == u32::from_le_bytes([*a, *b, *c, *d]);
+    is_valid.then_some(StoredChunk { head, payload, entries, is_restart, length: HEAD + length })
+}
+
+/// Decrypts and decompresses the chunks of a journal, in order.
+pub(super) struct ChunkTexts {
+    decompression: Decompression,
+    /// `None` if the recording is not encrypted.
+    cipher: Option<FileCipher>,
+}
+
+impl ChunkTexts {
+    pub(super) fn new(cipher: Option<FileCipher>) -> io::Result<Self> {
+        Ok(Self { decompression: Decompression::new()?, cipher })
+    }
+
+    /// Returns the text of the next chunk, which is at this position in the file. It must not be longer than `max_len`.
+    pub(super) fn next(
+        &mut self,
+        chunk: &StoredChunk<'_>,
+        position: u64,
+        max_len: usize,
+    ) -> io::Result<&[u8]> {
+        if chunk.is_restart {
+            self.decompression = Decompression::new()?;
+        }
+        match &self.cipher {
+            None => self.decompression.text(chunk.payload, max_len),
+            Some(cipher) => {
+                let payload = cipher.open(position, chunk.head, chunk.payload);
+                let payload = payload.ok_or_else(|| io::Error::other("a chunk can't be decrypted"))?;
+                self.decompression.text(&payload, max_len)
+            }
+        }
+    }
+
+    pub(super) fn into_cipher(self) -> Option<FileCipher> {
+        self.cipher
+    }
+}
