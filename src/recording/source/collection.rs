@@ -95,7 +95,7 @@ impl Collection {
             } else {
                 let rows = state.rows(&self.resource, namespace).map_err(unreadable)?;
                 // Rows of different columns can't share a table.
-                let rows = rows.map(|rows| Items::from(stored(kind, &rows, Rows::Recorded)));
+                let rows = rows.map(|rows| Items::from(stored(kind, rows, Rows::Recorded)));
                 let rows = rows.filter(|rows| rows.iter().all(|row| row.row.is_some()));
                 cache.rows.entry(key.clone()).or_insert(rows).clone()
             };
@@ -104,7 +104,7 @@ impl Collection {
             }
         }
         let objects = state.objects(&self.resource, namespace).map_err(unreadable)?;
-        let items = Items::from(stored(kind, &objects, self.rows));
+        let items = Items::from(stored(kind, objects, self.rows));
         cache.objects.insert(key, Arc::clone(&items));
         Ok(items)
     }
@@ -121,7 +121,7 @@ impl Collection {
         name: &str,
     ) -> Result<Option<Arc<StoredObject>>, Unreadable> {
         let object = state.object(&self.resource, namespace, name).map_err(unreadable)?;
-        Ok(object.and_then(|object| stored(kind, &[object], self.rows).pop()))
+        Ok(object.and_then(|object| stored(kind, vec![object], self.rows).pop()))
     }
 }
 

@@ -202,7 +202,7 @@ impl RecordedState {
         else {
             return false;
         };
-        let stored_one = |object| stored(&kind, std::slice::from_ref(object), Rows::Computed).pop();
+        let stored_one = |object: &Arc<_>| stored(&kind, vec![Arc::clone(object)], Rows::Computed).pop();
         let Some(new) = stored_one(&change.object) else { return false };
         let old = change.old.as_ref().and_then(stored_one);
         let deleted = change.kind == lines::ChangeKind::Deleted;

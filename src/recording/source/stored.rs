@@ -12,6 +12,9 @@ use crate::server::source::{Kind, StoredObject, StoredRow, head};
 /// The number of objects that justify threads.
 const MIN_PARALLEL: usize = 1000;
 
+/// The bytes that are reserved for the cells of a row.
+const ROW_LENGTH: usize = 256;
+
 /// The rows of tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Rows {
@@ -23,48 +26,58 @@ pub(super) enum Rows {
 
 /// Returns the stored form of objects. They get their recorded rows, if requested and if all have one with the same
 /// columns: a table has one set of columns, so that otherwise all rows are computed.
-pub(super) fn stored(kind: &Kind, objects: &[Arc<Object>], rows: Rows) -> Vec<Arc<StoredObject>> {
-    let own = |object| (object, Object::row(object).filter(|_| rows == Rows::Recorded));
-    let objects: Vec<_> = objects.iter().map(|object| own(&**object)).collect();
-    with_rows(kind, &objects, true)
+pub(super) fn stored(kind: &Kind, objects: Vec<Arc<Object>>, rows: Rows) -> Vec<Arc<StoredObject>> {
+    with_rows(kind, objects, |object| (object, object.row().filter(|_| rows == Rows::Recorded)), true)
 }
 
-/// Returns the stored form of objects with these rows, if all have one with the same columns. Without `reads_objects`,
-/// objects with rows lack their bodies.
-pub(super) fn with_rows(
+/// Returns the stored form of objects with their rows, both as `parts` returns them, if all have a row with the same
+/// columns. Without `reads_objects`, objects with rows lack their bodies.
+pub(super) fn with_rows<T: Send>(
     kind: &Kind,
-    objects: &[(&Object, Option<&Row>)],
+    objects: Vec<T>,
+    parts: impl Fn(&T) -> (&Object, Option<&Row>) + Sync,
     reads_objects: bool,
 ) -> Vec<Arc<StoredObject>> {
-    let writer = shared_columns(objects).map(|columns| RowWriter::new(kind, columns));
+    let columns = shared_columns(objects.iter().map(|object| parts(object).1));
+    let writer = columns.map(|columns| RowWriter::new(kind, &columns));
     let head = head(kind);
-    map_many(objects, |(object, row)| {
+    map_many(objects, |object| {
+        let (object, row) = parts(&object);
         let mut stored = match &writer {
             Some(_) if !reads_objects => names_only(object),
             _ => stored_object(kind, &head, object),
         };
-        stored.row = writer.as_ref().zip(*row).map(|(writer, row)| writer.write(row));
+        stored.row = writer.as_ref().zip(row).map(|(writer, row)| writer.write(row));
         Arc::new(stored)
     })
 }
 
-/// Maps many items on several threads, and few on this one.
-fn map_many<T: Sync, U: Send>(items: &[T], map: impl Fn(&T) -> U + Sync) -> Vec<U> {
-    if items.len() < MIN_PARALLEL {
-        return items.iter().map(map).collect();
-    }
+/// Maps many items on several threads, which also drop them, and few on this one.
+fn map_many<T: Send, U: Send>(mut items: Vec<T>, map: impl Fn(T) -> U + Sync) -> Vec<U> {
     let share = items.len().div_ceil(parallel::threads());
-    parallel::map(items.chunks(share), |items| items.iter().map(&map).collect::<Vec<_>>())
-        .into_iter()
-        .flatten()
-        .collect()
+    let mut shares = Vec::new();
+    while items.len() >= MIN_PARALLEL && items.len() > share {
+        shares.push(items.split_off(items.len() - share));
+    }
+    shares.push(items);
+    let mapped = parallel::map(shares.into_iter().rev(), |items| items.into_iter().map(&map).collect());
+    mapped.into_iter().flat_map(|items: Vec<U>| items).collect()
 }
 
-/// Returns the columns of all rows, if they are the same.
-fn shared_columns<'a>(objects: &[(&'a Object, Option<&'a Row>)]) -> Option<&'a [Column]> {
-    let columns = objects.first()?.1?.columns();
-    let is_shared = |row: &Row| Arc::ptr_eq(row.columns(), columns) || row.columns()[..] == columns[..];
-    objects.iter().all(|(_, row)| row.is_some_and(is_shared)).then_some(&columns[..])
+/// Returns the columns of all rows, if all objects have one and its columns are the same.
+fn shared_columns<'a>(mut rows: impl Iterator<Item = Option<&'a Row>>) -> Option<Arc<[Column]>> {
+    let columns = rows.next()??.columns();
+    // Each file has its own copy of the columns.
+    let mut known = vec![columns];
+    let mut is_shared = |row: &'a Row| {
+        let own = row.columns();
+        if known.iter().any(|known| Arc::ptr_eq(known, own)) {
+            return true;
+        }
+        known.push(own);
+        own[..] == columns[..]
+    };
+    rows.all(|row| row.is_some_and(&mut is_shared)).then(|| Arc::clone(columns))
 }
 
 /// Returns an object of which only the names, the version and the row are read.
@@ -127,18 +140,21 @@ impl RowWriter {
     }
 
     fn write(&self, row: &Row) -> StoredRow {
-        let mut cells = String::from("[");
+        let mut cells = Vec::with_capacity(ROW_LENGTH);
+        cells.push(b'[');
         for (at, cell) in row.cells().enumerate() {
             if at > 0 {
-                cells.push(',');
+                cells.push(b',');
             }
             let is_integer = self.integers.get(at).copied().unwrap_or_default();
-            match cell.parse::<i64>() {
-                Ok(number) if is_integer => cells.push_str(&number.to_string()),
-                _ => cells.push_str(&Value::from(cell).to_string()),
-            }
+            let number = is_integer.then(|| cell.parse::<i64>().ok()).flatten();
+            // Writing a number or a text to a vector does not fail.
+            let _written = match number {
+                Some(number) => serde_json::to_writer(&mut cells, &number),
+                None => serde_json::to_writer(&mut cells, cell),
+            };
         }
-        cells.push(']');
+        cells.push(b']');
         StoredRow { columns: Arc::clone(&self.definitions), cells: cells.into() }
     }
 }

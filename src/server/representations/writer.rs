@@ -167,7 +167,7 @@ impl Writer {
     fn row(&self, out: &mut Vec<u8>, object: &StoredObject, include: IncludeObject, now: Timestamp) {
         out.extend_from_slice(b"{\"cells\":");
         let value = if let Some(row) = &object.row {
-            out.extend_from_slice(row.cells.as_bytes());
+            out.extend_from_slice(&row.cells);
             is_ended(&object.json).then(|| object.value())
         } else {
             let value = object.value();

@@ -13,7 +13,7 @@ pub(crate) struct StoredRow {
     /// `columnDefinitions` as JSON.
     pub(crate) columns: Arc<str>,
     /// `cells` as JSON.
-    pub(crate) cells: Box<str>,
+    pub(crate) cells: Box<[u8]>,
 }
 
 /// An immutable object at one version.

@@ -96,8 +96,6 @@ pub(super) fn stored_objects(
     reads_objects: bool,
     now: Timestamp,
 ) -> Vec<Arc<StoredObject>> {
-    let rows: Vec<Option<Row>> = objects.iter().map(|object| object.row(now)).collect();
-    let with_rows: Vec<_> =
-        objects.iter().zip(&rows).map(|(object, row)| (&*object.object, row.as_ref())).collect();
-    stored::with_rows(kind, &with_rows, reads_objects)
+    let objects: Vec<_> = objects.iter().map(|object| (&*object.object, object.row(now))).collect();
+    stored::with_rows(kind, objects, |(object, row)| (object, row.as_ref()), reads_objects)
 }

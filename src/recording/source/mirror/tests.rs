@@ -105,7 +105,9 @@ async fn rows_are_those_of_the_server_with_ages_that_grow() {
     add(&mirror, 0, &pods, &pod("a", 5, created(30)), Some(["a", "30s"]));
     mirror.synced(0, &"9".into());
     let source = source(&mirror);
-    let cells = |object: &StoredObject| object.row.as_ref().map(|row| row.cells.to_string());
+    let cells = |object: &StoredObject| {
+        object.row.as_ref().map(|row| String::from_utf8_lossy(&row.cells).into_owned())
+    };
     let (_, items) = list(&source, "pods");
     let (id, kind) = source.find("", "v1", "pods").expect("pods");
     let shown = cells(&items[0]).expect("a row");
