@@ -48,21 +48,17 @@ impl State {
                 Limit::Entries(limit) => header.first + header.count <= limit,
                 Limit::Version(version) => header.max_version <= version,
             };
-            let of_segment = match (is_whole, segment.timeline()) {
-                (false, Ok(timeline)) => {
-                    let is_in = |(index, version): (u64, u64)| match self.files.limit {
-                        Limit::Entries(limit) => header.first + index < limit,
-                        Limit::Version(limit) => version <= limit,
-                    };
-                    let versions = (0u64..).zip(timeline.versions.iter().copied());
-                    versions
-                        .filter(|entry| is_in(*entry))
-                        .map(|(_, version)| version)
-                        .max()
-                        .unwrap_or_default()
-                }
-                _ => header.max_version,
-            };
+            // The times of a whole segment are not read.
+            let timeline = if is_whole { None } else { segment.timeline().ok() };
+            let of_segment = timeline.map_or(header.max_version, |timeline| {
+                let is_in = |(index, version): (u64, u64)| match self.files.limit {
+                    Limit::Entries(limit) => header.first + index < limit,
+                    Limit::Version(limit) => version <= limit,
+                };
+                let versions = (0u64..).zip(timeline.versions.iter().copied());
+                let included = versions.filter(|entry| is_in(*entry)).map(|(_, version)| version);
+                included.max().unwrap_or_default()
+            });
             highest = highest.max(of_segment);
         }
         highest
