@@ -41,7 +41,7 @@ pub use entry::{Author, Entry, EntryFilter, Gap, Item, Moment};
 pub use error::{Damage, RecordingError};
 pub use options::WriterOptions;
 pub use position::Position;
-pub use reader::{Entries, Folded, Recording, State};
+pub use reader::{Entries, Folded, Recording, State, Versions};
 pub use redaction::{Redaction, SecretValues};
 #[cfg(feature = "serve")]
 pub use source::{

@@ -1,5 +1,7 @@
 //! The changes of one type within one segment, grouped by object.
 
+use std::sync::Arc;
+
 use super::flags::Flags;
 use super::names::Names;
 
@@ -67,7 +69,7 @@ impl TypeLog {
 }
 
 /// The times and versions of the entries of a segment, in the order of time.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(in crate::recording) struct Timeline {
     /// In Unix milliseconds.
     pub(in crate::recording) received: Vec<i64>,
@@ -79,6 +81,30 @@ impl Timeline {
     pub(in crate::recording) fn reserve(&mut self, entries: usize) {
         self.received.reserve_exact(entries);
         self.versions.reserve_exact(entries);
+    }
+}
+
+/// The times and versions of entries.
+#[derive(Debug, Clone)]
+pub(in crate::recording) enum Times {
+    /// Those of all entries of a segment.
+    All(Arc<Timeline>),
+    /// Those of some chunks of a segment, each with the number of its first entry, in order.
+    Chunks(Vec<(u32, Timeline)>),
+}
+
+impl Times {
+    /// Returns the time of an entry in Unix milliseconds, and its version. `None` if they were not read.
+    pub(in crate::recording) fn of(&self, index: u32) -> Option<(i64, u64)> {
+        let (first, timeline) = match self {
+            Self::All(timeline) => (0, &**timeline),
+            Self::Chunks(chunks) => {
+                let at = chunks.partition_point(|(first, _)| *first <= index).checked_sub(1)?;
+                (chunks[at].0, &chunks[at].1)
+            }
+        };
+        let at = (index - first) as usize;
+        Some((*timeline.received.get(at)?, *timeline.versions.get(at)?))
     }
 }
 

@@ -3,6 +3,7 @@
 mod chunk;
 mod compressed;
 mod gap;
+mod outline;
 mod reader;
 mod record;
 mod stored_chunk;
@@ -14,6 +15,7 @@ mod writer;
 pub(in crate::recording) use chunk::{JournalObject, RawChange, RawItem, Span};
 pub(in crate::recording) use compressed::{CompressedJournal, CompressedTexts};
 pub(in crate::recording) use gap::{first_gap, gap_start};
+pub(in crate::recording) use outline::Outline;
 pub(in crate::recording) use reader::{Journal, JournalReader};
 pub(in crate::recording) use record::{
     put_item, put_optional, put_version, take_item, take_optional, take_version,

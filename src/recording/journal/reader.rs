@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::fs::{self, File};
-use std::io::{Read, Seek, SeekFrom};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -58,8 +58,6 @@ pub(in crate::recording) struct JournalReader {
     text_len: u64,
     /// Whether a chunk other than the last one is damaged: nothing after it can be decoded.
     is_broken: bool,
-    /// Whether one of the two copies of the header is damaged.
-    is_damaged: bool,
     /// Whether the decompressed chunks stay in memory.
     keeps_texts: bool,
 }
@@ -72,14 +70,14 @@ impl JournalReader {
     }
 
     /// Reads a journal from the bytes of its file, and returns the length of its headers.
-    pub(super) fn of_bytes(
+    pub(in crate::recording) fn of_bytes(
         path: PathBuf,
         bytes: &[u8],
         cipher: Option<&Arc<Cipher>>,
         keeps_texts: bool,
     ) -> Result<(Self, usize), FileError> {
         let cipher = cipher_of(&path, cipher);
-        let (header, length, is_damaged) =
+        let (header, length, _) =
             read_header(bytes, cipher.as_ref()).map_err(|error| FileError::of_header(&path, &error))?;
         let position = Position { received: header.first_time, ..Position::default() };
         let texts = ChunkTexts::new(cipher).map_err(|error| FileError::Io(path.clone(), error))?;
@@ -95,7 +93,6 @@ impl JournalReader {
             file_end: bytes.len() as u64,
             text_len: 0,
             is_broken: false,
-            is_damaged,
             keeps_texts,
         };
         reader.decode(&bytes[length..]);
@@ -113,28 +110,9 @@ impl JournalReader {
         &self.journal.path
     }
 
-    /// Reads the chunks that were appended, and returns whether there are any.
-    pub(in crate::recording) fn read_more(&mut self) -> Result<bool, FileError> {
-        let mut bytes = Vec::new();
-        let read = File::open(&self.journal.path).and_then(|mut file| {
-            file.seek(SeekFrom::Start(self.end))?;
-            file.read_to_end(&mut bytes)
-        });
-        read.map_err(|error| FileError::Io(self.journal.path.clone(), error))?;
-        self.file_end = self.end + bytes.len() as u64;
-        let before = self.journal.entries;
-        self.decode(&bytes);
-        Ok(self.journal.entries > before)
-    }
-
     /// Returns the entries read.
     pub(in crate::recording) fn journal(&self) -> &Journal {
         &self.journal
-    }
-
-    /// Returns whether one of the two copies of the header is damaged.
-    pub(in crate::recording) fn has_damaged_header(&self) -> bool {
-        self.is_damaged
     }
 
     /// Returns whether unreadable entries follow the readable ones.
@@ -143,7 +121,7 @@ impl JournalReader {
     }
 
     /// Returns the entries, and the cipher.
-    pub(super) fn into_journal(self) -> (Journal, Option<FileCipher>) {
+    pub(in crate::recording) fn into_journal(self) -> (Journal, Option<FileCipher>) {
         (self.journal, self.texts.into_cipher())
     }
 
@@ -198,7 +176,10 @@ impl JournalReader {
 
 /// Reads the header, which is stored twice, because the whole journal depends on it. Returns its length, and
 /// whether a copy is damaged.
-fn read_header(bytes: &[u8], cipher: Option<&FileCipher>) -> Result<(Header, usize, bool), HeaderError> {
+pub(super) fn read_header(
+    bytes: &[u8],
+    cipher: Option<&FileCipher>,
+) -> Result<(Header, usize, bool), HeaderError> {
     match Header::read(bytes, Kind::Journal, cipher) {
         Ok((header, length)) => {
             let copy = bytes.get(..2 * length).ok_or(HeaderError::Damaged("the header is incomplete"))?;

@@ -31,13 +31,14 @@ pub(in crate::recording) fn last_states(
     last_states_of(&chains, files, resource, with_rows)
 }
 
-/// Returns the state of one object.
+/// Returns the state of one object, with or without its row.
 pub(super) fn last_state_of_object(
     files: &StateFiles,
     resource: &ApiResource,
     key: &str,
+    with_rows: bool,
 ) -> Result<Option<LastState>, FileError> {
-    let mut all = last_states_of(&Chains::of_object(files, resource, key)?, files, resource, true)?;
+    let mut all = last_states_of(&Chains::of_object(files, resource, key)?, files, resource, with_rows)?;
     Ok(all.remove(key))
 }
 
@@ -115,6 +116,7 @@ impl<'a> ChangeReader<'a> {
         let own = self.bodies.decode(number, &base, base_version, &mut text)?;
         let (key, namespace_len) = self.log.log.names.get(object);
         let context = self.bodies.context(&entry);
+        let context = context.ok_or_else(|| self.bodies.invalid(number, "its time is missing"))?;
         let identity = Identity { key, namespace_len, version: context.version, own_version: own.as_deref() };
         let received = time_of(context.received);
         let row = if self.has_rows { self.row(number, last.as_ref())? } else { None };
@@ -127,20 +129,25 @@ impl<'a> ChangeReader<'a> {
         if kind != ChangeKind::Deleted {
             *last = Some(LastState { object: Arc::clone(&object), version: context.version, row });
         }
-        Ok(self.entry(&entry, object, old))
+        Ok(self.entry(&entry, object, old, received))
     }
 
     /// Returns a change of an object of which only the names and the version are read.
     pub(super) fn without_body(&self, object: usize, number: u32) -> Entry {
         let entry = self.log.log.entries[number as usize];
         let (key, namespace_len) = self.log.log.names.get(object);
-        let version = self.bodies.context(&entry).version;
+        let (received, version) = self.log.times.of(entry.index).unwrap_or_default();
         let identity = Identity { key, namespace_len, version, own_version: None };
-        self.entry(&entry, Arc::new(identity.named(&self.ingest.type_meta)), None)
+        self.entry(&entry, Arc::new(identity.named(&self.ingest.type_meta)), None, time_of(received))
     }
 
-    fn entry(&self, entry: &LogEntry, object: Arc<Object>, old: Option<Arc<Object>>) -> Entry {
-        let received = time_of(self.bodies.context(entry).received);
+    fn entry(
+        &self,
+        entry: &LogEntry,
+        object: Arc<Object>,
+        old: Option<Arc<Object>>,
+        received: Timestamp,
+    ) -> Entry {
         let change = Change {
             kind: entry.flags.kind(),
             object,

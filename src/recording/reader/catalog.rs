@@ -3,20 +3,23 @@
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::thread;
 
 use jiff::Timestamp;
 
-use super::segment_file::{Segment, SegmentFile};
+use super::segment_file::{JournalFile, Segment, SegmentFile};
 use crate::recording::encryption::Cipher;
 use crate::recording::error::{Damage, RecordingError};
-use crate::recording::files::{self, FileError, Header, Kind, MAX_EMPTY_JOURNAL, RandomAccess};
-use crate::recording::journal::JournalReader;
+use crate::recording::files::{self, FileError, Header, Kind, RandomAccess};
 use crate::recording::keyframe::Keyframe;
 use crate::recording::segment::read_header;
 
 /// The number of times that the directory is listed again because a file vanished: a writer renames or drops few files
 /// at a time.
 const ATTEMPTS: usize = 10;
+
+/// The length of a journal that justifies a thread, in bytes.
+const MIN_BACKGROUND: u64 = 64 << 10;
 
 /// The files of a recording.
 #[derive(Debug)]
@@ -34,16 +37,15 @@ pub(in crate::recording) struct Catalog {
 }
 
 impl Catalog {
-    /// Lists a directory. Known journals are read further.
+    /// Lists a directory. Files that were known before and have not changed are not read again.
     pub(in crate::recording) fn list(
         dir: &Path,
         cipher: Option<&Arc<Cipher>>,
-        journals: &mut Vec<JournalReader>,
         previous: Option<&Self>,
     ) -> Result<Self, RecordingError> {
         let mut attempts = ATTEMPTS;
         loop {
-            match Self::list_once(dir, cipher, journals, previous) {
+            match Self::list_once(dir, cipher, previous) {
                 Err(FileError::Io(_, error)) if error.kind() == io::ErrorKind::NotFound && attempts > 0 => {
                     attempts -= 1;
                 }
@@ -52,15 +54,14 @@ impl Catalog {
         }
     }
 
-    /// Lists the directory again. Known journals are read further.
-    pub(super) fn list_again(&self, journals: &mut Vec<JournalReader>) -> Result<Self, RecordingError> {
-        Self::list(&self.dir, self.cipher.as_ref(), journals, Some(self))
+    /// Lists the directory again.
+    pub(super) fn list_again(&self) -> Result<Self, RecordingError> {
+        Self::list(&self.dir, self.cipher.as_ref(), Some(self))
     }
 
     fn list_once(
         dir: &Path,
         cipher: Option<&Arc<Cipher>>,
-        journals: &mut Vec<JournalReader>,
         previous: Option<&Self>,
     ) -> Result<Self, FileError> {
         let listed = files::list(dir);
@@ -72,7 +73,6 @@ impl Catalog {
             return Err(FileError::Foreign(dir.to_owned()));
         }
         let is_sealed = |number: u64| listed.contains(&(number, Kind::Segment));
-        journals.retain(|reader| listed.contains(&(reader.journal().header.first, Kind::Journal)));
         let mut segments = Vec::new();
         let (mut keyframes, mut losses) = (Vec::new(), Vec::new());
         for (number, kind) in &listed {
@@ -87,9 +87,13 @@ impl Catalog {
                 }
                 // A segment is renamed into place before its journal is removed.
                 Kind::Journal if is_sealed(*number) => {}
-                Kind::Journal => {
-                    segments.extend(read_journal(path, cipher, *number, journals)?.into_iter().map(Arc::new));
-                }
+                Kind::Journal => match previous.and_then(|previous| previous.unchanged_journal(&path)) {
+                    Some(known) => segments.extend(known),
+                    None => {
+                        let files = SegmentFile::journal(*number, path, cipher)?;
+                        segments.extend(files.into_iter().map(Arc::new));
+                    }
+                },
             }
         }
         let (dir, cipher) = (dir.to_owned(), cipher.cloned());
@@ -102,6 +106,41 @@ impl Catalog {
     fn sealed(&self, number: u64) -> Option<Arc<SegmentFile>> {
         let found = self.segments.iter().find(|segment| segment.first() == number);
         found.filter(|segment| matches!(***segment, SegmentFile::Sealed { .. })).cloned()
+    }
+
+    /// Returns the files of a journal if it has the same length as before.
+    fn unchanged_journal(&self, path: &Path) -> Option<Vec<Arc<SegmentFile>>> {
+        let known = || self.segments.iter().filter(|segment| segment.path() == path);
+        let length = known().find_map(|segment| match &**segment {
+            SegmentFile::Journal(journal) => Some(journal.outline().torn.1),
+            _ => None,
+        })?;
+        let is_same = path.metadata().is_ok_and(|file| file.len() == length);
+        is_same.then(|| known().cloned().collect())
+    }
+
+    /// Begins to decode the journals on a thread of its own, while the caller reads other files. The first use of one
+    /// waits for it.
+    pub(super) fn decode_journals(self: &Arc<Self>) {
+        if self.journals().all(|journal| journal.outline().torn.1 < MIN_BACKGROUND) {
+            return;
+        }
+        let catalog = Arc::clone(self);
+        // A std thread, which ends with the last journal. Without it, the first use decodes them.
+        let _started = thread::Builder::new().spawn(move || {
+            for journal in catalog.journals() {
+                // The error is returned by the first use.
+                let _decoded = journal.segment();
+            }
+        });
+    }
+
+    /// Returns the journals.
+    pub(super) fn journals(&self) -> impl Iterator<Item = &JournalFile> {
+        self.segments.iter().filter_map(|segment| match &**segment {
+            SegmentFile::Journal(journal) => Some(journal),
+            _ => None,
+        })
     }
 
     /// Drops the segments before the first complete state: a writer may be removing them.
@@ -117,8 +156,8 @@ impl Catalog {
     fn read_context(&self) -> Result<String, FileError> {
         let mut failure = None;
         for segment in self.segments.iter().rev() {
-            match segment.header() {
-                Ok(header) => return Ok(header.context.clone()),
+            match segment.context() {
+                Ok(context) => return Ok(context.to_owned()),
                 Err(error) => failure = failure.or(Some(error)),
             }
         }
@@ -168,7 +207,7 @@ impl Catalog {
     /// Returns the number of the entry after the last one.
     pub(super) fn end(&self) -> Result<u64, FileError> {
         match self.segments.last() {
-            Some(segment) => Ok(segment.first() + segment.header()?.count),
+            Some(segment) => Ok(segment.first() + segment.count()?),
             None => Ok(self.keyframes.last().copied().unwrap_or_default()),
         }
     }
@@ -253,55 +292,6 @@ impl Catalog {
         let named = || u64::from_str_radix(&file.file_stem()?.to_string_lossy(), 16).ok();
         unreadable.or_else(named).unwrap_or_default()
     }
-}
-
-/// Reads a journal, or the new entries of a known one. Returns no file if the journal ends within its header,
-/// because its writer was killed before the first entry. Unreadable entries follow the others as a file of their
-/// own.
-fn read_journal(
-    path: PathBuf,
-    cipher: Option<&Arc<Cipher>>,
-    number: u64,
-    journals: &mut Vec<JournalReader>,
-) -> Result<Vec<SegmentFile>, FileError> {
-    if let Some(reader) = journals.iter_mut().find(|reader| reader.journal().header.first == number) {
-        reader.read_more()?;
-        return Ok(files_of(reader));
-    }
-    let unreadable = |path, reason: String| vec![SegmentFile::Unreadable { first: number, path, reason }];
-    match JournalReader::open(path, cipher) {
-        Ok(reader) => {
-            let files = files_of(&reader);
-            journals.push(reader);
-            Ok(files)
-        }
-        Err(FileError::Damaged(path, _, reason)) => {
-            let length = path.metadata().map_or(0, |file| file.len());
-            Ok(if length > MAX_EMPTY_JOURNAL { unreadable(path, reason) } else { Vec::new() })
-        }
-        // The file's name determines what it must be.
-        Err(FileError::Foreign(path)) => {
-            Ok(unreadable(path, "the header is that of another file".to_owned()))
-        }
-        Err(error) => Err(error),
-    }
-}
-
-fn files_of(reader: &JournalReader) -> Vec<SegmentFile> {
-    let journal = reader.journal();
-    let mut files = Vec::new();
-    if journal.entries > 0 || !reader.is_broken() {
-        files.push(SegmentFile::journal(journal.clone()));
-    }
-    if reader.is_broken() {
-        let (first, path) = (journal.header.first + journal.entries, journal.path.clone());
-        files.push(SegmentFile::Unreadable {
-            first,
-            path,
-            reason: "the checksum of a part differs".to_owned(),
-        });
-    }
-    files
 }
 
 /// Returns a time from Unix milliseconds. Those of files were checked when they were read; other values are clamped.

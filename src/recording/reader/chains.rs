@@ -12,7 +12,7 @@ use crate::recording::files::FileError;
 use crate::recording::flags::Flags;
 use crate::recording::keyframe::KeyframeObjects;
 use crate::recording::payload::Identity;
-use crate::recording::type_log::{LogEntry, Place, Timeline, TypeLog};
+use crate::recording::type_log::{LogEntry, Place, Times, TypeLog};
 
 /// The place of a row.
 #[derive(Debug, Clone, Copy)]
@@ -49,7 +49,7 @@ pub(super) struct Chain {
 #[derive(Debug)]
 pub(super) struct SegmentLog {
     pub(super) log: TypeLog,
-    pub(super) timeline: Arc<Timeline>,
+    pub(super) times: Times,
 }
 
 /// The chains of the objects of one type that exist at a moment.
@@ -145,7 +145,7 @@ impl Chains {
         let mut collected = Collected { with_steps, ..Collected::default() };
         let read = |segment: &Segment| -> Result<Option<SegmentLog>, FileError> {
             let Some(log) = log_of(segment)? else { return Ok(None) };
-            Ok(Some(SegmentLog { log, timeline: segment.timeline()? }))
+            Ok(Some(SegmentLog { log, times: Times::All(segment.timeline()?) }))
         };
         let (keyframe, logs) = read_tables(files, resource, &read);
         if let Some(keyframe) = keyframe? {
@@ -174,7 +174,7 @@ impl Chains {
         // too late.
         let mut of_version: ChangesOfObjects = HashMap::new();
         for ((number, segment), log) in (0u32..).zip(&files.segments).zip(logs) {
-            let Some(SegmentLog { log, timeline }) = log? else {
+            let Some(SegmentLog { log, times }) = log? else {
                 all.logs.push(None);
                 continue;
             };
@@ -190,7 +190,7 @@ impl Chains {
                         let mut entries =
                             entries.take_while(|(_, entry)| first + u64::from(entry.index) < limit);
                         collected.apply(key, namespace_len, &mut |next| {
-                            entries.next().map(|(at, entry)| next.step(number, at, entry, &timeline))
+                            entries.next().map(|(at, entry)| next.step(number, at, entry, &times))
                         });
                     }
                     Limit::Version(_) => {
@@ -199,7 +199,7 @@ impl Chains {
                     }
                 }
             }
-            all.logs.push(Some(SegmentLog { log, timeline }));
+            all.logs.push(Some(SegmentLog { log, times }));
         }
         if let Limit::Version(version) = files.limit {
             all.apply_up_to(version, of_version, &mut collected);
@@ -208,9 +208,9 @@ impl Chains {
         Ok(all)
     }
 
-    fn entry(&self, segment: u32, at: u32) -> Option<(&LogEntry, &Arc<Timeline>)> {
+    fn entry(&self, segment: u32, at: u32) -> Option<(&LogEntry, &Times)> {
         let log = self.logs.get(segment as usize)?.as_ref()?;
-        Some((log.log.entries.get(at as usize)?, &log.timeline))
+        Some((log.log.entries.get(at as usize)?, &log.times))
     }
 
     /// Applies the changes of each object up to its last one with this version or a lower one.
@@ -218,14 +218,16 @@ impl Chains {
         for (key, (namespace_len, mut steps)) in of_version {
             let is_in = |(segment, at): &(u32, u32)| {
                 let found = self.entry(*segment, *at);
-                found.is_some_and(|(entry, timeline)| timeline.versions[entry.index as usize] <= version)
+                found.is_some_and(|(entry, times)| {
+                    times.of(entry.index).is_some_and(|(_, own)| own <= version)
+                })
             };
             steps.truncate(steps.iter().rposition(is_in).map_or(0, |last| last + 1));
             let mut steps = steps.into_iter();
             collected.apply(&key, namespace_len, &mut |next| {
                 let (segment, at) = steps.next()?;
-                let (entry, timeline) = self.entry(segment, at)?;
-                next.step(segment, at, entry, timeline);
+                let (entry, times) = self.entry(segment, at)?;
+                next.step(segment, at, entry, times);
                 Some(())
             });
         }
@@ -242,7 +244,7 @@ struct NextStep<'a> {
 }
 
 impl NextStep<'_> {
-    fn step(&mut self, segment: u32, at: u32, entry: &LogEntry, timeline: &Timeline) {
+    fn step(&mut self, segment: u32, at: u32, entry: &LogEntry, times: &Times) {
         if entry.flags.kind() == ChangeKind::Deleted {
             *self.chain = None;
             return;
@@ -264,7 +266,7 @@ impl NextStep<'_> {
         if self.with_steps {
             chain.steps.push((segment, at));
         }
-        chain.version = timeline.versions[entry.index as usize];
+        chain.version = times.of(entry.index).unwrap_or_default().1;
         chain.has_own_version = entry.flags.has(Flags::OWN_VERSION);
         if entry.flags.has(Flags::NEW_ROW) {
             chain.row = Some(RowPlace::Segment(segment, entry.row));

@@ -1,7 +1,10 @@
 //! The history of one object.
 
+use std::fmt;
+use std::io;
 use std::sync::{Arc, mpsc};
 use std::thread;
+use std::vec;
 
 use super::bases::{ChangeReader, last_state_of_object};
 use super::catalog::Catalog;
@@ -11,61 +14,180 @@ use crate::object::{ApiResource, Object};
 use crate::recording::entry::Entry;
 use crate::recording::error::RecordingError;
 use crate::recording::files::FileError;
+use crate::recording::flags::Flags;
+use crate::recording::type_log::{LogEntry, TypeLog};
 
 /// The number of segments whose tables are read ahead.
 const READ_AHEAD: usize = 3;
 
-/// The versions of an object, with one error for each damaged part.
-type Versions = Vec<Result<Entry, RecordingError>>;
+/// The most versions that are passed on at once, and the number of these batches that may wait.
+const BATCH: usize = 64;
+const BATCHES: usize = 2;
 
-impl Catalog {
-    /// Returns the changes of one object in order. Of a segment without any, only the tables are read. A damaged
-    /// part is one error; the versions continue at the next keyframe.
-    pub(super) fn versions(
-        &self,
-        resource: &ApiResource,
-        namespace: &str,
-        name: &str,
-    ) -> Result<Versions, RecordingError> {
-        let wanted = Object::named(resource.type_meta(), namespace, name);
-        let mut versions = Versions::new();
-        let mut from = Some(self.start());
-        while let Some(start) = from {
-            let Err((at, error)) = self.versions_from(start, resource, wanted.key(), &mut versions) else {
-                break;
-            };
-            match self.error(error) {
-                damage @ RecordingError::Damaged(_) => versions.push(Err(damage)),
-                error => return Err(error),
-            }
-            from = self.next_base(at);
+/// The number of times that the files are listed again because one vanished.
+const ATTEMPTS: usize = 10;
+
+type Batch = Vec<Result<Entry, RecordingError>>;
+
+/// The changes of one object in order, read while the first ones are used.
+///
+/// A damaged part is one error; the versions continue at the next keyframe.
+pub struct Versions {
+    batch: vec::IntoIter<Result<Entry, RecordingError>>,
+    /// From the thread that reads: few batches may wait, and it ends when this is dropped.
+    batches: mpsc::Receiver<Batch>,
+    /// Until the first version is requested.
+    reader: Option<Reader>,
+}
+
+impl Iterator for Versions {
+    type Item = Result<Entry, RecordingError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if let Some(mut reader) = self.reader.take() {
+            // A std thread: it reads and decodes while the caller uses the first versions. It ends with the last version,
+            // or when the receiver is dropped.
+            thread::spawn(move || reader.read());
         }
-        Ok(versions)
+        loop {
+            if let Some(next) = self.batch.next() {
+                return Some(next);
+            }
+            self.batch = self.batches.recv().ok()?.into_iter();
+        }
+    }
+}
+
+impl Versions {
+    pub(super) fn of(catalog: &Arc<Catalog>, resource: &ApiResource, namespace: &str, name: &str) -> Self {
+        let (sender, batches) = mpsc::sync_channel(BATCHES);
+        let reader = Reader {
+            catalog: Arc::clone(catalog),
+            resource: resource.clone(),
+            key: Object::named(resource.type_meta(), namespace, name).key().as_ref().into(),
+            renders_rows: true,
+            batch: Batch::new(),
+            sender,
+            has_sent: false,
+        };
+        Self { batch: Batch::new().into_iter(), batches, reader: Some(reader) }
     }
 
-    /// Appends the versions from an entry on, before which the state is known. Returns an error with the number of
-    /// the first entry that can't be read.
-    fn versions_from(
-        &self,
-        start: u64,
-        resource: &ApiResource,
-        key: &str,
-        versions: &mut Versions,
-    ) -> Result<(), (u64, FileError)> {
+    /// Leaves out the rows of objects, which take time to read. Has no effect after the first version was requested.
+    #[must_use]
+    pub fn without_rows(mut self) -> Self {
+        if let Some(reader) = &mut self.reader {
+            reader.renders_rows = false;
+        }
+        self
+    }
+}
+
+impl fmt::Debug for Versions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Versions").finish_non_exhaustive()
+    }
+}
+
+/// Reads the versions of one object.
+struct Reader {
+    catalog: Arc<Catalog>,
+    resource: ApiResource,
+    key: Box<str>,
+    renders_rows: bool,
+    batch: Batch,
+    sender: mpsc::SyncSender<Batch>,
+    has_sent: bool,
+}
+
+/// The reason why reading ended early.
+enum End {
+    /// The receiver was dropped.
+    Dropped,
+    /// The entries from this number on can't be read.
+    Failed(u64, FileError),
+}
+
+impl Reader {
+    /// Sends the versions. Of a segment without any, only the tables are read.
+    fn read(&mut self) {
+        let mut from = Some(self.catalog.start());
+        let mut attempts = ATTEMPTS;
+        while let Some(start) = from {
+            let Err(End::Failed(at, error)) = self.read_from(start) else { break };
+            from = match error {
+                FileError::Io(_, error) if error.kind() == io::ErrorKind::NotFound && attempts > 0 => {
+                    attempts -= 1;
+                    self.list_again(at)
+                }
+                error => {
+                    let error = self.catalog.error(error);
+                    let is_damage = matches!(error, RecordingError::Damaged(_));
+                    let next = if is_damage { self.catalog.next_base(at) } else { None };
+                    if self.push(Err(error)).is_err() { None } else { next }
+                }
+            };
+        }
+        let _sent = self.flush();
+    }
+
+    /// Lists the files after one vanished, and returns the number of the entry from which to continue. If a writer has
+    /// dropped entries after the first versions were sent, one error takes their place.
+    fn list_again(&mut self, at: u64) -> Option<u64> {
+        let listed = match self.catalog.list_again() {
+            Ok(listed) => Arc::new(listed),
+            Err(error) => {
+                let _sent = self.push(Err(error));
+                return None;
+            }
+        };
+        self.catalog = listed;
+        let start = self.catalog.start();
+        if start <= at {
+            return Some(at);
+        }
+        if self.has_sent
+            && let Some(beginning) = self.catalog.beginning()
+        {
+            self.push(Err(RecordingError::BeforeBeginning { beginning })).ok()?;
+        }
+        Some(start)
+    }
+
+    /// Adds a version or an error, and sends a full batch.
+    fn push(&mut self, version: Result<Entry, RecordingError>) -> Result<(), End> {
+        self.batch.push(version);
+        if self.batch.len() >= BATCH { self.flush() } else { Ok(()) }
+    }
+
+    fn flush(&mut self) -> Result<(), End> {
+        if self.batch.is_empty() {
+            return Ok(());
+        }
+        self.has_sent = true;
+        self.sender.send(std::mem::take(&mut self.batch)).map_err(|_| End::Dropped)
+    }
+
+    /// Sends the versions from an entry on, before which the state is known.
+    fn read_from(&mut self, start: u64) -> Result<(), End> {
+        let catalog = Arc::clone(&self.catalog);
+        let at = |number| move |error| End::Failed(number, error);
         let mut state = None;
         if start > 0 {
-            let files = self.files_before(start, self.beginning()).map_err(|error| (start, error))?;
-            state = last_state_of_object(&files, resource, key).map_err(|error| (start, error))?;
+            let files = catalog.files_before(start, catalog.beginning()).map_err(at(start))?;
+            let last = last_state_of_object(&files, &self.resource, &self.key, self.renders_rows);
+            state = last.map_err(at(start))?;
         }
-        let files: Vec<_> = self.segments.iter().filter(|segment| segment.first() >= start).collect();
+        let files: Vec<_> = catalog.segments.iter().filter(|segment| segment.first() >= start).collect();
+        let (resource, key) = (self.resource.clone(), self.key.clone());
         // A scoped std thread: it reads the tables of the next segments while the versions of one are decoded. It ends
-        // with the last segment, or when this call fails.
+        // with the last segment, or when this call ends.
         thread::scope(|scope| {
             let (sender, parts) = mpsc::sync_channel(READ_AHEAD);
             let read = files.clone();
             scope.spawn(move || {
                 for file in read {
-                    let part = Part::read(file, resource, key);
+                    let part = Part::read(file, &resource, &key);
                     let is_last = part.is_err();
                     if sender.send(part).is_err() || is_last {
                         return;
@@ -76,19 +198,21 @@ impl Catalog {
             for (file, part) in files.into_iter().zip(parts) {
                 if file.first() != next {
                     // The missing segment may have changes of the object.
-                    self.open_segments(next, file.first()).map_err(|error| (next, error))?;
+                    catalog.open_segments(next, file.first()).map_err(at(next))?;
                 }
-                let failed = |error| (file.first(), error);
-                let Part { segment, log } = part.map_err(failed)?;
+                let Part { segment, log } = part.map_err(at(file.first()))?;
                 next = file.first() + segment.header().count;
-                if self.losses.contains(&file.first()) {
+                if catalog.losses.contains(&file.first()) {
                     state = None;
                 }
                 let Some((own, object, log)) = log else { continue };
-                let mut changes = ChangeReader::new(&self.context, &segment, &own, &log);
+                let changes = ChangeReader::new(&catalog.context, &segment, &own, &log);
+                let mut changes = changes.with_rows(self.renders_rows);
                 for (number, _) in log.log.numbered(object) {
-                    versions.push(Ok(changes.read(object, number, &mut state).map_err(failed)?));
+                    let version = changes.read(object, number, &mut state).map_err(at(file.first()))?;
+                    self.push(Ok(version))?;
                 }
+                self.flush()?;
             }
             Ok(())
         })
@@ -111,8 +235,19 @@ impl Part {
             && let Some(of_type) = segment.log_of(resource, key)?
             && let Some(object) = of_type.find(key)
         {
-            log = Some((own, object, SegmentLog { log: of_type, timeline: segment.timeline()? }));
+            let times = segment.times_of(needed_entries(&of_type, object))?;
+            log = Some((own, object, SegmentLog { log: of_type, times }));
         }
         Ok(Self { segment, log })
     }
+}
+
+/// Returns the numbers of the entries of an object, and of those from which its whole texts are decoded.
+fn needed_entries(log: &TypeLog, object: usize) -> impl Iterator<Item = u32> {
+    let range = log.range(object);
+    let is_whole = |entry: &&LogEntry| entry.flags.has(Flags::WHOLE);
+    let last_whole = log.entries[range.clone()].iter().rposition(|entry| is_whole(&entry));
+    let before = last_whole.map_or(0, |last| range.start + last);
+    let whole = log.entries[..before].iter().filter(is_whole);
+    whole.chain(&log.entries[range]).map(|entry| entry.index)
 }

@@ -21,5 +21,6 @@ mod texts;
 pub(in crate::recording) use catalog::Catalog;
 pub(in crate::recording) use continuation::{Continuation, Step};
 pub use entries::{Entries, Folded};
+pub use history::Versions;
 pub use recording::Recording;
 pub use state::State;

@@ -10,23 +10,23 @@ use jiff::Timestamp;
 use super::audit::verify;
 use super::catalog::Catalog;
 use super::entries::Entries;
+use super::history::Versions;
 use super::state::State;
 use crate::lines::Mark;
 use crate::object::ApiResource;
 use crate::recording::encryption::{KEY_FILE, Keyring, RecordingId};
 use crate::recording::entry::{Entry, EntryFilter, Gap, Moment};
 use crate::recording::error::{Damage, RecordingError};
-use crate::recording::journal::JournalReader;
+use crate::recording::journal::Outline;
 use crate::recording::usage::Usage;
 
 /// A recording that is open for reading. Any number of readers may read while a writer writes.
 ///
-/// It shows the entries that existed when it was opened or [refreshed](Self::refresh). Opening reads the journal
-/// and the headers of few files.
-#[derive(Debug)]
+/// It shows the entries that existed when it was opened or [refreshed](Self::refresh). Opening reads the headers of few
+/// files, and the journal, which another thread decodes. Clones share what was decoded.
+#[derive(Debug, Clone)]
 pub struct Recording {
     catalog: Arc<Catalog>,
-    journals: Vec<JournalReader>,
 }
 
 impl Recording {
@@ -45,9 +45,9 @@ impl Recording {
     /// directory has no recording that can be read.
     pub fn open_with(dir: &Path, keyring: &Keyring) -> Result<Self, RecordingError> {
         let cipher = keyring.cipher_of(dir)?;
-        let mut journals = Vec::new();
-        let catalog = Arc::new(Catalog::list(dir, cipher.as_ref(), &mut journals, None)?);
-        Ok(Self { catalog, journals })
+        let catalog = Arc::new(Catalog::list(dir, cipher.as_ref(), None)?);
+        catalog.decode_journals();
+        Ok(Self { catalog })
     }
 
     /// Returns whether the recording is encrypted.
@@ -62,7 +62,7 @@ impl Recording {
     /// # Errors
     /// [`RecordingError`] when the files can't be read.
     pub fn refresh(&mut self) -> Result<bool, RecordingError> {
-        let catalog = self.catalog.list_again(&mut self.journals)?;
+        let catalog = self.catalog.list_again()?;
         let end = |catalog: &Catalog| catalog.end().map_err(|error| catalog.error(error));
         let is_longer = end(&catalog)? > end(&self.catalog)?;
         self.catalog = Arc::new(catalog);
@@ -92,6 +92,13 @@ impl Recording {
     #[must_use]
     pub fn end(&self) -> Option<Timestamp> {
         self.catalog.end_time()
+    }
+
+    /// Returns whether a time is in the recording, both ends included. It takes less than a comparison with
+    /// [`Recording::end`] if the time is before the newest entries.
+    #[must_use]
+    pub fn includes(&self, time: Timestamp) -> bool {
+        self.catalog.includes(time)
     }
 
     /// Returns every recorded resource, sorted by group and name.
@@ -164,21 +171,14 @@ impl Recording {
         namespace: &str,
         name: &str,
     ) -> Result<Vec<Entry>, RecordingError> {
-        self.versions(resource, namespace, name)?.into_iter().collect()
+        self.versions(resource, namespace, name).collect()
     }
 
-    /// Returns the changes of one object as [`Recording::history`] does, with one error in place of each damaged
-    /// part. After it, the versions continue at the next keyframe.
-    ///
-    /// # Errors
-    /// [`RecordingError`] when the files can't be read.
-    pub fn versions(
-        &self,
-        resource: &ApiResource,
-        namespace: &str,
-        name: &str,
-    ) -> Result<Vec<Result<Entry, RecordingError>>, RecordingError> {
-        self.read(|catalog| catalog.versions(resource, namespace, name))
+    /// Returns the changes of one object as [`Recording::history`] does, while they are read. One error is in place of
+    /// each damaged part. After it, the versions continue at the next keyframe.
+    #[must_use]
+    pub fn versions(&self, resource: &ApiResource, namespace: &str, name: &str) -> Versions {
+        Versions::of(&self.catalog, resource, namespace, name)
     }
 
     /// Reads from the listed files. If a writer has dropped one meanwhile, lists the files again and retries once.
@@ -188,7 +188,7 @@ impl Recording {
     ) -> Result<T, RecordingError> {
         match read(&self.catalog) {
             Err(RecordingError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
-                let listed = self.catalog.list_again(&mut Vec::new())?;
+                let listed = self.catalog.list_again()?;
                 read(&Arc::new(listed))
             }
             result => result,
@@ -208,21 +208,17 @@ impl Recording {
     /// # Errors
     /// [`RecordingError::Io`] when the files can't be read.
     pub fn verify(&self) -> Result<Vec<Damage>, RecordingError> {
-        let torn = self.journals.iter().filter_map(|reader| {
-            let (from, to) = reader.torn();
-            (from < to).then(|| (reader.path().to_owned(), from, to - from))
-        });
         let mut damages = Vec::new();
-        for (path, from, length) in torn {
-            damages.push(self.catalog.damage(
-                path,
-                from,
-                format!("{length} bytes after the last complete part"),
-            ));
-        }
-        for reader in self.journals.iter().filter(|reader| reader.has_damaged_header()) {
-            let what = "one of the two copies of the header differs".to_owned();
-            damages.push(self.catalog.damage(reader.path().to_owned(), 0, what));
+        for journal in self.catalog.journals() {
+            let Outline { torn: (from, to), has_damaged_header, .. } = *journal.outline();
+            if from < to {
+                let what = format!("{} bytes after the last complete part", to - from);
+                damages.push(self.catalog.damage(journal.path().to_owned(), from, what));
+            }
+            if has_damaged_header {
+                let what = "one of the two copies of the header differs".to_owned();
+                damages.push(self.catalog.damage(journal.path().to_owned(), 0, what));
+            }
         }
         damages.extend(self.damaged_key_file()?);
         verify(&self.catalog, &mut damages)?;

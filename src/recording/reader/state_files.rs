@@ -6,7 +6,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use super::catalog::{Catalog, time_of};
-use super::segment_file::Segment;
+use super::segment_file::{Segment, SegmentFile};
 use crate::recording::entry::Moment;
 use crate::recording::error::RecordingError;
 use crate::recording::files::FileError;
@@ -42,8 +42,10 @@ impl Catalog {
             }
             Moment::Time(time) => {
                 let number = self.number_after(time)?;
-                let end = self.end_time();
-                self.cut_before(number, end.map(|end| end.min(time)))
+                // The time of the end is that of the last entry, which may not be decoded yet.
+                let is_end = self.end().map_or(true, |end| number >= end);
+                let time = if is_end { self.end_time().map(|end| end.min(time)) } else { Some(time) };
+                self.cut_before(number, time)
             }
             Moment::Version(version) => self.cut_at_version(version),
         }
@@ -165,9 +167,7 @@ impl Catalog {
             if header.last_time <= milliseconds {
                 return Ok(segment.first() + header.count);
             }
-            let timeline = segment.open()?.timeline()?;
-            Ok(segment.first()
-                + timeline.received.partition_point(|received| *received <= milliseconds) as u64)
+            Ok(segment.first() + segment.open()?.entries_until(milliseconds)?)
         };
         let found: Result<_, FileError> = find();
         found.map_err(|error| self.error(error))
@@ -189,8 +189,8 @@ impl Catalog {
 
     /// Returns the time of the first entry of a segment; with a damaged header, that of the last entry before it.
     fn first_time(&self, at: usize) -> Result<i64, FileError> {
-        match self.segments[at].header() {
-            Ok(header) => Ok(header.first_time),
+        match self.segments[at].first_time() {
+            Ok(first_time) => Ok(first_time),
             Err(FileError::Damaged(..)) if at == 0 => Ok(i64::MIN),
             Err(FileError::Damaged(..)) => match self.segments[at - 1].header() {
                 Ok(header) => Ok(header.last_time),
@@ -214,6 +214,19 @@ impl Catalog {
         }
         let keyframe = self.keyframes.first()?;
         self.keyframe_header(*keyframe).ok().map(|header| time_of(header.first_time))
+    }
+
+    /// Returns whether a time is neither before the first complete state nor after the last entry.
+    pub(super) fn includes(&self, time: Timestamp) -> bool {
+        let begins_later = |segment: &SegmentFile| {
+            // The time at which a journal begins is that of the entry before it.
+            segment.first_time().is_ok_and(|first| time_of(first) >= time)
+        };
+        let is_before_end = || {
+            self.segments.last().is_some_and(|last| begins_later(last))
+                || self.end_time().is_some_and(|end| time <= end)
+        };
+        self.beginning().is_some_and(|beginning| beginning <= time) && is_before_end()
     }
 
     /// Returns the time of the last entry.

@@ -150,9 +150,10 @@ impl<'a> Bodies<'a> {
         Self { segment, resource, log, block: None, whole_texts: WholeTextReader::default(), next_whole: 0 }
     }
 
-    pub(super) fn context(&self, entry: &LogEntry) -> FrameContext<'static> {
-        let at = entry.index as usize;
-        FrameContext::new(self.log.timeline.versions[at], self.log.timeline.received[at])
+    /// Returns the time and the version of an entry; `None` if they were not read.
+    pub(super) fn context(&self, entry: &LogEntry) -> Option<FrameContext<'static>> {
+        let (received, version) = self.log.times.of(entry.index)?;
+        Some(FrameContext::new(version, received))
     }
 
     pub(super) fn invalid(&self, entry: u32, what: &str) -> FileError {
@@ -162,7 +163,7 @@ impl<'a> Bodies<'a> {
 
     /// Returns the version of an entry in the columns.
     pub(super) fn version(&self, number: u32) -> u64 {
-        self.log.timeline.versions[self.log.log.entries[number as usize].index as usize]
+        self.log.times.of(self.log.log.entries[number as usize].index).unwrap_or_default().1
     }
 
     /// Writes the text of an entry, given the previous text of its object. Returns the object's own version if the
@@ -199,7 +200,7 @@ impl<'a> Bodies<'a> {
         own: &mut Option<String>,
     ) -> Option<()> {
         let (_, payload) = self.block.as_ref()?;
-        let context = self.context(entry);
+        let context = self.context(entry)?;
         let (own_version, frame) = split_version(entry.body.of(payload)?, entry.flags)?;
         *own = own_version.map(str::to_owned);
         if !entry.flags.has(Flags::WHOLE) {
@@ -214,7 +215,7 @@ impl<'a> Bodies<'a> {
                 if entry.flags.has(Flags::WHOLE) {
                     let object = self.log.log.ends.partition_point(|end| *end as usize <= at);
                     let (_, frame) = split_version(entry.body.of(payload)?, entry.flags)?;
-                    let context = self.context(entry);
+                    let context = self.context(entry)?;
                     let whole = self.whole_texts.read(frame, self.log.log.names.get(object).0, context)?;
                     if at == number {
                         text.extend_from_slice(whole);

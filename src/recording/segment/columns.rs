@@ -5,8 +5,12 @@ use crate::recording::flags::Flags;
 use crate::recording::tables::take_u32;
 use crate::recording::type_log::{LogEntry, Place, Timeline};
 
-/// The number of entries in a chunk.
+/// The number of entries in a chunk of columns.
 pub(super) const CHUNK: usize = 4096;
+
+/// The number of entries in a chunk of times, which is smaller: a history needs the times of few entries, which are spread
+/// over the whole segment.
+pub(super) const TIMELINE_CHUNK: usize = 512;
 
 /// Appends the times and versions of a range of entries.
 pub(super) fn put_timeline(timeline: &Timeline, range: std::ops::Range<usize>, out: &mut Vec<u8>) {

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::io;
 use std::path::Path;
 
-use super::columns::{CHUNK, put_entries, put_timeline};
+use super::columns::{CHUNK, TIMELINE_CHUNK, put_entries, put_timeline};
 use super::file_writer::{Compressed, FileWriter};
 use super::footer::{
     BODIES, COLUMNS, DOCUMENT, FILTERS, FOOTER, Footer, ITEMS, NAMES, ROWS, TIMELINE, TypeFooter,
@@ -57,9 +57,9 @@ pub(in crate::recording) fn seal(
     drop(journal);
     let mut footer = Footer { tables: content.tables.clone(), ..Footer::default() };
     let timeline = &content.timeline;
-    for first in (0..timeline.received.len()).step_by(CHUNK) {
+    for first in (0..timeline.received.len()).step_by(TIMELINE_CHUNK) {
         let mut payload = Vec::new();
-        put_timeline(timeline, first..timeline.received.len().min(first + CHUNK), &mut payload);
+        put_timeline(timeline, first..timeline.received.len().min(first + TIMELINE_CHUNK), &mut payload);
         footer.timeline.push(file.block(TIMELINE, &payload, first));
     }
     put_items(&content.items, &mut file, &mut footer);

@@ -1,6 +1,7 @@
 //! Reads a sealed segment.
 
-use std::path::{Path, PathBuf};
+use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
@@ -18,7 +19,7 @@ use crate::recording::files::{FileError, Header, HeaderError, Kind, RandomAccess
 use crate::recording::journal::take_item;
 use crate::recording::names::take_filter;
 use crate::recording::tables::{take_size, take_u32};
-use crate::recording::type_log::{LogEntry, Payload, Place, Timeline, TypeLog};
+use crate::recording::type_log::{LogEntry, Payload, Place, Timeline, Times, TypeLog};
 
 /// The length of the end of a file: the position of the footer and its checksum.
 const TRAILER: u64 = 12;
@@ -82,10 +83,6 @@ impl Sealed {
         Ok(Self { access, header, footer, timeline: OnceLock::new() })
     }
 
-    pub(in crate::recording) fn path(&self) -> &Path {
-        self.access.path()
-    }
-
     pub(in crate::recording) fn header(&self) -> &Header {
         &self.header
     }
@@ -120,9 +117,7 @@ impl Sealed {
         let mut timeline = Timeline::default();
         timeline.reserve(usize::try_from(self.header.count).unwrap_or(usize::MAX).min(MAX_RESERVED));
         for block in &self.footer.timeline {
-            let payload = self.block(TIMELINE, block)?;
-            let taken = take_timeline(&mut Cursor::new(&payload), &mut timeline);
-            taken.ok_or_else(|| self.invalid(block.offset, "the times are invalid"))?;
+            self.take_times(block, &mut timeline)?;
         }
         let count = timeline.received.len() as u64;
         let mut ends = timeline.received.first().into_iter().chain(timeline.received.last());
@@ -131,6 +126,52 @@ impl Sealed {
             return Err(self.invalid(0, "the times are invalid"));
         }
         Ok(Arc::clone(self.timeline.get_or_init(|| Arc::new(timeline))))
+    }
+
+    /// Returns the times and versions of some entries, and of others in the same chunks.
+    pub(in crate::recording) fn times_of(
+        &self,
+        entries: impl Iterator<Item = u32>,
+    ) -> Result<Times, FileError> {
+        if let Some(timeline) = self.timeline.get() {
+            return Ok(Times::All(Arc::clone(timeline)));
+        }
+        let blocks = &self.footer.timeline;
+        let block_of = |entry| blocks.partition_point(|block| block.first <= entry).checked_sub(1);
+        let needed: BTreeSet<usize> = entries.filter_map(block_of).collect();
+        let chunk = |at: usize| {
+            let mut timeline = Timeline::default();
+            self.take_times(&blocks[at], &mut timeline)?;
+            Ok((blocks[at].first, timeline))
+        };
+        needed.into_iter().map(chunk).collect::<Result<_, _>>().map(Times::Chunks)
+    }
+
+    /// Returns the number of entries that were received up to a time, in Unix milliseconds.
+    pub(in crate::recording) fn entries_until(&self, time: i64) -> Result<u64, FileError> {
+        let blocks = &self.footer.timeline;
+        let (mut low, mut high) = (0, blocks.len());
+        let mut count = 0;
+        // The last chunk that begins at the time or before it.
+        while low < high {
+            let middle = low + (high - low) / 2;
+            let mut timeline = Timeline::default();
+            self.take_times(&blocks[middle], &mut timeline)?;
+            if timeline.received.first().is_some_and(|first| *first <= time) {
+                let in_chunk = timeline.received.partition_point(|received| *received <= time);
+                count = u64::from(blocks[middle].first) + in_chunk as u64;
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        Ok(count)
+    }
+
+    fn take_times(&self, block: &BlockRef, timeline: &mut Timeline) -> Result<(), FileError> {
+        let payload = self.block(TIMELINE, block)?;
+        let taken = take_timeline(&mut Cursor::new(&payload), timeline);
+        taken.ok_or_else(|| self.invalid(block.offset, "the times are invalid"))
     }
 
     fn of_type(&self, resource: &ApiResource) -> Option<&TypeFooter> {

@@ -191,7 +191,7 @@ fn a_history_leaves_out_only_the_damaged_part() {
     fs::write(&segment, bytes).expect("written");
     let recording = Recording::open(dir.path()).expect("a recording");
     assert!(matches!(recording.history(&pods(), "a", "pod-1"), Err(RecordingError::Damaged(_))));
-    let versions = recording.versions(&pods(), "a", "pod-1").expect("versions");
+    let versions: Vec<_> = recording.versions(&pods(), "a", "pod-1").collect();
     let damaged: Vec<_> = versions.iter().filter(|version| version.is_err()).collect();
     assert!(matches!(damaged.as_slice(), [Err(RecordingError::Damaged(damage))] if damage.file == segment));
     let read: Vec<String> = versions.iter().flatten().map(entry_text).collect();

@@ -315,8 +315,15 @@ impl Model {
         let first = flushed.len() - read.len();
         let expected: Vec<String> = flushed[first..].iter().map(entry_text).collect();
         assert_eq!(read, expected);
+        let after = flushed.last().map(|entry| entry.received + jiff::SignedDuration::from_millis(1));
+        assert!(after.is_some_and(|after| !recording.includes(after)));
         for moment in flushed.iter().map(|entry| entry.received) {
             let count = flushed.partition_point(|entry| entry.received <= moment);
+            // One whose journals are not decoded yet.
+            let opened = Recording::open_with(self.path(), &self.keys.keyring()).expect("a recording");
+            assert_eq!(opened.includes(moment), beginning <= moment);
+            let time = opened.state(Moment::Time(moment)).ok().and_then(|state| state.time());
+            assert_eq!(time, (beginning <= moment).then_some(moment));
             if moment < beginning {
                 let refused = recording.state(Moment::Time(moment)).map(drop);
                 assert!(matches!(refused, Err(RecordingError::BeforeBeginning { .. })), "{refused:?}");

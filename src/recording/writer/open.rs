@@ -108,13 +108,13 @@ impl End {
         if files::list(dir).map_err(io_failed)?.is_empty() {
             return Ok(end);
         }
-        let mut journals = Vec::new();
-        let catalog = Arc::new(Catalog::list(dir, cipher, &mut journals, None)?);
+        let catalog = Arc::new(Catalog::list(dir, cipher, None)?);
         if **catalog.context() != *context {
             let (path, context) = (dir.to_owned(), catalog.context().to_string());
             return Err(RecordingError::OtherContext { path, context });
         }
         (end.next, end.last_time) = catalog.next_entry()?;
+        let mut journals = readable_journals(dir, cipher)?;
         match catalog.continuation() {
             Ok(continuation) => {
                 end.is_lost = catalog.is_end_lost();
@@ -202,6 +202,24 @@ impl End {
 fn is_short(journal: &Journal, options: &WriterOptions) -> bool {
     let text: usize = journal.chunks.iter().map(|chunk| chunk.bytes.len()).sum();
     journal.entries < options.seal_entries as u64 && text < options.seal_bytes
+}
+
+/// Opens the journals whose header is readable, in order.
+fn readable_journals(dir: &Path, cipher: Option<&Arc<Cipher>>) -> Result<Vec<JournalReader>, RecordingError> {
+    let failed = |error: io::Error| Failure::new(dir, &error).error();
+    let mut journals = Vec::new();
+    for (number, kind) in files::list(dir).map_err(failed)? {
+        if kind != Kind::Journal {
+            continue;
+        }
+        match JournalReader::open(files::path_of(dir, kind, number), cipher) {
+            Ok(reader) => journals.push(reader),
+            Err(files::FileError::Io(_, error)) => return Err(failed(error)),
+            // The catalog has it as damage, and has refused a newer file.
+            Err(_) => {}
+        }
+    }
+    Ok(journals)
 }
 
 /// Removes journals that have a sealed segment, and those without an entry. Returns the number of incomplete bytes

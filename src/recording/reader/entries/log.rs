@@ -10,6 +10,7 @@ use crate::recording::last_state::LastState;
 use crate::recording::reader::chains::SegmentLog;
 use crate::recording::reader::parallel;
 use crate::recording::reader::segment_file::Segment;
+use crate::recording::type_log::Times;
 
 /// The states of the objects that were read so far, by resource.
 pub(super) type States = HashMap<Arc<ApiResource>, HashMap<Arc<str>, LastState>>;
@@ -36,7 +37,7 @@ impl SelectedLog {
                 filter.selects_namespace(key.get(..namespace_len.into()).unwrap_or_default())
             };
             let objects = (0..log.names.len()).filter(is_selected).collect();
-            let log = SegmentLog { log, timeline: Arc::clone(&timeline) };
+            let log = SegmentLog { log, times: Times::All(Arc::clone(&timeline)) };
             Ok(Some(Self { resource: Arc::clone(resource), log, objects }))
         };
         let types: Vec<_> =

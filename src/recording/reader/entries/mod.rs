@@ -122,7 +122,7 @@ impl Entries {
     fn failed(&mut self, error: FileError) -> RecordingError {
         if let FileError::Io(_, error) = &error
             && error.kind() == io::ErrorKind::NotFound
-            && let Ok(listed) = self.catalog.list_again(&mut Vec::new())
+            && let Ok(listed) = self.catalog.list_again()
             && let Some(beginning) = listed.beginning()
             && self.next < listed.start()
         {

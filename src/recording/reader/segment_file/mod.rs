@@ -1,19 +1,24 @@
 //! One segment of a recording: a sealed file, or a journal.
 
-use std::collections::HashMap;
+mod journal_file;
+mod journal_view;
+
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
+
+pub(super) use journal_file::JournalFile;
+use journal_view::JournalView;
 
 use crate::object::ApiResource;
 use crate::recording::encryption::Cipher;
 use crate::recording::entry::Item;
-use crate::recording::files::{FileError, Header, Kind, RandomAccess};
-use crate::recording::journal::{Journal, RawItem, first_gap};
+use crate::recording::files::{FileError, Header, Kind, MAX_EMPTY_JOURNAL, RandomAccess};
+use crate::recording::journal::RawItem;
 use crate::recording::segment::{Sealed, read_header};
 use crate::recording::tables::Tables;
-use crate::recording::type_log::{LogEntry, Payload, Place, Timeline, TypeLog};
+use crate::recording::type_log::{Payload, Timeline, Times, TypeLog};
 
-/// A segment as the directory lists it. A sealed one is opened when it is needed.
+/// A segment as the directory lists it. It is read when it is needed.
 #[derive(Debug)]
 pub(super) enum SegmentFile {
     Sealed {
@@ -22,8 +27,8 @@ pub(super) enum SegmentFile {
         cipher: Option<Arc<Cipher>>,
         header: OnceLock<Header>,
     },
-    Journal(Arc<Segment>),
-    /// A journal whose header is damaged, with the reason.
+    Journal(JournalFile),
+    /// A journal whose header is damaged, or the entries of one after the damage, with the reason.
     Unreadable {
         first: u64,
         path: PathBuf,
@@ -36,29 +41,83 @@ impl SegmentFile {
         Self::Sealed { first, path, cipher: cipher.cloned(), header: OnceLock::new() }
     }
 
-    pub(super) fn journal(journal: Journal) -> Self {
-        Self::Journal(Arc::new(Segment::Journal(JournalView::new(journal))))
+    /// Returns a journal. Unreadable entries follow the others as a file of their own. Returns no file if the journal ends
+    /// within its header, because its writer was killed before the first entry.
+    pub(super) fn journal(
+        first: u64,
+        path: PathBuf,
+        cipher: Option<&Arc<Cipher>>,
+    ) -> Result<Vec<Self>, FileError> {
+        let unreadable = |path, reason: String| vec![Self::Unreadable { first, path, reason }];
+        let file = match JournalFile::open(path, cipher) {
+            Ok(file) => file,
+            Err(FileError::Damaged(path, _, reason)) => {
+                let length = path.metadata().map_or(0, |file| file.len());
+                return Ok(if length > MAX_EMPTY_JOURNAL { unreadable(path, reason) } else { Vec::new() });
+            }
+            // The file's name determines what it must be.
+            Err(FileError::Foreign(path)) => {
+                return Ok(unreadable(path, "the header is that of another file".to_owned()));
+            }
+            Err(error) => return Err(error),
+        };
+        let broken = file.is_broken().then(|| Self::Unreadable {
+            first: file.first() + file.count(),
+            path: file.path().to_owned(),
+            reason: "the checksum of a part differs".to_owned(),
+        });
+        let mut files = Vec::new();
+        if file.count() > 0 || broken.is_none() {
+            files.push(Self::Journal(file));
+        }
+        files.extend(broken);
+        Ok(files)
     }
 
     /// Returns the number of the first entry.
     pub(super) fn first(&self) -> u64 {
         match self {
             Self::Sealed { first, .. } | Self::Unreadable { first, .. } => *first,
-            Self::Journal(segment) => segment.header().first,
+            Self::Journal(file) => file.first(),
+        }
+    }
+
+    /// Returns the number of entries.
+    pub(super) fn count(&self) -> Result<u64, FileError> {
+        match self {
+            Self::Journal(file) => Ok(file.count()),
+            _ => Ok(self.header()?.count),
+        }
+    }
+
+    /// Returns a time at which the segment had begun, in Unix milliseconds, no earlier than the end of the previous
+    /// segment.
+    pub(super) fn first_time(&self) -> Result<i64, FileError> {
+        match self {
+            Self::Journal(file) => Ok(file.outline().header.first_time),
+            _ => Ok(self.header()?.first_time),
+        }
+    }
+
+    /// Returns the name of the context.
+    pub(super) fn context(&self) -> Result<&str, FileError> {
+        match self {
+            Self::Journal(file) => Ok(&file.outline().header.context),
+            _ => Ok(&self.header()?.context),
         }
     }
 
     pub(super) fn path(&self) -> &Path {
         match self {
             Self::Sealed { path, .. } | Self::Unreadable { path, .. } => path,
-            Self::Journal(segment) => segment.path(),
+            Self::Journal(file) => file.path(),
         }
     }
 
-    /// Returns the header; for a journal, the one that it would have as a sealed segment.
+    /// Returns the header; for a journal, which it decodes, the one that it would have as a sealed segment.
     pub(super) fn header(&self) -> Result<&Header, FileError> {
         match self {
-            Self::Journal(segment) => Ok(segment.header()),
+            Self::Journal(file) => Ok(file.segment()?.header()),
             Self::Unreadable { path, reason, .. } => Err(FileError::Damaged(path.clone(), 0, reason.clone())),
             Self::Sealed { path, cipher, header, .. } => {
                 if let Some(header) = header.get() {
@@ -73,7 +132,7 @@ impl SegmentFile {
 
     pub(super) fn open(&self) -> Result<Arc<Segment>, FileError> {
         match self {
-            Self::Journal(segment) => Ok(Arc::clone(segment)),
+            Self::Journal(file) => file.segment().cloned(),
             Self::Unreadable { path, reason, .. } => Err(FileError::Damaged(path.clone(), 0, reason.clone())),
             Self::Sealed { path, cipher, .. } => {
                 Sealed::open(path.clone(), cipher.as_ref()).map(|sealed| Arc::new(Segment::Sealed(sealed)))
@@ -87,77 +146,6 @@ impl SegmentFile {
 pub(super) enum Segment {
     Sealed(Sealed),
     Journal(JournalView),
-}
-
-/// A journal with the tables that a sealed segment has in its file.
-#[derive(Debug)]
-pub(super) struct JournalView {
-    pub(super) journal: Journal,
-    header: Header,
-    timeline: Arc<Timeline>,
-}
-
-impl JournalView {
-    fn new(journal: Journal) -> Self {
-        let mut timeline = Timeline::default();
-        let (mut min_version, mut max_version) = (u64::MAX, 0);
-        for entry in journal.chunks.iter().flat_map(|chunk| &chunk.entries) {
-            timeline.received.push(entry.received);
-            timeline.versions.push(entry.version);
-            max_version = max_version.max(entry.version);
-            if let RawItem::Change(_) = entry.item {
-                min_version = min_version.min(entry.version);
-            }
-        }
-        let header = Header {
-            count: journal.entries,
-            first_time: timeline.received.first().copied().unwrap_or(journal.header.first_time),
-            last_time: journal.last_time,
-            first_gap: first_gap(&journal),
-            min_version,
-            max_version,
-            ..journal.header.clone()
-        };
-        Self { journal, header, timeline: Arc::new(timeline) }
-    }
-
-    fn log(&self, resource: &ApiResource) -> Option<TypeLog> {
-        let number = self.journal.tables.resource(resource)?;
-        let objects = self.journal.objects();
-        let mut log = TypeLog::default();
-        // The objects of the type in the order of their first change in this journal.
-        let mut places: HashMap<u32, usize> = HashMap::new();
-        let mut of_objects: Vec<Vec<LogEntry>> = Vec::new();
-        let mut index = 0;
-        for (block, chunk) in (0u32..).zip(&self.journal.chunks) {
-            for entry in &chunk.entries {
-                if let RawItem::Change(change) = &entry.item
-                    && let object = objects[change.object as usize]
-                    && object.resource as usize == number
-                {
-                    let place = *places.entry(change.object).or_insert_with(|| {
-                        log.names.push(&object.key, object.namespace_len);
-                        of_objects.push(Vec::new());
-                        of_objects.len() - 1
-                    });
-                    let (row, body) = (change.row, change.body);
-                    of_objects[place].push(LogEntry {
-                        index,
-                        flags: change.flags,
-                        author: change.author,
-                        body: Place { block, at: body.at, len: body.len },
-                        row: Place { block, at: row.at, len: row.len },
-                    });
-                }
-                index += 1;
-            }
-        }
-        for entries in of_objects {
-            log.entries.extend(entries);
-            log.ends.push(u32::try_from(log.entries.len()).unwrap_or(u32::MAX));
-        }
-        Some(log)
-    }
 }
 
 /// The bytes of a block of payloads.
@@ -178,13 +166,6 @@ impl std::ops::Deref for PayloadBytes<'_> {
 }
 
 impl Segment {
-    pub(super) fn path(&self) -> &Path {
-        match self {
-            Self::Sealed(sealed) => sealed.path(),
-            Self::Journal(view) => &view.journal.path,
-        }
-    }
-
     pub(super) fn header(&self) -> &Header {
         match self {
             Self::Sealed(sealed) => sealed.header(),
@@ -208,6 +189,24 @@ impl Segment {
         match self {
             Self::Sealed(sealed) => sealed.timeline(),
             Self::Journal(view) => Ok(Arc::clone(&view.timeline)),
+        }
+    }
+
+    /// Returns the times and versions of some entries, and possibly of others.
+    pub(super) fn times_of(&self, entries: impl Iterator<Item = u32>) -> Result<Times, FileError> {
+        match self {
+            Self::Sealed(sealed) => sealed.times_of(entries),
+            Self::Journal(view) => Ok(Times::All(Arc::clone(&view.timeline))),
+        }
+    }
+
+    /// Returns the number of entries that were received up to a time, in Unix milliseconds.
+    pub(super) fn entries_until(&self, time: i64) -> Result<u64, FileError> {
+        match self {
+            Self::Sealed(sealed) => sealed.entries_until(time),
+            Self::Journal(view) => {
+                Ok(view.timeline.received.partition_point(|received| *received <= time) as u64)
+            }
         }
     }
 

@@ -1,0 +1,119 @@
+//! A journal as a file of a recording, decoded when its entries are first needed.
+
+use std::fmt;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use super::Segment;
+use super::journal_view::JournalView;
+use crate::recording::encryption::Cipher;
+use crate::recording::files::FileError;
+use crate::recording::journal::{Journal, JournalReader, Outline};
+
+/// A journal up to its length when it was listed.
+pub(in crate::recording::reader) struct JournalFile {
+    path: PathBuf,
+    cipher: Option<Arc<Cipher>>,
+    outline: Outline,
+    /// The content, until it is decoded: a writer may remove the file. A std mutex, held while the bytes are taken.
+    bytes: Mutex<Vec<u8>>,
+    /// The entries, or the reason why they can't be decoded. A std cell: others wait for the thread that decodes.
+    segment: OnceLock<Result<Arc<Segment>, String>>,
+}
+
+impl JournalFile {
+    /// Reads a file and the outline of its entries. One that is damaged is decoded at once, to find how far it is
+    /// readable.
+    pub(super) fn open(path: PathBuf, cipher: Option<&Arc<Cipher>>) -> Result<Self, FileError> {
+        let bytes = fs::read(&path).map_err(|error| FileError::Io(path.clone(), error))?;
+        let mut outline = Outline::read(&path, &bytes, cipher)?;
+        let segment = OnceLock::new();
+        if outline.is_broken {
+            let (reader, _) = JournalReader::of_bytes(path.clone(), &bytes, cipher, true)?;
+            outline.torn = reader.torn();
+            let (journal, _) = reader.into_journal();
+            outline.entries = journal.entries;
+            segment.get_or_init(|| Ok(segment_of(journal)));
+        }
+        Ok(Self { path, cipher: cipher.cloned(), outline, bytes: Mutex::new(bytes), segment })
+    }
+
+    pub(in crate::recording::reader) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(in crate::recording::reader) fn outline(&self) -> &Outline {
+        &self.outline
+    }
+
+    /// Returns the number of the first entry.
+    pub(super) fn first(&self) -> u64 {
+        self.outline.header.first
+    }
+
+    /// Returns the number of readable entries.
+    pub(super) fn count(&self) -> u64 {
+        self.outline.entries
+    }
+
+    /// Returns whether unreadable entries follow the readable ones.
+    pub(super) fn is_broken(&self) -> bool {
+        self.outline.is_broken
+    }
+
+    /// Returns the decoded entries. The first call decodes them.
+    pub(in crate::recording::reader) fn segment(&self) -> Result<&Arc<Segment>, FileError> {
+        let decoded = self.segment.get_or_init(|| {
+            let bytes = std::mem::take(&mut *self.bytes.lock().unwrap_or_else(PoisonError::into_inner));
+            self.decode(&bytes)
+        });
+        decoded.as_ref().map_err(|reason| FileError::Damaged(self.path.clone(), 0, reason.clone()))
+    }
+
+    fn decode(&self, bytes: &[u8]) -> Result<Arc<Segment>, String> {
+        match JournalReader::of_bytes(self.path.clone(), bytes, self.cipher.as_ref(), true) {
+            Ok((reader, _)) if !reader.is_broken() => Ok(segment_of(reader.into_journal().0)),
+            // The checksums are valid, so that no writer has written it.
+            _ => Err("a part can't be decoded".to_owned()),
+        }
+    }
+}
+
+fn segment_of(journal: Journal) -> Arc<Segment> {
+    Arc::new(Segment::Journal(JournalView::new(journal)))
+}
+
+impl fmt::Debug for JournalFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("JournalFile").field("path", &self.path).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recording::files::{Kind, path_of};
+    use crate::recording::journal::journal_of;
+
+    #[test]
+    fn entries_that_cant_be_decoded_are_damage_though_their_checksum_is_valid() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let path = path_of(dir.path(), Kind::Journal, 0);
+        // The start of a recorder, and a record of an unknown kind.
+        let (start, unknown): (&[u8], &[u8]) = (&[6, 0, 5], &[99, 0, 0]);
+        for (texts, is_valid) in [(vec![(start, 1)], true), (vec![(start, 1), (unknown, 1)], false)] {
+            fs::write(&path, journal_of(&texts).expect("a journal")).expect("written");
+            let file = JournalFile::open(path.clone(), None).expect("a journal");
+            assert_eq!((file.count(), file.is_broken()), (texts.len() as u64, false));
+            for _ in 0..2 {
+                match file.segment() {
+                    Ok(segment) => assert!(is_valid && segment.header().count == 1),
+                    Err(error) => {
+                        assert!(!is_valid && matches!(error, FileError::Damaged(of, ..) if of == path))
+                    }
+                }
+            }
+        }
+    }
+}
