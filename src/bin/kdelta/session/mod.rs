@@ -46,18 +46,18 @@ pub(crate) use source::{KnownState, PartSource, ReceivedCount, RequestMode, refl
 pub(crate) use target_set::{TargetFailure, TargetSet};
 pub(crate) use target_watcher::is_unreachable;
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use jiff::Timestamp;
 use kdelta::client::{Notice, Redaction};
 use kdelta::demo::Demo;
 use kdelta::kubeconfig::Config;
-use kdelta::recording::{Keyring, RecordedServer};
+use kdelta::recording::{Keyring, RecordedServer, Recording};
 use kdelta::wire::Representation;
 
 use crate::settings::{Connection, ListMode, Print, Selection, Settings};
 use cluster::{NoticeHandlers, ServerSelectors};
+use recordings::GapNotice;
 
 /// The clusters and options that a command works with.
 pub(crate) struct Session {
@@ -84,9 +84,10 @@ pub(crate) struct Session {
 /// A recording that is served in place of a cluster.
 struct ServedRecording {
     server: RecordedServer,
-    dir: PathBuf,
+    recording: Recording,
     /// Whether an earlier moment than the end is served.
     is_earlier: bool,
+    _gap_notice: GapNotice,
 }
 
 /// The traffic with the server of a context.

@@ -6,12 +6,11 @@ use crate::output::{HistoryOptions, HistoryRows, RowWidth, WatchOutput, terminal
 use crate::settings::{History, OutputStream};
 use crate::view::Details;
 
-/// Returns the output for the versions of `objects` objects. `recorded` is whether their authors were recorded with them.
+/// Returns the output for the versions of `objects` objects.
 pub(in crate::commands) fn history_output(
     history: &History,
     objects: usize,
     contexts: bool,
-    recorded: bool,
     stdout: OutputStream,
 ) -> WatchOutput {
     if history.json {
@@ -21,7 +20,6 @@ pub(in crate::commands) fn history_output(
     WatchOutput::history(HistoryRows::new(HistoryOptions {
         names: objects > 1,
         contexts,
-        recorded,
         headers: history.headers,
         colour: stdout.colour,
         details: Details { noise: history.noise, secrets: history.secrets },

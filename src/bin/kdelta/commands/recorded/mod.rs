@@ -30,7 +30,7 @@ impl RecordedRange {
     /// # Errors
     /// The recording can't be read, or the range ends before it begins.
     pub(super) fn open(session: &Session, cluster: usize, range: &Range) -> anyhow::Result<Self> {
-        let recording = session.recording(cluster)?;
+        let recording = session.recording(cluster)?.clone();
         let (since, until) = range.times(recording.end().unwrap_or_default()).context(Usage)?;
         let since = since.filter(|since| recording.beginning().is_none_or(|beginning| beginning <= *since));
         let until = until.or(session.requested_time(cluster));

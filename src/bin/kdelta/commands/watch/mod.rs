@@ -209,7 +209,7 @@ fn output(
         WatchForm::Events(events) => WatchOutput::events(EventStream::new(format::of_events(events, stdout))),
         WatchForm::Index(index) => live_groups(session, index, reporter, stdout)?,
         WatchForm::History(history) => {
-            history_output(history, extent.parts.len(), extent.several_contexts, false, stdout)
+            history_output(history, extent.parts.len(), extent.several_contexts, stdout)
         }
     })
 }

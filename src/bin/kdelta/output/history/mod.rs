@@ -8,6 +8,7 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 use kdelta::lines::{Change, ChangeKind, Mark, MarkKind};
 use kdelta::object::{ApiResource, Column, Object, Origin};
+use kdelta::recording::Author;
 
 use self::lifetimes::{LifetimeStart, Lifetimes};
 use super::changes::{ChangeForm, ChangeLine, ChangeOptions};
@@ -25,8 +26,6 @@ pub(crate) struct HistoryOptions {
     pub(crate) names: bool,
     /// Whether rows name the contexts of their objects.
     pub(crate) contexts: bool,
-    /// Whether the authors were recorded with the objects. Otherwise they follow from two consecutive states.
-    pub(crate) recorded: bool,
     pub(crate) headers: bool,
     pub(crate) colour: bool,
     pub(crate) details: Details,
@@ -39,6 +38,8 @@ pub(crate) struct HistoryRows {
     columns: Arc<[Column]>,
     options: HistoryOptions,
     lifetimes: Lifetimes,
+    /// The last state that was compared, and its health: the next version is compared with it.
+    last_health: Option<(Arc<Object>, Health)>,
 }
 
 impl HistoryRows {
@@ -49,18 +50,55 @@ impl HistoryRows {
         let column = |name: &str| Column { name: name.into(), format: String::new(), priority: 0 };
         let table = Table::new(Layout::default(), options.headers, Extent::Endless, options.colour)
             .clipped(options.width);
-        Self { table, columns: names.map(column).collect(), options, lifetimes: Lifetimes::default() }
+        Self {
+            table,
+            columns: names.map(column).collect(),
+            options,
+            lifetimes: Lifetimes::default(),
+            last_health: None,
+        }
     }
 
-    /// Adds the row of a version and its changes.
+    /// Adds the row of a live version and its changes. The author follows from two consecutive states.
     ///
     /// # Errors
     /// `out` failed.
     pub(crate) fn change(&mut self, change: &Change, out: &mut impl Write) -> io::Result<()> {
+        let Change { kind, object, old, origin, .. } = change;
+        let author = match kind {
+            ChangeKind::Added if *origin == Origin::Watch => object.author_since(None),
+            ChangeKind::Modified => old.as_ref().and_then(|old| object.author_since(Some(old))),
+            _ => None,
+        };
+        let author = author.as_ref().map(|(manager, subresource)| (&**manager, &**subresource));
+        self.version(change, author, out)
+    }
+
+    /// Adds the row of a recorded version and its changes.
+    ///
+    /// # Errors
+    /// `out` failed.
+    pub(crate) fn recorded(
+        &mut self,
+        change: &Change,
+        author: Option<&Author>,
+        out: &mut impl Write,
+    ) -> io::Result<()> {
+        let author = author.map(|Author { manager, subresource }| (&**manager, &**subresource));
+        self.version(change, author, out)
+    }
+
+    /// Adds the row of a version whose author is a manager and a subresource, if they are known.
+    fn version(
+        &mut self,
+        change: &Change,
+        author: Option<(&str, &str)>,
+        out: &mut impl Write,
+    ) -> io::Result<()> {
         let Change { kind, object, resource, received, .. } = change;
         let birth = self.lifetimes.record(change);
         let below = self.changed_fields(change);
-        let what = what(change, &birth, below.is_empty());
+        let what = self.what(change, &birth, below.is_empty());
         let mut cells = Cells::default();
         cells.push(&received.strftime(TIME).to_string());
         if self.options.contexts {
@@ -70,7 +108,7 @@ impl HistoryRows {
             cells.push(&escape_line(&title(resource, object)));
         }
         cells.push(kind.as_str());
-        cells.push(&escape_line(&self.author(change)));
+        cells.push(&escape_line(&author_text(author)));
         cells.push(&escape_line(&what));
         let line = Line { resource: Arc::clone(resource), columns: Arc::clone(&self.columns), cells };
         self.table.line(line, out)?;
@@ -122,20 +160,49 @@ impl HistoryRows {
         options.changed_fields(old, &change.object, &change.resource)
     }
 
-    /// Returns the manager and the subresource; `-` if they are unknown, as in every deletion.
-    fn author(&self, change: &Change) -> String {
-        let Change { kind, object, old, origin, .. } = change;
-        let author = match (self.options.recorded, kind) {
-            (true, _) => object.author_since(None),
-            (false, ChangeKind::Added) if *origin == Origin::Watch => object.author_since(None),
-            (false, ChangeKind::Modified) => old.as_ref().and_then(|old| object.author_since(Some(old))),
-            (false, _) => None,
-        };
-        match author {
-            None => "-".to_owned(),
-            Some((manager, subresource)) if subresource.is_empty() => manager.to_string(),
-            Some((manager, subresource)) => format!("{manager} ({subresource})"),
+    /// Returns the description of a version: the creation or deletion of the object, or the changes of its health.
+    fn what(&mut self, change: &Change, birth: &LifetimeStart, is_unchanged: bool) -> String {
+        match change.kind {
+            ChangeKind::Added => birth.to_string(),
+            ChangeKind::Deleted if change.final_state_unknown => {
+                "deleted while it was not observed: the last state may be older".to_owned()
+            }
+            ChangeKind::Deleted => "deleted".to_owned(),
+            ChangeKind::Sync => "unchanged".to_owned(),
+            ChangeKind::Modified => {
+                let changes = self.health_changes(change);
+                if changes.is_empty() && is_unchanged && change.old.is_some() {
+                    "only heartbeats, versions or field managers".to_owned()
+                } else {
+                    changes.join("; ")
+                }
+            }
         }
+    }
+
+    /// Returns the changes of the health of an object as texts. `ContainersReady` adds nothing to `Ready`.
+    fn health_changes(&mut self, change: &Change) -> Vec<String> {
+        let Some(old) = &change.old else { return Vec::new() };
+        let before = match self.last_health.take() {
+            Some((state, health)) if Arc::ptr_eq(&state, old) => health,
+            _ => Health::of(&old.json()),
+        };
+        let after = Health::of(&change.object.json());
+        let changes = after.changes_since(&before);
+        self.last_health = Some((Arc::clone(&change.object), after));
+        let is = |change: &HealthChange, name: &str| matches!(change, HealthChange::Condition { kind, .. } if kind == name);
+        let has_ready = changes.iter().any(|change| is(change, "Ready"));
+        let shown = changes.iter().filter(|change| !(has_ready && is(change, "ContainersReady")));
+        shown.map(ToString::to_string).collect()
+    }
+}
+
+/// Returns the manager and the subresource; `-` if they are unknown, as in every deletion.
+fn author_text(author: Option<(&str, &str)>) -> String {
+    match author {
+        None => "-".to_owned(),
+        Some((manager, "")) => manager.to_owned(),
+        Some((manager, subresource)) => format!("{manager} ({subresource})"),
     }
 }
 
@@ -143,37 +210,6 @@ impl HistoryRows {
 fn title(resource: &ApiResource, object: &Object) -> String {
     let name = format!("{}/{}", resource.group_kind_lower(), object.name());
     if object.namespace().is_empty() { name } else { format!("{name} in {}", object.namespace()) }
-}
-
-/// Returns the description of a version: the creation or deletion of the object, or the changes of its health.
-fn what(change: &Change, birth: &LifetimeStart, is_unchanged: bool) -> String {
-    match change.kind {
-        ChangeKind::Added => birth.to_string(),
-        ChangeKind::Deleted if change.final_state_unknown => {
-            "deleted while it was not observed: the last state may be older".to_owned()
-        }
-        ChangeKind::Deleted => "deleted".to_owned(),
-        ChangeKind::Sync => "unchanged".to_owned(),
-        ChangeKind::Modified => {
-            let changes = health_changes(change);
-            if changes.is_empty() && is_unchanged && change.old.is_some() {
-                "only heartbeats, versions or field managers".to_owned()
-            } else {
-                changes.join("; ")
-            }
-        }
-    }
-}
-
-/// Returns the changes of the health of an object as texts. `ContainersReady` adds nothing to `Ready`.
-fn health_changes(change: &Change) -> Vec<String> {
-    let Some(old) = &change.old else { return Vec::new() };
-    let [before, after] = [old, &change.object].map(|state| Health::of(&state.json()));
-    let changes = after.changes_since(&before);
-    let is = |change: &HealthChange, name: &str| matches!(change, HealthChange::Condition { kind, .. } if kind == name);
-    let has_ready = changes.iter().any(|change| is(change, "Ready"));
-    let shown = changes.iter().filter(|change| !(has_ready && is(change, "ContainersReady")));
-    shown.map(ToString::to_string).collect()
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use kdelta::object::Ingest;
+use kdelta::recording::Author;
 use serde_json::{Value, json};
 
 use super::*;
@@ -51,7 +52,6 @@ fn options() -> HistoryOptions {
     HistoryOptions {
         names: false,
         contexts: false,
-        recorded: true,
         headers: true,
         colour: false,
         details: Details { noise: false, secrets: false },
@@ -62,7 +62,9 @@ fn options() -> HistoryOptions {
 fn written(options: HistoryOptions, changes: &[Change]) -> String {
     let (mut rows, mut out) = (HistoryRows::new(options), Vec::new());
     for change in changes {
-        rows.change(change, &mut out).expect("a Vec takes all");
+        let author = change.object.author_since(None);
+        let author = author.map(|(manager, subresource)| Author { manager, subresource });
+        rows.recorded(change, author.as_ref(), &mut out).expect("a Vec takes all");
     }
     rows.flush(&mut out).expect("a Vec takes all");
     String::from_utf8(out).expect("text")
@@ -97,6 +99,22 @@ TIME                       EVENT      AUTHOR             WHAT
 2026-11-24T03:01:40.000Z   ADDED      helm               re-created 30s after the deletion, uid u-2
 "
     );
+}
+
+#[test]
+fn each_state_is_compared_with_the_one_before() {
+    let states: Vec<_> = [("True", 0), ("False", 0), ("True", 1)]
+        .map(|(ready, restarts)| Arc::new(object("u", restarts, ready, "x")))
+        .into();
+    let mut changes = vec![change(ChangeKind::Added, object("u", 0, "True", "x"), None, 0)];
+    for (seconds, pair) in (1..).zip(states.windows(2)) {
+        let change = change(ChangeKind::Modified, object("u", 0, "True", "x"), None, seconds);
+        changes.push(Change { object: Arc::clone(&pair[1]), old: Some(Arc::clone(&pair[0])), ..change });
+    }
+    let text = written(HistoryOptions { headers: false, ..options() }, &changes);
+    let what: Vec<_> = text.lines().filter(|line| line.contains("MODIFIED")).collect();
+    assert!(what[0].ends_with("Ready: True → False (ContainersNotReady)"), "{text}");
+    assert!(what[1].contains("restarted: 0 → 1") && what[1].ends_with("Ready: False → True"), "{text}");
 }
 
 #[test]

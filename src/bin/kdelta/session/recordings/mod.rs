@@ -1,8 +1,11 @@
 //! Recordings in place of clusters: each is served inside the process at one moment.
 
 mod coverage;
+mod gap_notice;
 
 pub(crate) use coverage::Coverage;
+pub(super) use gap_notice::GapNotice;
+pub(crate) use gap_notice::gap_notice;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,7 +16,7 @@ use kdelta::client::Connector;
 use kdelta::kubeconfig::Config;
 use kdelta::kubeconfig::Contexts as Known;
 use kdelta::object::{FieldSelector, LabelSelector};
-use kdelta::recording::{Gap, Keyring, Moment, RecordedServer, Recording, RecordingError};
+use kdelta::recording::{Keyring, Moment, RecordedServer, Recording, RecordingError};
 
 use super::cluster::{Cluster, NoticeHandlers};
 use super::{Filter, Part, ServedRecording, Session, contexts};
@@ -35,18 +38,22 @@ impl Session {
             let index = self.clusters.len();
             let recording = opened(&path, &self.keyring, requested.at, settings.task.range());
             let started = recording.and_then(|(recording, moment, notice)| {
-                let served = serve(index, &context, recording, moment, &connection, has_several, handlers)?;
-                Ok((served, notice))
+                let of = recording.clone();
+                let (cluster, server) =
+                    serve(index, &context, of, moment, &connection, has_several, handlers)?;
+                let gap_notice = GapNotice::of(&recording, moment, cluster.warn());
+                let is_earlier = requested.at != RequestedMoment::End;
+                let served = ServedRecording { server, recording, is_earlier, _gap_notice: gap_notice };
+                Ok((cluster, served, notice))
             });
             match started {
-                Ok(((cluster, server), notice)) => {
+                Ok((cluster, served, notice)) => {
                     if let Some(notice) = notice {
                         cluster.warn()(&notice);
                     }
-                    self.moment = self.moment.max(server.time());
+                    self.moment = self.moment.max(served.server.time());
                     self.clusters.push(Arc::new(cluster));
-                    let is_earlier = requested.at != RequestedMoment::End;
-                    self.recordings.push(ServedRecording { server, dir: path, is_earlier });
+                    self.recordings.push(served);
                 }
                 Err(error) if has_several => self.unusable.push((context, error)),
                 Err(error) => return Err(error),
@@ -55,13 +62,13 @@ impl Session {
         self.with_usable_clusters()
     }
 
-    /// Opens the recording that is served in place of a cluster, to read more of it than one moment.
+    /// Returns the recording that is served in place of a cluster, to read more of it than one moment.
     ///
     /// # Errors
-    /// The recording can't be read.
-    pub(crate) fn recording(&self, cluster: usize) -> anyhow::Result<Recording> {
+    /// No recording is served.
+    pub(crate) fn recording(&self, cluster: usize) -> anyhow::Result<&Recording> {
         let served = self.recordings.get(cluster).context("there is no recording: --from selects one")?;
-        Ok(Recording::open_with(&served.dir, &self.keyring)?)
+        Ok(&served.recording)
     }
 
     /// Returns the filter for the recorded objects of a part: all conditions and selectors, including those that a
@@ -104,6 +111,14 @@ fn opened(
     range: Option<&Range>,
 ) -> anyhow::Result<(Recording, Moment, Option<String>)> {
     let recording = Recording::open_with(path, keyring)?;
+    let has_ends = range.is_some_and(|range| range.ends().next().is_some());
+    // A time before the newest entries need not wait for the time of the last one.
+    if let RequestedMoment::Time(time) = at
+        && !has_ends
+        && recording.includes(time)
+    {
+        return Ok((recording, Moment::Time(time), None));
+    }
     let coverage = Coverage::of(&recording)?;
     let moment = coverage.moment(&recording, "at", at)?;
     let notice = range.map_or(Ok(None), |range| coverage.check(range))?;
@@ -120,10 +135,6 @@ fn serve(
     has_several: bool,
     handlers: &NoticeHandlers,
 ) -> anyhow::Result<(Cluster, RecordedServer)> {
-    let gap = match moment {
-        Moment::Time(time) => recording.gap_at(time)?,
-        _ => None,
-    };
     let described = coverage::described(recording.context());
     let server = RecordedServer::start(recording, moment)?;
     let config = Config::for_server(&server.url())?;
@@ -133,25 +144,12 @@ fn serve(
         async move { opener.open().await }
     });
     let cluster = Cluster::open(index, context, &config, Some(connector), connection, has_several, handlers)?;
-    if let Some(gap) = gap {
-        cluster.warn()(&format!("{}: this is the state before", gap_notice(&gap)));
-    }
     // Without this warning, each type would only be unknown.
     if !server.has_types() {
         let at = if moment == Moment::End { "" } else { " at this moment" };
         cluster.warn()(&format!("{described} has no objects{at}"));
     }
     Ok((cluster, server))
-}
-
-/// Describes a gap: its time, and what was not observed in it.
-pub(crate) fn gap_notice(gap: &Gap) -> String {
-    let Gap { from, to, resource, .. } = gap;
-    let what = match resource {
-        Some(resource) => format!("{} were not observed", resource.group_resource()),
-        None => "nothing was recorded".to_owned(),
-    };
-    format!("{what} from {from} to {to}")
 }
 
 /// A recorded context.
