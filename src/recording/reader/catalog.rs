@@ -87,13 +87,15 @@ impl Catalog {
                 }
                 // A segment is renamed into place before its journal is removed.
                 Kind::Journal if is_sealed(*number) => {}
-                Kind::Journal => match previous.and_then(|previous| previous.unchanged_journal(&path)) {
-                    Some(known) => segments.extend(known),
-                    None => {
-                        let files = SegmentFile::journal(*number, path, cipher)?;
-                        segments.extend(files.into_iter().map(Arc::new));
-                    }
-                },
+                Kind::Journal => {
+                    let known = previous.and_then(|previous| previous.unchanged_journal(&path));
+                    segments.extend(match known {
+                        Some(known) => known,
+                        None => {
+                            SegmentFile::journal(*number, path, cipher)?.into_iter().map(Arc::new).collect()
+                        }
+                    });
+                }
             }
         }
         let (dir, cipher) = (dir.to_owned(), cipher.cloned());

@@ -109,9 +109,8 @@ mod tests {
             for _ in 0..2 {
                 match file.segment() {
                     Ok(segment) => assert!(is_valid && segment.header().count == 1),
-                    Err(error) => {
-                        assert!(!is_valid && matches!(error, FileError::Damaged(of, ..) if of == path))
-                    }
+                    Err(FileError::Damaged(of, ..)) => assert!(!is_valid && of == path),
+                    Err(error) => panic!("{error:?}"),
                 }
             }
         }

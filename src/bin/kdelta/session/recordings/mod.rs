@@ -38,22 +38,21 @@ impl Session {
             let index = self.clusters.len();
             let recording = opened(&path, &self.keyring, requested.at, settings.task.range());
             let started = recording.and_then(|(recording, moment, notice)| {
-                let of = recording.clone();
                 let (cluster, server) =
-                    serve(index, &context, of, moment, &connection, has_several, handlers)?;
-                let gap_notice = GapNotice::of(&recording, moment, cluster.warn());
+                    serve(index, &context, recording.clone(), moment, &connection, has_several, handlers)?;
                 let is_earlier = requested.at != RequestedMoment::End;
-                let served = ServedRecording { server, recording, is_earlier, _gap_notice: gap_notice };
-                Ok((cluster, served, notice))
+                let search = GapNotice::of(&recording, moment, cluster.warn());
+                let recording = ServedRecording { server, recording, is_earlier, _gap_notice: search };
+                Ok((cluster, recording, notice))
             });
             match started {
-                Ok((cluster, served, notice)) => {
+                Ok((cluster, recording, notice)) => {
                     if let Some(notice) = notice {
                         cluster.warn()(&notice);
                     }
-                    self.moment = self.moment.max(served.server.time());
+                    self.moment = self.moment.max(recording.server.time());
                     self.clusters.push(Arc::new(cluster));
-                    self.recordings.push(served);
+                    self.recordings.push(recording);
                 }
                 Err(error) if has_several => self.unusable.push((context, error)),
                 Err(error) => return Err(error),
