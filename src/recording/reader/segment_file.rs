@@ -8,7 +8,7 @@ use crate::object::ApiResource;
 use crate::recording::encryption::Cipher;
 use crate::recording::entry::Item;
 use crate::recording::files::{FileError, Header, Kind, RandomAccess};
-use crate::recording::journal::{Journal, RawItem, first_gap};
+use crate::recording::journal::{FirstGap, Journal, RawItem};
 use crate::recording::segment::{Sealed, read_header};
 use crate::recording::tables::Tables;
 use crate::recording::type_log::{LogEntry, Payload, Place, Timeline, TypeLog};
@@ -101,10 +101,12 @@ impl JournalView {
     fn new(journal: Journal) -> Self {
         let mut timeline = Timeline::default();
         let (mut min_version, mut max_version) = (u64::MAX, 0);
+        let mut first_gap = FirstGap::new(&journal.header);
         for entry in journal.chunks.iter().flat_map(|chunk| &chunk.entries) {
             timeline.received.push(entry.received);
             timeline.versions.push(entry.version);
             max_version = max_version.max(entry.version);
+            first_gap.add(entry);
             if let RawItem::Change(_) = entry.item {
                 min_version = min_version.min(entry.version);
             }
@@ -113,7 +115,7 @@ impl JournalView {
             count: journal.entries,
             first_time: timeline.received.first().copied().unwrap_or(journal.header.first_time),
             last_time: journal.last_time,
-            first_gap: first_gap(&journal),
+            first_gap: first_gap.time(),
             min_version,
             max_version,
             ..journal.header.clone()
