@@ -13,6 +13,9 @@ use crate::recording::journal::JournalTexts;
 /// The length of the payloads at which a run ends.
 const RUN: usize = 2 << 20;
 
+/// The usual length of the last payload of a run.
+const SLACK: usize = 64 << 10;
+
 /// Returns the payloads of changes in the order of a segment.
 pub(super) struct Payloads<'a> {
     content: &'a Content,
@@ -28,7 +31,9 @@ pub(super) struct Payloads<'a> {
 impl<'a> Payloads<'a> {
     /// Creates a reader of the payloads of the changes of a journal.
     pub(super) fn new(content: &'a Content, texts: JournalTexts) -> Self {
-        Self { content, texts, loaded: 0..0, run: Vec::new(), positions: Vec::new(), next: 0 }
+        let length = content.changes.iter().map(payload_len).sum::<usize>().min(RUN + SLACK);
+        let run = Vec::with_capacity(length);
+        Self { content, texts, loaded: 0..0, run, positions: Vec::new(), next: 0 }
     }
 
     /// Returns the next change with its body and its row.
@@ -58,8 +63,11 @@ impl<'a> Payloads<'a> {
         }
         self.loaded = start..start + self.positions.len();
         self.run.clear();
-        // Exactly, because a buffer that grows may take twice the length.
-        self.run.reserve_exact(length);
+        if length > self.run.capacity() {
+            // A buffer that grows would be in memory twice.
+            self.run = Vec::new();
+            self.run = Vec::with_capacity(length);
+        }
         self.run.resize(length, 0);
         let mut in_time: Vec<usize> = self.loaded.clone().collect();
         in_time.sort_unstable_by_key(|number| changes[*number].index);
