@@ -86,7 +86,9 @@ pub(in crate::recording) fn write(
         objects.sort_by_cached_key(|known| (likeness(&known.object), Arc::clone(known.object.key())));
         let mut groups = Groups::new(time, &columns);
         let count = objects.len();
-        objects.into_iter().for_each(|known| groups.add(&known, &mut footer.tables));
+        for known in objects {
+            groups.add(&known, &mut footer.tables);
+        }
         let of_type =
             TypeFooter { resource, objects: number(count), entries: number(count), ..TypeFooter::default() };
         footer.types.push(groups.finish(of_type, &mut file));
@@ -187,8 +189,12 @@ impl<'a> Groups<'a> {
             put_signed(&mut payload, version.wrapping_sub(previous).cast_signed());
             previous = *version;
         }
-        columns.iter().for_each(|(_, body, _)| put_number(&mut payload, *body));
-        columns.iter().for_each(|(.., row)| put_number(&mut payload, *row));
+        for (_, body, _) in &columns {
+            put_number(&mut payload, *body);
+        }
+        for (.., row) in &columns {
+            put_number(&mut payload, *row);
+        }
         names.put_filter(0..columns.len(), &mut self.blocks.filters);
         self.blocks.names.push(Compressed::new(NAMES, &payload, self.first));
         self.blocks.bodies.push(Compressed::new(BODIES, &bodies, self.first));

@@ -93,7 +93,9 @@ fn put_names<'a>(
         let mut payload = Vec::new();
         put_number(&mut payload, counts.len() as u64);
         names.put(0..counts.len(), &mut payload);
-        counts.iter().for_each(|count| put_number(&mut payload, *count as u64));
+        for count in &counts {
+            put_number(&mut payload, *count as u64);
+        }
         names.put_filter(0..counts.len(), &mut filters);
         footer.names.push(file.block(NAMES, &payload, entries));
         entries += counts.iter().sum::<usize>();

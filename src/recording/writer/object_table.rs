@@ -71,8 +71,10 @@ impl ObjectTable {
         let last = u32::try_from(numbers.len()).unwrap_or(u32::MAX);
         if number != last {
             // The last state takes its place.
-            let moved = numbers.find_mut(hasher.hash_one(pages.key(last)), |number| *number == last);
-            moved.into_iter().for_each(|moved| *moved = number);
+            if let Some(moved) = numbers.find_mut(hasher.hash_one(pages.key(last)), |number| *number == last)
+            {
+                *moved = number;
+            }
         }
         pages.swap_remove(number);
     }
@@ -92,13 +94,12 @@ impl Pages {
     }
 
     fn push(&mut self, state: CurrentState) {
-        match self.0.last_mut().filter(|page| page.len() < PAGE) {
-            Some(page) => page.push(state),
-            None => {
-                let mut page = Vec::with_capacity(PAGE);
-                page.push(state);
-                self.0.push(page);
-            }
+        if let Some(page) = self.0.last_mut().filter(|page| page.len() < PAGE) {
+            page.push(state);
+        } else {
+            let mut page = Vec::with_capacity(PAGE);
+            page.push(state);
+            self.0.push(page);
         }
     }
 
