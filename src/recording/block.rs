@@ -137,6 +137,11 @@ fn compress(payload: &[u8], level: i32) -> Option<Vec<u8>> {
     })
 }
 
+/// Frees the working memory with which the thread compresses, until it compresses again.
+pub(in crate::recording) fn free_compressor() {
+    COMPRESSOR.set(None);
+}
+
 /// Decompresses a payload. Returns `None` if it does not have this length.
 fn decompress(stored: &[u8], length: usize) -> Option<Vec<u8>> {
     // The frame of zstd states the same length, so that a wrong one reserves no memory.

@@ -20,6 +20,15 @@ pub(in crate::recording) struct LastState {
     pub(in crate::recording) row: Option<RowTemplate>,
 }
 
+/// The current state of an object in a writer: there are many, so that each is small.
+#[derive(Debug, Clone)]
+pub(in crate::recording) struct CurrentState {
+    pub(in crate::recording) object: Arc<Object>,
+    pub(in crate::recording) version: u64,
+    /// The number of the columns, then the template, as files have them.
+    pub(in crate::recording) row: Option<Arc<[u8]>>,
+}
+
 /// Returns an object with the row of a template as of a time. `None` if the template is damaged, or needs the body of an
 /// object that has none.
 pub(in crate::recording) fn with_row(

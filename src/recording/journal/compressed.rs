@@ -1,59 +1,141 @@
-//! A journal whose texts stay compressed: they take most of the memory of a journal that is read.
+//! A journal that is read to be sealed: chunk by chunk, because its texts take most of the memory of a journal.
 
-use std::fs;
-use std::io;
-use std::path::PathBuf;
+use std::fs::File;
+use std::io::{self, BufReader, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::reader::{Journal, JournalReader};
-use super::stored_chunk::{ChunkTexts, whole_chunk};
+use super::chunk::DecodedChunk;
+use super::reader::{Journal, JournalReader, MAX_FRONT};
+use super::stored_chunk::{ChunkTexts, HEAD, StoredChunk, chunk_len, whole_chunk};
 use crate::recording::encryption::{Cipher, FileCipher};
-use crate::recording::files::FileError;
+use crate::recording::files::{FileError, Header};
 
 /// A journal that is read to be sealed.
-pub(in crate::recording) struct CompressedJournal {
-    /// The entries. Their chunks have no bytes.
-    pub(in crate::recording) journal: Journal,
-    /// Whether unreadable entries follow.
-    pub(in crate::recording) is_broken: bool,
-    pub(in crate::recording) texts: CompressedTexts,
+pub(in crate::recording) struct JournalChunks {
+    /// Its journal has no chunks.
+    reader: JournalReader,
+    file: ChunkFile,
+    /// The position of the first chunk.
+    start: u64,
 }
 
-/// The compressed chunks of a journal.
-pub(in crate::recording) struct CompressedTexts {
-    /// The bytes of the file.
-    bytes: Vec<u8>,
-    /// The position of the first chunk.
-    start: usize,
+/// The texts of a journal that was read before.
+pub(in crate::recording) struct JournalTexts {
+    file: ChunkFile,
+    start: u64,
     /// `None` if the recording is not encrypted.
     cipher: Option<FileCipher>,
 }
 
-impl CompressedJournal {
+impl JournalChunks {
+    /// Opens a journal and reads its header.
     pub(in crate::recording) fn open(path: PathBuf, cipher: Option<&Arc<Cipher>>) -> Result<Self, FileError> {
-        let bytes = fs::read(&path).map_err(|error| FileError::Io(path.clone(), error))?;
-        let (reader, start) = JournalReader::of_bytes(path, &bytes, cipher, false)?;
+        let failed = |error| FileError::Io(path.clone(), error);
+        let mut file = ChunkFile::open(&path).map_err(failed)?;
+        let front = file.front().map_err(failed)?;
+        let (reader, length) = JournalReader::of_front(path, &front, file.end, cipher)?;
+        let start = length as u64;
+        file.rewind(start).map_err(|error| FileError::Io(reader.path().to_owned(), error))?;
+        Ok(Self { reader, file, start })
+    }
+
+    pub(in crate::recording) fn header(&self) -> &Header {
+        &self.reader.journal().header
+    }
+
+    /// Returns the entries of the next chunk, without its text. `None` at the end, or before an unreadable chunk.
+    pub(in crate::recording) fn next(&mut self) -> Result<Option<DecodedChunk>, FileError> {
+        let Self { reader, file, .. } = self;
+        let failed = |path: &Path, error| FileError::Io(path.to_owned(), error);
+        if let Some(stored) = file.next().map_err(|error| failed(reader.path(), error))? {
+            return Ok(reader.decode_chunk(&stored).map(|(chunk, _)| chunk));
+        }
+        let rest = file.rest().map_err(|error| failed(reader.path(), error))?;
+        reader.end_before(&rest);
+        Ok(None)
+    }
+
+    /// Returns the journal without its chunks, whether unreadable entries follow those that were returned, and the
+    /// texts.
+    pub(in crate::recording) fn finish(self) -> (Journal, bool, JournalTexts) {
+        let Self { reader, file, start } = self;
         let is_broken = reader.is_broken();
         let (journal, cipher) = reader.into_journal();
-        Ok(Self { journal, is_broken, texts: CompressedTexts { bytes, start, cipher } })
+        (journal, is_broken, JournalTexts { file, start, cipher })
     }
 }
 
-impl CompressedTexts {
+impl JournalTexts {
     /// Passes the numbers and texts of the first `count` chunks to `receive`.
     pub(in crate::recording) fn read(
-        &self,
+        &mut self,
         count: usize,
         mut receive: impl FnMut(usize, &[u8]),
     ) -> io::Result<()> {
         let mut texts = ChunkTexts::new(self.cipher.clone())?;
-        let mut at = self.start;
+        self.file.rewind(self.start)?;
         for number in 0..count {
-            let chunk = self.bytes.get(at..).and_then(whole_chunk);
+            let at = self.file.at;
+            let chunk = self.file.next()?;
             let chunk = chunk.ok_or_else(|| io::Error::other("a chunk that was read before is invalid"))?;
-            receive(number, texts.next(&chunk, at as u64, usize::MAX)?);
-            at += chunk.length;
+            receive(number, texts.next(&chunk, at, usize::MAX)?);
         }
         Ok(())
+    }
+}
+
+/// The chunks in the file of a journal.
+struct ChunkFile {
+    file: BufReader<File>,
+    /// The position of the next chunk.
+    at: u64,
+    /// The length of the file.
+    end: u64,
+    /// The bytes of the last chunk.
+    bytes: Vec<u8>,
+}
+
+impl ChunkFile {
+    fn open(path: &Path) -> io::Result<Self> {
+        let file = File::open(path)?;
+        let end = file.metadata()?.len();
+        Ok(Self { file: BufReader::new(file), at: 0, end, bytes: Vec::new() })
+    }
+
+    /// Returns the bytes in which the header is.
+    fn front(&mut self) -> io::Result<Vec<u8>> {
+        let mut front = Vec::new();
+        (&mut self.file).take(MAX_FRONT).read_to_end(&mut front)?;
+        Ok(front)
+    }
+
+    /// Continues with the chunk at a position.
+    fn rewind(&mut self, start: u64) -> io::Result<()> {
+        self.at = start;
+        self.file.seek(SeekFrom::Start(start)).map(drop)
+    }
+
+    /// Returns the next chunk, or `None` if it is incomplete or damaged.
+    fn next(&mut self) -> io::Result<Option<StoredChunk<'_>>> {
+        let left = usize::try_from(self.end - self.at).unwrap_or(usize::MAX);
+        self.bytes.resize(left.min(HEAD), 0);
+        self.file.read_exact(&mut self.bytes)?;
+        let Some(length) = chunk_len(&self.bytes).filter(|length| *length <= left) else { return Ok(None) };
+        self.bytes.resize(length, 0);
+        self.file.read_exact(&mut self.bytes[HEAD..])?;
+        let chunk = whole_chunk(&self.bytes);
+        if let Some(chunk) = &chunk {
+            self.at += chunk.length as u64;
+        }
+        Ok(chunk)
+    }
+
+    /// Returns the bytes after the last whole chunk.
+    fn rest(&mut self) -> io::Result<Vec<u8>> {
+        let mut rest = Vec::new();
+        self.rewind(self.at)?;
+        self.file.read_to_end(&mut rest)?;
+        Ok(rest)
     }
 }

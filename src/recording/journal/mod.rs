@@ -12,9 +12,9 @@ mod stream;
 mod texts;
 mod writer;
 
-pub(in crate::recording) use chunk::{JournalObject, RawChange, RawItem, Span};
-pub(in crate::recording) use compressed::{CompressedJournal, CompressedTexts};
-pub(in crate::recording) use gap::{first_gap, gap_start};
+pub(in crate::recording) use chunk::{DecodedChunk, RawItem};
+pub(in crate::recording) use compressed::{JournalChunks, JournalTexts};
+pub(in crate::recording) use gap::{FirstGap, gap_start};
 pub(in crate::recording) use outline::Outline;
 pub(in crate::recording) use reader::{Journal, JournalReader};
 pub(in crate::recording) use record::{

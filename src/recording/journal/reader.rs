@@ -24,6 +24,9 @@ const MAX_FEW_ENTRIES: u64 = 400_000;
 /// The second copy of the header begins within this many bytes.
 const MAX_HEADER: usize = 64 << 10;
 
+/// The number of bytes of the file from which the header is read.
+pub(super) const MAX_FRONT: u64 = 2 * MAX_HEADER as u64;
+
 /// The entries of a journal up to some moment. Cloning copies no entries.
 #[derive(Debug, Clone)]
 pub(in crate::recording) struct Journal {
@@ -58,51 +61,58 @@ pub(in crate::recording) struct JournalReader {
     text_len: u64,
     /// Whether a chunk other than the last one is damaged: nothing after it can be decoded.
     is_broken: bool,
-    /// Whether the decompressed chunks stay in memory.
-    keeps_texts: bool,
 }
 
 impl JournalReader {
     /// Opens a journal and reads all whole chunks.
     pub(in crate::recording) fn open(path: PathBuf, cipher: Option<&Arc<Cipher>>) -> Result<Self, FileError> {
         let bytes = fs::read(&path).map_err(|error| FileError::Io(path.clone(), error))?;
-        Ok(Self::of_bytes(path, &bytes, cipher, true)?.0)
+        Self::of_bytes(path, &bytes, cipher)
     }
 
-    /// Reads a journal from the bytes of its file, and returns the length of its headers.
+    /// Reads a journal from the bytes of its file.
     pub(in crate::recording) fn of_bytes(
         path: PathBuf,
         bytes: &[u8],
         cipher: Option<&Arc<Cipher>>,
-        keeps_texts: bool,
+    ) -> Result<Self, FileError> {
+        let (mut reader, length) = Self::of_front(path, bytes, bytes.len() as u64, cipher)?;
+        reader.decode(&bytes[length..]);
+        Ok(reader)
+    }
+
+    /// Reads the headers of a journal from the first bytes of its file, and returns their length.
+    pub(super) fn of_front(
+        path: PathBuf,
+        front: &[u8],
+        file_end: u64,
+        cipher: Option<&Arc<Cipher>>,
     ) -> Result<(Self, usize), FileError> {
         let cipher = cipher_of(&path, cipher);
         let (header, length, _) =
-            read_header(bytes, cipher.as_ref()).map_err(|error| FileError::of_header(&path, &error))?;
+            read_header(front, cipher.as_ref()).map_err(|error| FileError::of_header(&path, &error))?;
         let position = Position { received: header.first_time, ..Position::default() };
         let texts = ChunkTexts::new(cipher).map_err(|error| FileError::Io(path.clone(), error))?;
         let last_time = header.first_time;
         let (chunks, tables) = (Vec::new(), Tables::default());
         let journal = Journal { path, header, chunks, tables, entries: 0, last_time, length: length as u64 };
-        let mut reader = Self {
+        let reader = Self {
             context: journal.header.context.as_str().into(),
             journal,
             texts,
             position,
             end: length as u64,
-            file_end: bytes.len() as u64,
+            file_end,
             text_len: 0,
             is_broken: false,
-            keeps_texts,
         };
-        reader.decode(&bytes[length..]);
         Ok((reader, length))
     }
 
     /// Returns the context in the header of a journal, if it can be read.
     pub(in crate::recording) fn context(path: &Path, cipher: Option<&Arc<Cipher>>) -> Option<String> {
         let mut front = Vec::new();
-        File::open(path).ok()?.take(2 * MAX_HEADER as u64).read_to_end(&mut front).ok()?;
+        File::open(path).ok()?.take(MAX_FRONT).read_to_end(&mut front).ok()?;
         read_header(&front, cipher_of(path, cipher).as_ref()).ok().map(|(header, ..)| header.context)
     }
 
@@ -136,40 +146,45 @@ impl JournalReader {
     }
 
     fn decode(&mut self, mut bytes: &[u8]) {
-        while !self.is_broken
-            && let Some(chunk) = whole_chunk(bytes)
-        {
-            let StoredChunk { entries, length, .. } = chunk;
-            let file_len = self.end + length as u64;
-            let max_entries = MAX_FEW_ENTRIES + MAX_ENTRIES_RATIO * file_len;
-            if self.journal.entries + entries as u64 > max_entries {
-                self.is_broken = true;
-                return;
-            }
-            let max_text = MAX_SHORT_TEXT + MAX_TEXT_RATIO * file_len;
-            let max_len = usize::try_from(max_text.saturating_sub(self.text_len)).unwrap_or(usize::MAX);
-            let Ok(text) = self.texts.next(&chunk, self.end, max_len) else {
-                self.is_broken = true;
-                return;
-            };
-            self.text_len += text.len() as u64;
-            let chunk = self.position.decode(text, entries, file_len, &self.context);
-            let Some(mut chunk) = chunk.filter(|chunk| chunk.entries.len() == entries) else {
-                self.is_broken = true;
-                return;
-            };
-            if self.keeps_texts {
-                chunk.bytes = text.to_vec();
-            }
-            self.journal.entries += entries as u64;
-            self.journal.last_time = self.position.received;
+        while let Some(stored) = whole_chunk(bytes) {
+            let Some((chunk, text)) = self.decode_chunk(&stored) else { return };
+            let chunk = DecodedChunk { bytes: text.to_vec(), ..chunk };
             self.journal.chunks.push(Arc::new(chunk));
-            self.journal.tables.extend_to(&self.position.tables);
-            self.end += length as u64;
-            self.journal.length = self.end;
-            bytes = &bytes[length..];
+            bytes = &bytes[stored.length..];
         }
-        // A killed writer leaves an incomplete chunk only at the end. Any other damage happened later.
+        self.end_before(bytes);
+    }
+
+    /// Returns the entries and the text of the next chunk. Without them, the rest of the journal can't be read.
+    pub(super) fn decode_chunk(&mut self, stored: &StoredChunk<'_>) -> Option<(DecodedChunk, &[u8])> {
+        let StoredChunk { entries, length, .. } = *stored;
+        let file_len = self.end + length as u64;
+        let max_entries = MAX_FEW_ENTRIES + MAX_ENTRIES_RATIO * file_len;
+        let max_text = MAX_SHORT_TEXT + MAX_TEXT_RATIO * file_len;
+        let max_len = usize::try_from(max_text.saturating_sub(self.text_len)).unwrap_or(usize::MAX);
+        self.is_broken |= self.journal.entries + entries as u64 > max_entries;
+        if self.is_broken {
+            return None;
+        }
+        self.is_broken = true;
+        let text = self.texts.next(stored, self.end, max_len).ok()?;
+        self.text_len += text.len() as u64;
+        let chunk = self.position.decode(text, entries, file_len, &self.context)?;
+        if chunk.entries.len() != entries {
+            return None;
+        }
+        self.is_broken = false;
+        self.journal.entries += entries as u64;
+        self.journal.last_time = self.position.received;
+        self.journal.tables.extend_to(&self.position.tables);
+        self.end += length as u64;
+        self.journal.length = self.end;
+        Some((chunk, text))
+    }
+
+    /// Ends before bytes that are not a whole chunk. A killed writer leaves an incomplete chunk only at the end. Any other
+    /// damage happened later.
+    pub(super) fn end_before(&mut self, bytes: &[u8]) {
         self.is_broken |= (1..bytes.len()).any(|at| whole_chunk(&bytes[at..]).is_some());
     }
 }

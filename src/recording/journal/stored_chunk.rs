@@ -7,7 +7,7 @@ use crate::recording::encryption::FileCipher;
 
 /// The head of a chunk: the length of its payload, the number of its entries, and the checksum of these and the
 /// payload.
-const HEAD: usize = 12;
+pub(super) const HEAD: usize = 12;
 
 /// The bit in the number of entries that marks a chunk with which a compressed stream begins: a writer can't
 /// continue the stream of another one.
@@ -25,21 +25,26 @@ pub(super) struct StoredChunk<'a> {
     pub(super) length: usize,
 }
 
+/// Returns the length of the chunk that begins with these bytes, including the head. `None` if the head is incomplete.
+pub(super) fn chunk_len(bytes: &[u8]) -> Option<usize> {
+    let [a, b, c, d, ..]: &[u8; HEAD] = bytes.first_chunk()?;
+    usize::try_from(u32::from_le_bytes([*a, *b, *c, *d])).ok()?.checked_add(HEAD)
+}
+
 /// Returns the chunk at the front, or `None` if it is incomplete or damaged.
 pub(super) fn whole_chunk(bytes: &[u8]) -> Option<StoredChunk<'_>> {
+    let length = chunk_len(bytes)?;
     let [head @ .., a, b, c, d]: &[u8; HEAD] = bytes.first_chunk()?;
-    let number = |at: usize| head[at..at + 4].try_into().map(u32::from_le_bytes).ok();
-    let length = usize::try_from(number(0)?).ok()?;
-    let payload = bytes[HEAD..].get(..length)?;
+    let payload = bytes.get(HEAD..length)?;
     let mut sum = crc32fast::Hasher::new();
     sum.update(head);
     sum.update(payload);
-    let entries = number(4)?;
+    let entries = head[4..].try_into().map(u32::from_le_bytes).ok()?;
     let is_restart = entries & RESTART != 0;
     let entries = usize::try_from(entries & !RESTART).ok()?;
     // A fuzzer would never find a valid checksum.
     let is_valid = cfg!(fuzzing) || sum.finalize() == u32::from_le_bytes([*a, *b, *c, *d]);
-    is_valid.then_some(StoredChunk { head, payload, entries, is_restart, length: HEAD + length })
+    is_valid.then_some(StoredChunk { head, payload, entries, is_restart, length })
 }
 
 /// Decrypts and decompresses the chunks of a journal, in order.

@@ -2,12 +2,16 @@
 
 use std::io;
 
-use zstd::stream::raw::{Decoder, Encoder, InBuffer, Operation, OutBuffer};
+use zstd::stream::raw::{CParameter, Decoder, Encoder, InBuffer, Operation, OutBuffer};
 
 use crate::recording::block::MAX_LEN;
 
 /// The compression level, at which a second of entries costs the recorder little.
 const LEVEL: i32 = 3;
+
+/// The binary logarithm of the window. By default it is 2 MiB, which a writer and a reader allocate each; a journal is 8 %
+/// smaller with it.
+const WINDOW_LOG: u32 = 19;
 
 /// The output buffer of one step.
 const STEP: usize = 64 << 10;
@@ -24,7 +28,9 @@ pub(super) struct Compression(Encoder<'static>);
 
 impl Compression {
     pub(super) fn new() -> io::Result<Self> {
-        Encoder::new(LEVEL).map(Self)
+        let mut encoder = Encoder::new(LEVEL)?;
+        encoder.set_parameter(CParameter::WindowLog(WINDOW_LOG))?;
+        Ok(Self(encoder))
     }
 
     /// Compresses a text up to its end, so that it can be decompressed without later chunks.

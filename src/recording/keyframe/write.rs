@@ -7,14 +7,15 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use crate::object::{ApiResource, Object};
+use crate::object::{ApiResource, Column, Object};
 use crate::recording::bytes::{put_number, put_signed, put_text};
 use crate::recording::encryption::FileCipher;
 use crate::recording::files::{Header, Kind};
 use crate::recording::frame::FrameContext;
 use crate::recording::journal::{put_optional, put_version};
-use crate::recording::last_state::LastState;
+use crate::recording::last_state::CurrentState;
 use crate::recording::names::{GROUP, Names};
+use crate::recording::payload::split_row;
 use crate::recording::position::Position;
 use crate::recording::segment::{
     BODIES, Compressed, DOCUMENT, FILTERS, FileWriter, Footer, ITEMS, KEYFRAME_FOOTER, NAMES, ROWS,
@@ -34,7 +35,9 @@ pub(in crate::recording) struct Snapshot {
     /// The time of the last entry before it, in Unix milliseconds.
     pub(in crate::recording) time: i64,
     pub(in crate::recording) max_version: u64,
-    pub(in crate::recording) types: Vec<(Arc<ApiResource>, Vec<LastState>)>,
+    pub(in crate::recording) types: Vec<(Arc<ApiResource>, Vec<CurrentState>)>,
+    /// The columns of the rows.
+    pub(in crate::recording) columns: Vec<Arc<[Column]>>,
     pub(in crate::recording) documents: BTreeMap<Arc<str>, Bytes>,
     pub(in crate::recording) positions: Vec<Position>,
 }
@@ -59,7 +62,7 @@ pub(in crate::recording) fn write(
     let mut file = FileWriter::create(path, Kind::Keyframe, &header, cipher)?;
     let mut footer = Footer::default();
     footer.tables.resources.extend(snapshot.types.iter().map(|(resource, _)| Arc::clone(resource)));
-    let Snapshot { positions, documents, types, time, .. } = snapshot;
+    let Snapshot { positions, documents, types, columns, time, .. } = snapshot;
     for position in &positions {
         if footer.tables.resource(&position.resource).is_none() {
             footer.tables.resources.push(Arc::clone(&position.resource));
@@ -81,10 +84,20 @@ pub(in crate::recording) fn write(
             workload => workload,
         };
         objects.sort_by_cached_key(|known| (likeness(&known.object), Arc::clone(known.object.key())));
-        let of_type = write_type(resource, &objects, time, &mut footer.tables, &mut file);
-        footer.types.push(of_type);
+        let mut groups = Groups::new(time, &columns);
+        let count = objects.len();
+        for known in objects {
+            groups.add(&known, &mut footer.tables);
+        }
+        let of_type =
+            TypeFooter { resource, objects: number(count), entries: number(count), ..TypeFooter::default() };
+        footer.types.push(groups.finish(of_type, &mut file));
     }
     file.finish(KEYFRAME_FOOTER, &footer)
+}
+
+fn number(count: usize) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX)
 }
 
 fn put_positions(positions: &[Position], tables: &Tables, out: &mut Vec<u8>) {
@@ -97,17 +110,20 @@ fn put_positions(positions: &[Position], tables: &Tables, out: &mut Vec<u8>) {
     }
 }
 
-/// A complete group of objects.
-struct Done {
-    first: usize,
-    columns: Vec<(u64, u64, u64)>,
-    bodies: Compressed,
-    rows: Compressed,
+/// The blocks of complete groups of objects of one type.
+#[derive(Default)]
+struct Blocks {
+    names: Vec<Compressed>,
+    bodies: Vec<Compressed>,
+    rows: Vec<Compressed>,
+    /// The filters of all groups.
+    filters: Vec<u8>,
 }
 
 /// A group of objects that is being written.
 #[derive(Default)]
 struct Group {
+    names: Names,
     bodies: Vec<u8>,
     rows: Vec<u8>,
     /// For each object: its version; the length of the body, and whether the body begins with the object's own
@@ -115,80 +131,85 @@ struct Group {
     columns: Vec<(u64, u64, u64)>,
 }
 
-impl Group {
-    fn finish(self, next: usize) -> Done {
-        let first = next - self.columns.len();
-        let bodies = Compressed::new(BODIES, &self.bodies, first);
-        Done { first, columns: self.columns, bodies, rows: Compressed::new(ROWS, &self.rows, first) }
-    }
+/// The objects of one type, cut into groups.
+struct Groups<'a> {
+    /// The time of the keyframe, in Unix milliseconds.
+    time: i64,
+    /// The columns of the rows.
+    columns: &'a [Arc<[Column]>],
+    blocks: Blocks,
+    group: Group,
+    /// The number of the group's first object.
+    first: usize,
+    whole_texts: WholeTextWriter,
 }
 
-fn write_type(
-    resource: usize,
-    objects: &[LastState],
-    received: i64,
-    tables: &mut Tables,
-    file: &mut FileWriter,
-) -> TypeFooter {
-    let mut names = Names::default();
-    let mut groups = Vec::new();
-    let mut group = Group::default();
-    let mut whole_texts = WholeTextWriter::default();
-    for (at, known) in objects.iter().enumerate() {
-        if group.columns.len() == GROUP || group.bodies.len() >= GROUP_BYTES {
-            groups.push(std::mem::take(&mut group).finish(at));
-            whole_texts.clear();
+impl<'a> Groups<'a> {
+    fn new(time: i64, columns: &'a [Arc<[Column]>]) -> Self {
+        let (blocks, group, whole_texts) = Default::default();
+        Self { time, columns, blocks, group, first: 0, whole_texts }
+    }
+
+    fn add(&mut self, known: &CurrentState, tables: &mut Tables) {
+        if self.group.columns.len() == GROUP || self.group.bodies.len() >= GROUP_BYTES {
+            self.end_group();
+            self.whole_texts.clear();
         }
-        let object = &known.object;
+        let (object, group) = (&known.object, &mut self.group);
         let namespace_len = u16::try_from(object.namespace().len()).unwrap_or(u16::MAX);
-        names.push(object.key(), namespace_len);
+        group.names.push(object.key(), namespace_len);
         let before = group.bodies.len();
         let own = object.resource_version().to_string();
         let has_own = own != known.version.to_string();
         if has_own {
             put_text(&mut group.bodies, own.as_bytes());
         }
-        let context = FrameContext::new(known.version, received);
-        whole_texts.write(&object.json(), object.key(), context, &mut group.bodies);
+        let context = FrameContext::new(known.version, self.time);
+        self.whole_texts.write(&object.json(), object.key(), context, &mut group.bodies);
         let body = (group.bodies.len() - before) as u64 * 2 + u64::from(has_own);
         let before = group.rows.len();
-        if let Some((columns, template)) = &known.row {
-            put_number(&mut group.rows, tables.add_columns(columns).0 as u64);
-            group.rows.extend_from_slice(template);
-        }
-        let row = known.row.as_ref().map_or(0, |_| (group.rows.len() - before) as u64 + 1);
+        let row = known.row.as_ref().and_then(|row| split_row(row, self.columns)).map_or(
+            0,
+            |(columns, template)| {
+                put_number(&mut group.rows, tables.add_columns(columns).0 as u64);
+                group.rows.extend_from_slice(template);
+                (group.rows.len() - before) as u64 + 1
+            },
+        );
         group.columns.push((known.version, body, row));
     }
-    groups.push(group.finish(objects.len()));
-    write_groups(resource, &names, groups, file)
-}
 
-/// Writes the blocks in the order of the footer.
-fn write_groups(resource: usize, names: &Names, groups: Vec<Done>, file: &mut FileWriter) -> TypeFooter {
-    let objects = u32::try_from(names.len()).unwrap_or(u32::MAX);
-    let mut footer = TypeFooter { resource, objects, entries: objects, ..TypeFooter::default() };
-    let mut filters = Vec::new();
-    for group in &groups {
-        let range = group.first..group.first + group.columns.len();
+    fn end_group(&mut self) {
+        let Group { names, bodies, rows, columns } = std::mem::take(&mut self.group);
         let mut payload = Vec::new();
-        put_number(&mut payload, range.len() as u64);
-        names.put(range.clone(), &mut payload);
+        put_number(&mut payload, columns.len() as u64);
+        names.put(0..columns.len(), &mut payload);
         let mut previous = 0;
-        for (version, ..) in &group.columns {
+        for (version, ..) in &columns {
             put_signed(&mut payload, version.wrapping_sub(previous).cast_signed());
             previous = *version;
         }
-        group.columns.iter().for_each(|(_, body, _)| put_number(&mut payload, *body));
-        group.columns.iter().for_each(|(.., row)| put_number(&mut payload, *row));
-        footer.names.push(file.block(NAMES, &payload, group.first));
-        names.put_filter(range, &mut filters);
+        for (_, body, _) in &columns {
+            put_number(&mut payload, *body);
+        }
+        for (.., row) in &columns {
+            put_number(&mut payload, *row);
+        }
+        names.put_filter(0..columns.len(), &mut self.blocks.filters);
+        self.blocks.names.push(Compressed::new(NAMES, &payload, self.first));
+        self.blocks.bodies.push(Compressed::new(BODIES, &bodies, self.first));
+        self.blocks.rows.push(Compressed::new(ROWS, &rows, self.first));
+        self.first += columns.len();
     }
-    footer.filters.push(file.block(FILTERS, &filters, 0));
-    let mut rows = Vec::with_capacity(groups.len());
-    for group in groups {
-        footer.bodies.push(file.append(&group.bodies));
-        rows.push(group.rows);
+
+    /// Writes the blocks in the order of the footer.
+    fn finish(mut self, footer: TypeFooter, file: &mut FileWriter) -> TypeFooter {
+        self.end_group();
+        let Blocks { names, bodies, rows, filters } = self.blocks;
+        let mut append =
+            |blocks: Vec<Compressed>| blocks.into_iter().map(|block| file.append(&block)).collect();
+        let names = append(names);
+        let filters = append(vec![Compressed::new(FILTERS, &filters, 0)]);
+        TypeFooter { names, filters, bodies: append(bodies), rows: append(rows), ..footer }
     }
-    footer.rows.extend(rows.into_iter().map(|block| file.append(&block)));
-    footer
 }

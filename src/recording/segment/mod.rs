@@ -1,6 +1,7 @@
 //! Sealed segments: entries sorted by type and object, in compressed blocks.
 
 mod columns;
+mod content;
 mod file_writer;
 mod footer;
 mod payloads;
@@ -8,10 +9,11 @@ mod seal;
 mod sealed;
 mod whole_texts;
 
+pub(in crate::recording) use content::{UnsealedJournal, stem_hash};
 pub(in crate::recording) use file_writer::{Compressed, FileWriter};
 pub(in crate::recording) use footer::{
     BODIES, BlockRef, DOCUMENT, FILTERS, Footer, ITEMS, KEYFRAME_FOOTER, NAMES, ROWS, TypeFooter,
 };
-pub(in crate::recording) use seal::{seal, stem_hash};
+pub(in crate::recording) use seal::seal;
 pub(in crate::recording) use sealed::{Sealed, read_footer, read_header};
 pub(in crate::recording) use whole_texts::{WholeTextReader, WholeTextWriter};

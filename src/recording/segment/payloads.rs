@@ -6,20 +6,21 @@
 use std::io;
 use std::ops::Range;
 
-use crate::recording::journal::{CompressedTexts, RawChange, Span};
+use super::content::{Change, Content};
+use crate::recording::block::free_compressor;
+use crate::recording::journal::JournalTexts;
 
 /// The length of the payloads at which a run ends.
 const RUN: usize = 2 << 20;
 
-/// The place of a payload: the number of its chunk, and the body and the row in it.
-type Place = (u32, Span, Span);
+/// The usual length of the last payload of a run.
+const SLACK: usize = 64 << 10;
 
 /// Returns the payloads of changes in the order of a segment.
 pub(super) struct Payloads<'a> {
-    texts: &'a CompressedTexts,
-    /// The places of all payloads.
-    places: Vec<Place>,
-    /// The numbers of the payloads that are loaded.
+    content: &'a Content,
+    texts: JournalTexts,
+    /// The numbers of the changes whose payloads are loaded.
     loaded: Range<usize>,
     /// The payloads of the run, and for each the position of the body. The row follows the body.
     run: Vec<u8>,
@@ -28,53 +29,61 @@ pub(super) struct Payloads<'a> {
 }
 
 impl<'a> Payloads<'a> {
-    /// Creates a reader of the payloads of these changes, which are given with the numbers of their chunks.
-    pub(super) fn new(texts: &'a CompressedTexts, changes: Vec<(u32, &RawChange)>) -> Self {
-        let places = changes.into_iter().map(|(chunk, change)| (chunk, change.body, change.row)).collect();
-        Self { texts, places, loaded: 0..0, run: Vec::new(), positions: Vec::new(), next: 0 }
+    /// Creates a reader of the payloads of the changes of a journal.
+    pub(super) fn new(content: &'a Content, texts: JournalTexts) -> Self {
+        let length = content.changes.iter().map(payload_len).sum::<usize>().min(RUN + SLACK);
+        let run = Vec::with_capacity(length);
+        Self { content, texts, loaded: 0..0, run, positions: Vec::new(), next: 0 }
     }
 
-    /// Returns the body and the row of the next change.
-    pub(super) fn next(&mut self) -> io::Result<(&[u8], &[u8])> {
+    /// Returns the next change with its body and its row.
+    pub(super) fn next(&mut self) -> io::Result<(&Change, &[u8], &[u8])> {
         let number = self.next;
         if number >= self.loaded.end {
             self.load()?;
         }
         self.next += 1;
-        let (_, body, row) = self.places[number];
-        let position = self.positions[number - self.loaded.start];
-        Ok(self.run[position..][..body.len as usize + row.len as usize].split_at(body.len as usize))
+        let change = &self.content.changes[number];
+        let payload = &self.run[self.positions[number - self.loaded.start]..][..payload_len(change)];
+        let (body, row) = payload.split_at(change.body.1 as usize);
+        Ok((change, body, row))
     }
 
     /// Loads the run that begins with the next change.
     fn load(&mut self) -> io::Result<()> {
-        let start = self.next;
+        let (start, changes) = (self.next, &self.content.changes);
         self.positions.clear();
         let mut length = 0;
-        for (_, body, row) in &self.places[start..] {
+        for change in &changes[start..] {
             if length >= RUN {
                 break;
             }
             self.positions.push(length);
-            length += body.len as usize + row.len as usize;
+            length += payload_len(change);
         }
         self.loaded = start..start + self.positions.len();
-        // A new buffer, because one that grows may take twice the length.
-        self.run = Vec::new();
-        self.run = vec![0; length];
+        self.run.clear();
+        if length > self.run.capacity() {
+            // A buffer that grows would be in memory twice.
+            self.run = Vec::new();
+            self.run = Vec::with_capacity(length);
+        }
+        self.run.resize(length, 0);
         let mut in_time: Vec<usize> = self.loaded.clone().collect();
-        in_time.sort_unstable_by_key(|number| self.places[*number].0);
-        let count = in_time.last().map_or(0, |last| self.places[*last].0 as usize + 1);
+        in_time.sort_unstable_by_key(|number| changes[*number].index);
+        let count = in_time.last().map_or(0, |last| self.content.chunk(&changes[*last]) + 1);
         let mut in_time = in_time.into_iter().peekable();
-        let (places, positions, run) = (&self.places, &self.positions, &mut self.run);
+        let (content, positions, run) = (self.content, &self.positions, &mut self.run);
+        // Decompression takes as much memory as compression.
+        free_compressor();
         let mut is_whole = true;
         self.texts.read(count, |chunk, text| {
-            while let Some(number) = in_time.next_if(|number| places[*number].0 as usize == chunk) {
-                let (_, body, row) = places[number];
+            let end = content.chunk_ends[chunk];
+            while let Some(number) = in_time.next_if(|number| changes[*number].index < end) {
                 let mut at = positions[number - start];
-                for span in [body, row] {
-                    let length = span.len as usize;
-                    match text.get(span.at as usize..).and_then(|rest| rest.get(..length)) {
+                for (from, length) in [changes[number].body, changes[number].row] {
+                    let length = length as usize;
+                    match text.get(from as usize..).and_then(|rest| rest.get(..length)) {
                         Some(payload) => run[at..at + length].copy_from_slice(payload),
                         None => is_whole = false,
                     }
@@ -88,4 +97,8 @@ impl<'a> Payloads<'a> {
             Err(io::Error::other("a chunk is shorter than when it was read before"))
         }
     }
+}
+
+fn payload_len(change: &Change) -> usize {
+    change.body.1 as usize + change.row.1 as usize
 }

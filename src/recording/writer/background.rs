@@ -12,10 +12,9 @@ use super::failure::Failure;
 use super::retention::drop_old;
 use crate::recording::encryption::Cipher;
 use crate::recording::files::{self, FileError, Kind};
-use crate::recording::journal::CompressedJournal;
 use crate::recording::keyframe::{self, Snapshot};
 use crate::recording::options::WriterOptions;
-use crate::recording::segment;
+use crate::recording::segment::{self, UnsealedJournal};
 
 /// A journal to seal, and the keyframe after it if one is due.
 pub(super) struct Job {
@@ -160,7 +159,7 @@ impl Job {
 
     /// Seals the journal. One that can't be read back whole stays, and readers report the damage.
     fn seal(&self) -> Result<Done, Failure> {
-        let journal = open_journal(&self.journal, self.cipher.as_ref())?;
+        let journal = read_journal(&self.journal, self.entries, self.cipher.as_ref())?;
         if journal.is_broken || journal.journal.entries != self.entries {
             tracing::warn!(journal = %self.journal.display(), "a journal can't be read back");
             return Ok(Done { segment_bytes: journal.journal.length, ..Done::default() });
@@ -170,9 +169,13 @@ impl Job {
     }
 }
 
-/// Opens a journal to seal it.
-pub(super) fn open_journal(path: &Path, cipher: Option<&Arc<Cipher>>) -> Result<CompressedJournal, Failure> {
-    CompressedJournal::open(path.to_owned(), cipher).map_err(|error| match error {
+/// Reads a journal with that many entries to seal it.
+pub(super) fn read_journal(
+    path: &Path,
+    entries: u64,
+    cipher: Option<&Arc<Cipher>>,
+) -> Result<UnsealedJournal, Failure> {
+    UnsealedJournal::read(path.to_owned(), entries, cipher).map_err(|error| match error {
         FileError::Io(path, error) => Failure::new(&path, &error),
         _ => Failure::new(path, &io::Error::other("the journal was changed")),
     })
@@ -187,7 +190,7 @@ fn complete(dir: &Path, path: &Path, written: io::Result<u64>) -> Result<u64, Fa
 /// Seals a whole journal with at least one entry, removes it, and returns the size of the segment.
 pub(super) fn seal(
     dir: &Path,
-    journal: CompressedJournal,
+    journal: UnsealedJournal,
     cipher: Option<&Arc<Cipher>>,
 ) -> Result<u64, Failure> {
     let source = journal.journal.path.clone();

@@ -2,6 +2,7 @@
 
 mod background;
 mod failure;
+mod object_table;
 mod open;
 mod positions;
 mod recording_writer;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use super::background::{open_journal, seal};
+use super::background::{read_journal, seal};
 use super::failure::Failure;
 use super::positions::Positions;
 use super::retention::drop_old;
@@ -135,9 +135,9 @@ impl End {
         }
         // A damaged journal stays: readers report the damage, and its readable entries.
         for reader in journals.into_iter().filter(|reader| !reader.is_broken()) {
-            let path = reader.path().to_owned();
+            let (path, entries) = (reader.path().to_owned(), reader.journal().entries);
             drop(reader);
-            let sealed = open_journal(&path, cipher).and_then(|journal| seal(dir, journal, cipher));
+            let sealed = read_journal(&path, entries, cipher).and_then(|journal| seal(dir, journal, cipher));
             sealed.map_err(|failure| failure.error())?;
         }
         end.created = end.journal.as_ref().map(|reader| reader.journal().header.first_time);

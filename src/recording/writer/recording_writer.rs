@@ -166,7 +166,7 @@ impl Writer {
         let version = self.positions.version_of(change).unwrap_or_else(|| self.journal.version());
         let encoded = self.states.encode(change, flags, version, received);
         let mut row = Vec::new();
-        if let Some((columns, template)) = &encoded.new_row {
+        if let Some((columns, template)) = self.states.new_row(&encoded) {
             let columns = self.journal.columns(columns);
             put_number(&mut row, columns as u64);
             row.extend_from_slice(template);

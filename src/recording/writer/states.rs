@@ -2,66 +2,39 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
-use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 
 use bytes::Bytes;
-use hashbrown::HashTable;
-use hashbrown::hash_table::Entry;
 use jiff::Timestamp;
 
+use super::object_table::ObjectTable;
 use crate::lines::{Change, ChangeKind};
-use crate::object::{ApiResource, Compressor, Object};
-use crate::recording::bytes::put_text;
+use crate::object::{ApiResource, Column, Compressor, Object};
+use crate::recording::bytes::{put_number, put_text};
 use crate::recording::flags::Flags;
 use crate::recording::frame::{FrameContext, FrameWriter};
 use crate::recording::keyframe::Snapshot;
-use crate::recording::last_state::{LastState, RowTemplate};
+use crate::recording::last_state::{CurrentState, LastState};
+use crate::recording::payload::split_row;
 use crate::recording::position::Position;
 use crate::recording::row_template::{render, to_template};
+use crate::recording::tables::Tables;
 
 /// The objects of one type.
 #[derive(Default)]
 struct TypeStates {
-    /// By their keys, which the objects have.
-    objects: HashTable<LastState>,
-    hasher: RandomState,
+    objects: ObjectTable,
     compressor: Compressor,
     /// The last row, which others share: the rows of events are alike.
-    last_row: Option<RowTemplate>,
-}
-
-impl TypeStates {
-    fn get(&self, key: &str) -> Option<&LastState> {
-        self.objects.find(self.hasher.hash_one(key), |last| **last.object.key() == *key)
-    }
-
-    fn insert(&mut self, last: LastState) {
-        let Self { objects, hasher, .. } = self;
-        let key = Arc::clone(last.object.key());
-        let entry = objects.entry(
-            hasher.hash_one(&*key),
-            |other| other.object.key() == &key,
-            |other| hasher.hash_one(&**other.object.key()),
-        );
-        match entry {
-            Entry::Occupied(mut known) => *known.get_mut() = last,
-            Entry::Vacant(place) => drop(place.insert(last)),
-        }
-    }
-
-    fn remove(&mut self, key: &str) {
-        let hash = self.hasher.hash_one(key);
-        if let Ok(found) = self.objects.find_entry(hash, |last| **last.object.key() == *key) {
-            found.remove();
-        }
-    }
+    last_row: Option<Arc<[u8]>>,
 }
 
 /// The current states and documents.
 #[derive(Default)]
 pub(super) struct States {
     types: HashMap<Arc<ApiResource>, TypeStates>,
+    /// The columns of all rows.
+    tables: Tables,
     pub(super) documents: BTreeMap<Arc<str>, Bytes>,
     frames: FrameWriter,
 }
@@ -71,18 +44,21 @@ pub(super) struct Encoded {
     pub(super) flags: Flags,
     pub(super) body: Vec<u8>,
     /// The row after the change.
-    row: Option<RowTemplate>,
-    /// The row if it is stored with the change.
-    pub(super) new_row: Option<RowTemplate>,
+    row: Option<Arc<[u8]>>,
 }
 
 impl States {
     /// Adds the states of a recording that is continued.
     pub(super) fn insert(&mut self, resource: &Arc<ApiResource>, objects: HashMap<Arc<str>, LastState>) {
         let states = self.types.entry(Arc::clone(resource)).or_default();
-        for last in objects.into_values() {
-            let object = states.compressor.compress(Arc::new(last.object.copy_with_row(None)));
-            states.insert(LastState { object, ..last });
+        for LastState { object, version, row } in objects.into_values() {
+            let object = states.compressor.compress(Arc::new(object.copy_with_row(None)));
+            let row = row.map(|(columns, template)| {
+                let mut row = start_of_row(&mut self.tables, &columns);
+                row.extend_from_slice(&template);
+                row.into()
+            });
+            states.objects.insert(CurrentState { object, version, row });
         }
     }
 
@@ -93,7 +69,7 @@ impl States {
 
     /// Returns an object, with the ages in its row as of a time.
     pub(super) fn object(&self, resource: &ApiResource, key: &str, now: Timestamp) -> Option<Arc<Object>> {
-        self.types.get(resource)?.get(key).map(|last| with_row(last, now))
+        self.types.get(resource)?.objects.get(key).map(|current| self.with_row(current, now))
     }
 
     /// Returns the objects of a resource, with the ages in their rows as of a time.
@@ -104,8 +80,10 @@ impl States {
         now: Timestamp,
     ) -> Vec<Arc<Object>> {
         let all = self.types.get(resource).into_iter().flat_map(|states| states.objects.iter());
-        let own = |last: &&LastState| namespace.is_none_or(|namespace| last.object.namespace() == namespace);
-        let mut objects: Vec<_> = all.filter(own).map(|last| with_row(last, now)).collect();
+        let own = |current: &&CurrentState| {
+            namespace.is_none_or(|namespace| current.object.namespace() == namespace)
+        };
+        let mut objects: Vec<_> = all.filter(own).map(|current| self.with_row(current, now)).collect();
         objects.sort_by(|one, other| (one.namespace(), one.name()).cmp(&(other.namespace(), other.name())));
         objects
     }
@@ -121,7 +99,7 @@ impl States {
     ) -> Encoded {
         let object = &change.object;
         let states = self.types.get(&change.resource);
-        let known = states.and_then(|states| states.get(object.key()));
+        let known = states.and_then(|states| states.objects.get(object.key()));
         let base = known.filter(|_| change.kind != ChangeKind::Added);
         let mut flags = if base.is_none() { flags.with(Flags::WHOLE) } else { flags };
         let mut body = Vec::new();
@@ -138,27 +116,30 @@ impl States {
             None => body.extend_from_slice(&text),
         }
         let row = object.row().map(|row| {
-            let (columns, template) = (Arc::clone(row.columns()), to_template(row, object, &text, received));
-            let is_equal = |known: &&RowTemplate| *known.1 == *template && known.0 == columns;
+            let mut bytes = start_of_row(&mut self.tables, row.columns());
+            bytes.extend_from_slice(&to_template(row, object, &text, received));
+            let is_equal = |known: &&Arc<[u8]>| ***known == *bytes;
             let of_base = base.and_then(|base| base.row.as_ref()).filter(is_equal);
             let known = of_base.or_else(|| states?.last_row.as_ref().filter(is_equal)).cloned();
-            known.unwrap_or_else(|| (columns, template.into()))
+            known.unwrap_or_else(|| bytes.into())
         });
-        let is_same = base.is_some_and(|base| base.row == row);
-        let new_row = row.clone().filter(|_| !is_same);
-        if new_row.is_some() {
-            flags = flags.with(Flags::NEW_ROW);
-        } else if !is_same {
-            flags = flags.with(Flags::NO_ROW);
+        if base.is_none_or(|base| base.row != row) {
+            flags = flags.with(if row.is_some() { Flags::NEW_ROW } else { Flags::NO_ROW });
         }
-        Encoded { flags, body, row, new_row }
+        Encoded { flags, body, row }
+    }
+
+    /// Returns the columns and the template of the row that is stored with a change.
+    pub(super) fn new_row<'a>(&'a self, encoded: &'a Encoded) -> Option<(&'a Arc<[Column]>, &'a [u8])> {
+        let row = encoded.row.as_ref().filter(|_| encoded.flags.has(Flags::NEW_ROW))?;
+        split_row(row, &self.tables.columns)
     }
 
     /// Applies a change after it was appended.
     pub(super) fn apply(&mut self, change: &Change, version: u64, encoded: Encoded) {
         let states = self.types.entry(Arc::clone(&change.resource)).or_default();
         if change.kind == ChangeKind::Deleted {
-            states.remove(change.object.key());
+            states.objects.remove(change.object.key());
             return;
         }
         let object = if change.object.is_compressed() {
@@ -169,8 +150,7 @@ impl States {
             states.compressor.compress(Arc::new(change.object.copy_with_row(None)))
         };
         states.last_row.clone_from(&encoded.row);
-        let last = LastState { object, version, row: encoded.row };
-        states.insert(last);
+        states.objects.insert(CurrentState { object, version, row: encoded.row });
     }
 
     /// Returns all states for a keyframe. The objects are shared.
@@ -190,16 +170,36 @@ impl States {
         types.sort_by(|(one, _), (other, _)| {
             (&one.group, &one.resource, &one.version).cmp(&(&other.group, &other.resource, &other.version))
         });
-        let documents = self.documents.clone();
-        Snapshot { context: context.to_owned(), next, time, max_version, types, documents, positions }
+        let (columns, documents) = (self.tables.columns.clone(), self.documents.clone());
+        Snapshot {
+            context: context.to_owned(),
+            next,
+            time,
+            max_version,
+            types,
+            columns,
+            documents,
+            positions,
+        }
+    }
+
+    fn with_row(&self, CurrentState { object, row, .. }: &CurrentState, now: Timestamp) -> Arc<Object> {
+        match row {
+            Some(row) => {
+                let row = split_row(row, &self.tables.columns);
+                let row = row.and_then(|(columns, template)| render(template, columns, object, now));
+                Arc::new(object.copy_with_row(row))
+            }
+            None => Arc::clone(object),
+        }
     }
 }
 
-fn with_row(LastState { object, row, .. }: &LastState, now: Timestamp) -> Arc<Object> {
-    match row {
-        Some((columns, template)) => Arc::new(object.copy_with_row(render(template, columns, object, now))),
-        None => Arc::clone(object),
-    }
+/// Returns the bytes of a row before its template.
+fn start_of_row(tables: &mut Tables, columns: &Arc<[Column]>) -> Vec<u8> {
+    let mut row = Vec::new();
+    put_number(&mut row, tables.add_columns(columns).0 as u64);
+    row
 }
 
 impl fmt::Debug for States {
@@ -246,7 +246,7 @@ mod tests {
         let encoded = states.encode(&change, flags, 7, Timestamp::UNIX_EPOCH);
         assert_eq!(encoded.body, object.json().as_ref());
         states.apply(&change, 7, encoded);
-        let last = states.types[&resource].get("x").expect("a state");
+        let last = states.types[&resource].objects.get("x").expect("a state");
         assert!(Arc::ptr_eq(&last.object, &object));
         let shown = states.object(&resource, "x", Timestamp::UNIX_EPOCH).expect("the object");
         assert_eq!(shown.row().expect("a row").cells().collect::<Vec<_>>(), ["x", "1"]);

@@ -30,7 +30,7 @@ impl JournalFile {
         let mut outline = Outline::read(&path, &bytes, cipher)?;
         let segment = OnceLock::new();
         if outline.is_broken {
-            let (reader, _) = JournalReader::of_bytes(path.clone(), &bytes, cipher, true)?;
+            let reader = JournalReader::of_bytes(path.clone(), &bytes, cipher)?;
             outline.torn = reader.torn();
             let (journal, _) = reader.into_journal();
             outline.entries = journal.entries;
@@ -72,8 +72,8 @@ impl JournalFile {
     }
 
     fn decode(&self, bytes: &[u8]) -> Result<Arc<Segment>, String> {
-        match JournalReader::of_bytes(self.path.clone(), bytes, self.cipher.as_ref(), true) {
-            Ok((reader, _)) if !reader.is_broken() => Ok(segment_of(reader.into_journal().0)),
+        match JournalReader::of_bytes(self.path.clone(), bytes, self.cipher.as_ref()) {
+            Ok(reader) if !reader.is_broken() => Ok(segment_of(reader.into_journal().0)),
             // The checksums are valid, so that no writer has written it.
             _ => Err("a part can't be decoded".to_owned()),
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::object::ApiResource;
 use crate::recording::files::Header;
-use crate::recording::journal::{Journal, RawItem, first_gap};
+use crate::recording::journal::{FirstGap, Journal, RawItem};
 use crate::recording::type_log::{LogEntry, Place, Timeline, TypeLog};
 
 /// A journal with the tables that a sealed segment has in its file.
@@ -20,10 +20,12 @@ impl JournalView {
     pub(super) fn new(journal: Journal) -> Self {
         let mut timeline = Timeline::default();
         let (mut min_version, mut max_version) = (u64::MAX, 0);
+        let mut first_gap = FirstGap::new(&journal.header);
         for entry in journal.chunks.iter().flat_map(|chunk| &chunk.entries) {
             timeline.received.push(entry.received);
             timeline.versions.push(entry.version);
             max_version = max_version.max(entry.version);
+            first_gap.add(entry);
             if let RawItem::Change(_) = entry.item {
                 min_version = min_version.min(entry.version);
             }
@@ -32,7 +34,7 @@ impl JournalView {
             count: journal.entries,
             first_time: timeline.received.first().copied().unwrap_or(journal.header.first_time),
             last_time: journal.last_time,
-            first_gap: first_gap(&journal),
+            first_gap: first_gap.time(),
             min_version,
             max_version,
             ..journal.header.clone()
