@@ -6,6 +6,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use crate::object::{ApiResource, is_built_in_group};
+use crate::server::alternate_versions;
 use crate::server::source::{Custom, Kind};
 use crate::wire::discovery::{DiscoveredResource, DiscoveryDocument, ResourceList, Root, UnusableNames};
 
@@ -37,6 +38,8 @@ pub(super) struct RecordedKinds {
     pub(super) all: Vec<Arc<Kind>>,
     /// The recorded ones.
     pub(super) recorded: Vec<(Arc<ApiResource>, Arc<Kind>)>,
+    /// Other versions of recorded resources, each with the position of its resource in `recorded`.
+    pub(super) alternates: Vec<(usize, Arc<Kind>)>,
     /// The readable resources that were not recorded: group, version and plural.
     unrecorded: Vec<[String; 3]>,
 }
@@ -48,7 +51,13 @@ impl RecordedKinds {
         recorded: &[Arc<ApiResource>],
         origin: Origin,
     ) -> Self {
-        let mut kinds = Self { origin, all: Vec::new(), recorded: Vec::new(), unrecorded: Vec::new() };
+        let mut kinds = Self {
+            origin,
+            all: Vec::new(),
+            recorded: Vec::new(),
+            alternates: Vec::new(),
+            unrecorded: Vec::new(),
+        };
         let mut missing: Vec<&Arc<ApiResource>> = recorded.iter().collect();
         for found in discovered(documents) {
             let of_objects = missing.iter().position(|own| has_name(own, &found.resource));
@@ -62,6 +71,7 @@ impl RecordedKinds {
         for resource in missing {
             kinds.add(Some(resource), kind(undocumented(resource), true));
         }
+        kinds.add_alternates();
         kinds
     }
 
@@ -69,6 +79,45 @@ impl RecordedKinds {
         let kind = Arc::new(kind);
         self.recorded.extend(resource.map(|resource| (Arc::clone(resource), Arc::clone(&kind))));
         self.all.push(kind);
+    }
+
+    /// Adds the alternate versions of the recorded resources that were not recorded themselves.
+    fn add_alternates(&mut self) {
+        for at in 0..self.recorded.len() {
+            let ApiResource { group, version, resource, .. } = &*self.recorded[at].0;
+            let Some(alternate) = alternate_versions::of(group, version, resource, READ) else { continue };
+            let is_it = |kind: &Kind| {
+                (&kind.group, &kind.version, &kind.plural)
+                    == (&alternate.group, &alternate.version, &alternate.plural)
+            };
+            if self.recorded.iter().any(|(_, kind)| is_it(kind)) {
+                continue;
+            }
+            let documented = self.all.iter().position(|kind| is_it(kind));
+            self.unrecorded.retain(|[group, version, plural]| {
+                (group, version, plural) != (&alternate.group, &alternate.version, &alternate.plural)
+            });
+            let kind = match documented {
+                Some(at) => {
+                    let conversion = alternate.conversion;
+                    let kind = Arc::new(Kind { verbs: READ, conversion, ..(*self.all[at]).clone() });
+                    self.all[at] = Arc::clone(&kind);
+                    kind
+                }
+                None => {
+                    let kind = Arc::new(alternate);
+                    alternate_versions::insert(&mut self.all, Arc::clone(&kind));
+                    kind
+                }
+            };
+            self.alternates.push((at, kind));
+        }
+    }
+
+    /// Returns an alternate version, and the position of its resource in `recorded`.
+    pub(super) fn alternate(&self, group: &str, version: &str, plural: &str) -> Option<(usize, Arc<Kind>)> {
+        let is_it = |kind: &Kind| kind.group == group && kind.version == version && kind.plural == plural;
+        self.alternates.iter().find(|(_, kind)| is_it(kind)).cloned()
     }
 
     /// Returns the reason why a resource of the discovery documents can't be read, if it was not recorded.

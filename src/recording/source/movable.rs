@@ -106,16 +106,18 @@ impl MovableState {
 
 impl Source for MovableState {
     fn kinds(&self) -> Vec<Arc<Kind>> {
-        self.current().kinds().to_vec()
+        self.current().kinds().all.clone()
     }
 
     fn find(&self, group: &str, version: &str, plural: &str) -> Option<(KindId, Arc<Kind>)> {
         let state = self.current();
-        let kind = state.kind(state.position(group, version, plural)?)?;
+        let (position, kind) = state.find(group, version, plural)?;
+        // An alternate version shares the collection of the recorded one.
+        let names = state.names(position)?;
         let mut collections = self.collections.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = collections.iter().position(|names| *names == [group, version, plural]);
+        let known = collections.iter().position(|known| *known == names);
         let id = known.unwrap_or_else(|| {
-            collections.push([group, version, plural].map(str::to_owned));
+            collections.push(names);
             collections.len() - 1
         });
         Some((id, kind))
@@ -178,7 +180,7 @@ impl Source for MovableState {
     }
 
     fn unavailable_reason(&self, group: &str, version: &str, plural: &str) -> Option<String> {
-        self.current().unavailable_reason(group, version, plural)
+        self.current().kinds().unavailable_reason(group, version, plural)
     }
 
     fn write_refusal(&self) -> Option<&'static str> {

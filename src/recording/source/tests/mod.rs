@@ -1,5 +1,6 @@
 //! The server of a recording.
 
+mod alternate_versions;
 mod moves;
 mod tables;
 

@@ -14,7 +14,7 @@ use crate::recording::source::requests;
 use crate::server::source::Source;
 
 /// A served recording whose moment can be moved.
-struct Served {
+pub(super) struct Served {
     opener: StreamOpener,
     mover: Arc<Mover>,
     /// Dropping the set aborts the server.
@@ -24,7 +24,7 @@ struct Served {
 
 impl Served {
     /// Serves a recording from this second on.
-    fn from(recorded: Recorded, seconds: i64, speed: Option<ReplaySpeed>) -> Self {
+    pub(super) fn from(recorded: Recorded, seconds: i64, speed: Option<ReplaySpeed>) -> Self {
         let Recorded { dir, writer, .. } = recorded;
         writer.finish(at(1000)).expect("finished");
         let moment = Moment::Time(at(seconds));
@@ -50,7 +50,7 @@ impl Served {
         sender.send_request(request.expect("a request")).await.expect("a response")
     }
 
-    async fn json(&self, method: &str, path: &str, body: &str) -> (u16, Value) {
+    pub(super) async fn json(&self, method: &str, path: &str, body: &str) -> (u16, Value) {
         let response = self.send(method, path, body, "application/json").await;
         let code = response.status().as_u16();
         let body = response.into_body().collect().await.expect("a body").to_bytes();
@@ -64,21 +64,24 @@ impl Served {
     }
 
     async fn watch(&self, version: &str) -> Events {
-        let path = format!("/api/v1/pods?watch=1&resourceVersion={version}&timeoutSeconds=600");
-        let response = self.send("GET", &path, "", "application/json").await;
+        self.watch_path(&format!("/api/v1/pods?watch=1&resourceVersion={version}&timeoutSeconds=600")).await
+    }
+
+    pub(super) async fn watch_path(&self, path: &str) -> Events {
+        let response = self.send("GET", path, "", "application/json").await;
         Events { body: response.into_body(), read: Vec::new() }
     }
 }
 
 /// The events of a watch.
-struct Events {
+pub(super) struct Events {
     body: Incoming,
     read: Vec<u8>,
 }
 
 impl Events {
     /// Returns the next event; `None` at the end.
-    async fn next(&mut self) -> Option<Value> {
+    pub(super) async fn next(&mut self) -> Option<Value> {
         loop {
             if let Some(end) = self.read.iter().position(|byte| *byte == b'\n') {
                 let line: Vec<u8> = self.read.drain(..=end).collect();
