@@ -28,6 +28,23 @@ impl Origin {
             Self::Mirror => "a mirror is read-only",
         }
     }
+
+    /// Returns the message for a subresource that needs a running container or node; `None` for other subresources.
+    pub(super) fn subresource_refusal(self, group: &str, plural: &str, name: &str) -> Option<String> {
+        let lack = match (group, plural, name) {
+            ("", "pods", "log") => "has no logs",
+            ("", "pods", "exec") => "can't run commands",
+            ("", "pods", "attach") => "can't attach to containers",
+            ("", "pods", "portforward") => "can't forward ports",
+            ("", "pods" | "services" | "nodes", "proxy") => "can't forward requests",
+            _ => return None,
+        };
+        let own = match self {
+            Self::Recording => "a recording",
+            Self::Mirror => "a mirror",
+        };
+        Some(format!("{own} {lack}"))
+    }
 }
 
 /// The resources of a recording or a mirror.

@@ -186,6 +186,10 @@ impl Source for MovableState {
     fn write_refusal(&self) -> Option<&'static str> {
         Some(Origin::Recording.write_refusal())
     }
+
+    fn subresource_refusal(&self, kind: &Kind, name: &str) -> Option<String> {
+        Origin::Recording.subresource_refusal(&kind.group, &kind.plural, name)
+    }
 }
 
 impl MovableState {

@@ -76,6 +76,8 @@ fn kubectl_prints_what_it_prints_on_the_server() {
         ("delete pod web-1", "1: Error from server (MethodNotAllowed): a recording is read-only\n"),
         ("label pod web-1 a=b", "1: Error from server (MethodNotAllowed): a recording is read-only\n"),
         ("auth can-i delete pods", "1: no - a recording is read-only\n"),
+        ("logs web-1", "1: Error from server (MethodNotAllowed): a recording has no logs\n"),
+        ("exec web-1 -- sh", "1: Error from server (MethodNotAllowed): a recording can't run commands\n"),
     ] {
         assert_eq!(run(&past, served.kubeconfig(), namespace, line), expected, "{line}");
     }

@@ -125,4 +125,8 @@ impl Source for MirrorSource {
     fn write_refusal(&self) -> Option<&'static str> {
         Some(Origin::Mirror.write_refusal())
     }
+
+    fn subresource_refusal(&self, kind: &Kind, name: &str) -> Option<String> {
+        Origin::Mirror.subresource_refusal(&kind.group, &kind.plural, name)
+    }
 }

@@ -192,5 +192,10 @@ async fn events_are_served_in_both_groups_while_they_are_mirrored() {
     let listed = source.kinds();
     assert_eq!(listed.iter().map(|kind| kind.api_version()).collect::<Vec<_>>(), ["v1", "events.k8s.io/v1"]);
     mirror.end(0);
+    let pods = resource("", "pods", "Pod");
     assert!(source.find("events.k8s.io", "v1", "events").is_none());
+    mirror.begin(1, &pods);
+    mirror.synced(1, &"9".into());
+    let (_, pods) = source.find("", "v1", "pods").expect("pods");
+    assert_eq!(source.subresource_refusal(&pods, "log").as_deref(), Some("a mirror has no logs"));
 }

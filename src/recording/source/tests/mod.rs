@@ -292,6 +292,28 @@ async fn unrecorded_types_and_writes_are_refused_with_a_reason() {
 }
 
 #[tokio::test]
+async fn subresources_of_containers_are_refused_with_a_reason() {
+    let recorded = documented().pod("a/web", 5, None, 10).synced(&pods(), 5, 11);
+    let (server, _dir) = recorded.synced(&resource("", "v1", "nodes", "Node"), 5, 12).serve(Moment::End);
+    for (method, path, expected) in [
+        ("GET", "namespaces/a/pods/web/log?follow=true", "a recording has no logs"),
+        ("GET", "namespaces/a/pods/web/exec?command=sh", "a recording can't run commands"),
+        ("POST", "namespaces/a/pods/web/exec?command=sh", "a recording can't run commands"),
+        ("POST", "namespaces/a/pods/web/attach", "a recording can't attach to containers"),
+        ("GET", "namespaces/a/pods/web/portforward", "a recording can't forward ports"),
+        ("GET", "namespaces/a/pods/web/proxy/index.html", "a recording can't forward requests"),
+        ("PUT", "nodes/n/proxy", "a recording can't forward requests"),
+        ("POST", "namespaces/a/pods/web/eviction", "a recording is read-only"),
+    ] {
+        let refused = status(&server, method, &format!("/api/v1/{path}")).await;
+        assert_eq!(refused, (405, expected.to_owned()), "{method} {path}");
+    }
+    for path in ["namespaces/a/pods/web/scale", "namespaces/a/pods/web/status/x", "nodes/n/log"] {
+        assert_eq!(request(&server, "GET", &format!("/api/v1/{path}"), "").await.code, 404, "{path}");
+    }
+}
+
+#[tokio::test]
 async fn documents_are_served_as_recorded() {
     let (core, groups) = discovery();
     let recorded = documented().pod("a/web", 5, None, 10).synced(&pods(), 5, 11).synced(&gadgets(), 5, 12);
