@@ -6,8 +6,9 @@ use std::sync::Arc;
 use bytes::Bytes;
 use serde_json::{Value, json};
 
-use super::kinds::RecordedKinds;
+use super::kinds::{Origin, RecordedKinds};
 use crate::server::discovery;
+use crate::server::source::Source;
 
 /// The paths of aggregated discovery: the core group, and the others.
 const DISCOVERY: [&str; 2] = ["/api", "/apis"];
@@ -41,6 +42,22 @@ impl Documents {
     pub(super) fn get(&self, path: &str) -> Option<Bytes> {
         self.0.get(path).cloned()
     }
+}
+
+/// Returns the document of `/version` of a source: the recorded one, or else one whose numbers can't be mistaken for
+/// those of a release.
+pub(super) fn server_version(source: &dyn Source, origin: Origin) -> Value {
+    let document = source.document("/version").and_then(|body| serde_json::from_slice(&body).ok());
+    document.filter(Value::is_object).unwrap_or_else(|| {
+        let own = match origin {
+            Origin::Recording => "recording",
+            Origin::Mirror => "mirror",
+        };
+        json!({
+            "major": "0", "minor": "0", "gitVersion": format!("v0.0.0-kdelta-{own}"), "gitCommit": "",
+            "gitTreeState": "", "buildDate": "1970-01-01T00:00:00Z", "goVersion": "", "compiler": "", "platform": "",
+        })
+    })
 }
 
 /// Returns a document of discovery with the resources as they are served; `None` if it does not change.

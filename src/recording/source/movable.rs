@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use serde_json::{Map, Value};
 use tokio::sync::watch;
 
+use super::documents::server_version;
 use super::kinds::Origin;
 use super::recorded_state::RecordedState;
 use crate::server::clock::Clock;
@@ -173,6 +174,10 @@ impl Source for MovableState {
 
     fn schemas(&self) -> &Map<String, Value> {
         &self.schemas
+    }
+
+    fn server_version(&self) -> Value {
+        server_version(self, Origin::Recording)
     }
 
     fn document(&self, path: &str) -> Option<Bytes> {

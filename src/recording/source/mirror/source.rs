@@ -9,6 +9,7 @@ use tokio::sync::watch;
 use super::collection::{Collection, Page};
 use super::mirrored::stored_objects;
 use super::shared::Shared;
+use crate::recording::source::documents::server_version;
 use crate::recording::source::kinds::Origin;
 use crate::server::clock::Clock;
 use crate::server::source::{
@@ -112,6 +113,10 @@ impl Source for MirrorSource {
 
     fn schemas(&self) -> &Map<String, Value> {
         &self.schemas
+    }
+
+    fn server_version(&self) -> Value {
+        server_version(self, Origin::Mirror)
     }
 
     fn document(&self, path: &str) -> Option<Bytes> {

@@ -191,6 +191,7 @@ async fn events_are_served_in_both_groups_while_they_are_mirrored() {
     assert_eq!((id, kind.conversion.is_some()), (own, true));
     let listed = source.kinds();
     assert_eq!(listed.iter().map(|kind| kind.api_version()).collect::<Vec<_>>(), ["v1", "events.k8s.io/v1"]);
+    assert_eq!(source.server_version()["gitVersion"], "v0.0.0-kdelta-mirror");
     mirror.end(0);
     let pods = resource("", "pods", "Pod");
     assert!(source.find("events.k8s.io", "v1", "events").is_none());

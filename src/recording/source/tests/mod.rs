@@ -314,6 +314,16 @@ async fn subresources_of_containers_are_refused_with_a_reason() {
 }
 
 #[tokio::test]
+async fn recording_without_the_version_of_its_server_has_one_of_its_own() {
+    let (server, _dir) = Recorded::new().pod("a/web", 5, None, 10).synced(&pods(), 5, 11).serve(Moment::End);
+    let version = get(&server, "/version").await;
+    assert_eq!(
+        (&version["major"], &version["minor"], &version["gitVersion"]),
+        (&json!("0"), &json!("0"), &json!("v0.0.0-kdelta-recording"))
+    );
+}
+
+#[tokio::test]
 async fn documents_are_served_as_recorded() {
     let (core, groups) = discovery();
     let recorded = documented().pod("a/web", 5, None, 10).synced(&pods(), 5, 11).synced(&gadgets(), 5, 12);
