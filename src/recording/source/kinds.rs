@@ -11,7 +11,7 @@ use crate::server::source::{Custom, Kind};
 use crate::wire::discovery::{DiscoveredResource, DiscoveryDocument, ResourceList, Root, UnusableNames};
 
 /// The verbs of a recorded resource.
-const READ: &[&str] = &["get", "list", "watch"];
+pub(super) const READ: &[&str] = &["get", "list", "watch"];
 
 /// The origin of the served objects, which messages name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,7 +50,7 @@ impl Origin {
 /// The resources of a recording or a mirror.
 #[derive(Debug)]
 pub(super) struct RecordedKinds {
-    origin: Origin,
+    pub(super) origin: Origin,
     /// All resources, in the order of discovery. Those without recorded objects have no verbs.
     pub(super) all: Vec<Arc<Kind>>,
     /// The recorded ones.
@@ -137,9 +137,24 @@ impl RecordedKinds {
         self.alternates.iter().find(|(_, kind)| is_it(kind)).cloned()
     }
 
+    /// Returns whether a resource can be read. `*` is any name, and an empty version any version.
+    pub(super) fn is_readable(&self, group: &str, version: &str, plural: &str) -> bool {
+        let matches = |pattern: &str, own: &str| pattern == "*" || pattern == own;
+        self.all.iter().filter(|kind| kind.is_readable()).any(|kind| {
+            matches(group, &kind.group)
+                && (version.is_empty() || matches(version, &kind.version))
+                && matches(plural, &kind.plural)
+        })
+    }
+
     /// Returns the reason why a resource of the discovery documents can't be read, if it was not recorded.
     pub(super) fn unavailable_reason(&self, group: &str, version: &str, plural: &str) -> Option<String> {
         self.unrecorded.iter().find(|[own, of, name]| own == group && of == version && name == plural)?;
+        Some(self.missing_reason(group, plural))
+    }
+
+    /// Returns the reason why a resource that was not recorded, or not in the requested version, can't be read.
+    pub(super) fn missing_reason(&self, group: &str, plural: &str) -> String {
         let names: Vec<String> =
             self.recorded.iter().map(|(resource, _)| resource.group_resource()).collect();
         let name = if group.is_empty() { plural.to_owned() } else { format!("{plural}.{group}") };
@@ -148,9 +163,9 @@ impl RecordedKinds {
                 Origin::Recording => "was recorded",
                 Origin::Mirror => "is mirrored",
             };
-            return Some(format!("{name} {verb} in version {} only", other.version));
+            return format!("{name} {verb} in version {} only", other.version);
         }
-        Some(match (self.origin, names.as_slice()) {
+        match (self.origin, names.as_slice()) {
             (Origin::Recording, []) => {
                 format!("{name} was not recorded: the recording has no objects at this moment")
             }
@@ -161,7 +176,7 @@ impl RecordedKinds {
             (Origin::Mirror, names) => {
                 format!("{name} is not mirrored: the mirror has {}", abbreviated(names))
             }
-        })
+        }
     }
 }
 

@@ -248,13 +248,23 @@ async fn invalid_moves_are_refused_and_change_nothing() {
 }
 
 #[tokio::test]
-async fn access_reviews_allow_reads() {
+async fn access_reviews_allow_reads_of_recorded_types() {
     let served = Served::from(recorded(), 40, None);
     let path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
-    for (verb, allowed) in [("list", true), ("delete", false)] {
-        let body = json!({"spec": {"resourceAttributes": {"verb": verb, "resource": "pods"}}}).to_string();
-        let (code, review) = served.json("POST", path, &body).await;
-        assert_eq!((code, &review["status"]["allowed"]), (201, &json!(allowed)), "{verb}");
+    let missing = "secrets was not recorded: the recording has pods";
+    for (verb, resource, reason) in [
+        ("list", "pods", Value::Null),
+        ("delete", "pods", json!("a recording is read-only")),
+        ("list", "secrets", json!(missing)),
+    ] {
+        let body = json!({"spec": {"resourceAttributes": {"verb": verb, "resource": resource}}});
+        let (code, review) = served.json("POST", path, &body.to_string()).await;
+        let status = &review["status"];
+        assert_eq!((code, &status["allowed"]), (201, &json!(reason.is_null())), "{verb} {resource}");
+        assert_eq!((&status["reason"], &review["spec"]), (&reason, &body["spec"]), "{verb} {resource}");
+    }
+    for (body, expected) in [("{", 400), ("{}", 422)] {
+        assert_eq!(served.json("POST", path, body).await.0, expected, "{body}");
     }
     let (code, status) = served.json("POST", "/api/v1/namespaces/a/pods", "{}").await;
     assert_eq!((code, &status["message"]), (405, &json!("a recording is read-only")));
