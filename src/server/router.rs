@@ -6,6 +6,7 @@ use bytes::Bytes;
 use http::{Method, Request, Response};
 use hyper::body::Body as HttpBody;
 use serde_json::{Value, json};
+use tracing::{Level, debug, enabled};
 
 use super::api_error::ApiError;
 use super::http::access::Access;
@@ -29,7 +30,11 @@ pub(crate) struct Server {
     handler: Option<Handler>,
     /// Whether large responses are compressed for clients that accept it.
     compresses: bool,
+    logs_requests: bool,
 }
+
+/// The target of the log of requests.
+const LOG: &str = "kdelta::serve";
 
 impl Server {
     /// Creates a read-only server.
@@ -41,6 +46,7 @@ impl Server {
             bodies: BodyBudget::default(),
             handler: None,
             compresses: true,
+            logs_requests: false,
         }
     }
 
@@ -61,8 +67,32 @@ impl Server {
         Self { access, ..self }
     }
 
+    /// Logs each request. A client in the same process has a log of its own.
+    #[cfg(feature = "serve")]
+    pub(crate) fn with_request_log(self) -> Self {
+        Self { logs_requests: true, ..self }
+    }
+
     /// Responds to a request.
     pub(super) async fn respond<B>(&self, request: Request<B>) -> Response<Body>
+    where
+        B: HttpBody<Data = Bytes>,
+        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        if !self.logs_requests || !enabled!(target: LOG, Level::DEBUG) {
+            return self.response(request).await;
+        }
+        // No headers: they have the token.
+        let path = request.uri().path_and_query().map_or("/", |path| path.as_str());
+        let title = format!("{} {path}", request.method());
+        let started = self.source.clock().elapsed();
+        let response = self.response(request).await;
+        let taken = self.source.clock().elapsed().saturating_sub(started).as_millis();
+        debug!(target: LOG, "{title} {} in {taken} milliseconds", response.status());
+        response
+    }
+
+    async fn response<B>(&self, request: Request<B>) -> Response<Body>
     where
         B: HttpBody<Data = Bytes>,
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
