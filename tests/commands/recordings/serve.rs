@@ -142,6 +142,8 @@ fn moment_of_a_running_server_is_moved() {
         ("2026-11-24T03:10:00Z", "2026-11-24T03:10:00Z", "pod/late\npod/web\n"),
         ("-0s", "2026-11-24T04:00:00Z", "pod/new\npod/web\n"),
         ("rv:10", "2026-11-24T03:00:00Z", "pod/web\n"),
+        ("end", "2026-11-24T04:00:00Z", "pod/new\npod/web\n"),
+        ("rv:10", "2026-11-24T03:00:00Z", "pod/web\n"),
     ] {
         let moved = run(&recordings.env, &served, &format!("serve --move-to {to}"));
         assert_eq!(moved.quiet_success(), format!("prod moved to {time}\n"));
