@@ -114,18 +114,15 @@ impl RecordedKinds {
             self.unrecorded.retain(|[group, version, plural]| {
                 (group, version, plural) != (&alternate.group, &alternate.version, &alternate.plural)
             });
-            let kind = match documented {
-                Some(at) => {
-                    let conversion = alternate.conversion;
-                    let kind = Arc::new(Kind { verbs: READ, conversion, ..(*self.all[at]).clone() });
-                    self.all[at] = Arc::clone(&kind);
-                    kind
-                }
-                None => {
-                    let kind = Arc::new(alternate);
-                    alternate_versions::insert(&mut self.all, Arc::clone(&kind));
-                    kind
-                }
+            let kind = if let Some(at) = documented {
+                let conversion = alternate.conversion;
+                let kind = Arc::new(Kind { verbs: READ, conversion, ..(*self.all[at]).clone() });
+                self.all[at] = Arc::clone(&kind);
+                kind
+            } else {
+                let kind = Arc::new(alternate);
+                alternate_versions::insert(&mut self.all, Arc::clone(&kind));
+                kind
             };
             self.alternates.push((at, kind));
         }

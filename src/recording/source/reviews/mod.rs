@@ -61,10 +61,9 @@ impl Review {
 
     /// Returns the members of the specification on which the result depends as JSON.
     fn spec_of_protobuf(self, body: &[u8]) -> Option<Value> {
-        let Some(spec) = member(member(body.strip_prefix(protobuf::MAGIC)?, 2)?.unwrap_or_default(), 2)?
-        else {
-            return Some(Value::Null);
-        };
+        let member = |message, number| protobuf::member(message, number).ok();
+        let review = member(body.strip_prefix(protobuf::MAGIC)?, 2)?.unwrap_or_default();
+        let Some(spec) = member(review, 2)? else { return Some(Value::Null) };
         match self {
             Self::Subject => Some(Value::Null),
             Self::Rules => texts(spec, &[("namespace", 1)]),
@@ -211,16 +210,11 @@ fn denial_of_resource(attributes: &Value, kinds: &RecordedKinds) -> Option<Strin
     }
 }
 
-/// Returns the last bytes field with that number. The outer option is `None` for a malformed message.
-fn member(message: &[u8], number: u64) -> Option<Option<&[u8]>> {
-    protobuf::member(message, number).ok()
-}
-
 /// Returns the text fields of a message as an object, or `None` if they are malformed.
 fn texts(message: &[u8], fields: &[(&str, u64)]) -> Option<Value> {
     let mut read = Map::new();
     for (name, number) in fields {
-        if let Some(value) = member(message, *number)? {
+        if let Some(value) = protobuf::member(message, *number).ok()? {
             read.insert((*name).to_owned(), std::str::from_utf8(value).ok()?.into());
         }
     }
