@@ -53,7 +53,7 @@ impl ApiError {
         Self::new(405, "MethodNotAllowed", message).with(json!({}))
     }
 
-    /// A write, or another method that only changes data, to a server without writes.
+    /// A write to a server without writes, or a request to a subresource that it can't have.
     pub(crate) fn read_only(message: &str) -> Self {
         Self::new(405, "MethodNotAllowed", message).with(json!({}))
     }

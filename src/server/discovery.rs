@@ -26,7 +26,8 @@ pub(super) fn aggregated(kinds: &[Arc<Kind>], core: bool, version: &str) -> Valu
     })
 }
 
-fn aggregated_resource(kind: &Kind) -> Value {
+/// Returns the entry of a resource in the aggregated document.
+pub(crate) fn aggregated_resource(kind: &Kind) -> Value {
     let response = |kind: &str| json!({"group": "", "version": "", "kind": kind});
     let mut resource = json!({
         "resource": kind.plural, "responseKind": response(&kind.kind),

@@ -3,10 +3,11 @@
 //!
 //! An owner that accepts writes gives the server a [`router::Handler`] for them. Without one, writes fail with 405.
 
+pub(crate) mod alternate_versions;
 pub(crate) mod api_error;
 pub(crate) mod clock;
 pub(crate) mod connections;
-mod discovery;
+pub(crate) mod discovery;
 pub(crate) mod http;
 pub(crate) mod in_memory;
 pub(crate) mod list;

@@ -18,12 +18,19 @@ use super::{list, watch};
 
 /// Responds to a request to a path below a group version.
 pub(super) fn respond(source: &Arc<dyn Source>, request: &ApiRequest) -> Response<Body> {
+    let target = Target::of_path(&**source, &request.path);
+    // A command in a container is not a write.
+    if let Some(Ok(target)) = &target
+        && let Some(refusal) = target.subresource_refusal(&**source)
+    {
+        return response::error_response(&ApiError::read_only(&refusal));
+    }
     if request.method != Method::GET
         && let Some(refusal) = source.write_refusal()
     {
         return response::error_response(&ApiError::read_only(refusal));
     }
-    let Some(target) = Target::of_path(&**source, &request.path) else { return response::unknown_path() };
+    let Some(target) = target else { return response::unknown_path() };
     let result = target.and_then(|target| {
         if target.name.is_empty() {
             collection(source, request, &target)

@@ -3,10 +3,12 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use http::{Request, Response};
+use http::{Method, Request, Response};
 use hyper::body::Body as HttpBody;
 use serde_json::{Value, json};
+use tracing::{Level, debug, enabled};
 
+use super::api_error::ApiError;
 use super::http::access::Access;
 use super::http::request::ApiRequest;
 use super::http::request_body::BodyBudget;
@@ -28,7 +30,11 @@ pub(crate) struct Server {
     handler: Option<Handler>,
     /// Whether large responses are compressed for clients that accept it.
     compresses: bool,
+    logs_requests: bool,
 }
+
+/// The target of the log of requests.
+const LOG: &str = "kdelta::serve";
 
 impl Server {
     /// Creates a read-only server.
@@ -40,6 +46,7 @@ impl Server {
             bodies: BodyBudget::default(),
             handler: None,
             compresses: true,
+            logs_requests: false,
         }
     }
 
@@ -60,8 +67,32 @@ impl Server {
         Self { access, ..self }
     }
 
+    /// Logs each request. A client in the same process has a log of its own.
+    #[cfg(feature = "serve")]
+    pub(crate) fn with_request_log(self) -> Self {
+        Self { logs_requests: true, ..self }
+    }
+
     /// Responds to a request.
     pub(super) async fn respond<B>(&self, request: Request<B>) -> Response<Body>
+    where
+        B: HttpBody<Data = Bytes>,
+        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        if !self.logs_requests || !enabled!(target: LOG, Level::DEBUG) {
+            return self.response(request).await;
+        }
+        // No headers: they have the token.
+        let path = request.uri().path_and_query().map_or("/", |path| path.as_str());
+        let title = format!("{} {path}", request.method());
+        let started = self.source.clock().elapsed();
+        let response = self.response(request).await;
+        let taken = self.source.clock().elapsed().saturating_sub(started).as_millis();
+        debug!(target: LOG, "{title} {} in {taken} milliseconds", response.status());
+        response
+    }
+
+    async fn response<B>(&self, request: Request<B>) -> Response<Body>
     where
         B: HttpBody<Data = Bytes>,
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
@@ -87,6 +118,9 @@ fn route(source: &Arc<dyn Source>, address: &str, request: &ApiRequest) -> Respo
         |value: Option<Value>| value.map_or_else(response::unknown_path, |value| response::json(200, &value));
     let document =
         |group: &str, version: &str| found(openapi::document(&served(), source.schemas(), group, version));
+    if ![Method::GET, Method::HEAD].contains(&request.method) && is_discovery(&path) {
+        return response::error_response(&ApiError::method_not_allowed());
+    }
     if let Some(document) = stored_document(&**source, &path, accept) {
         return document;
     }
@@ -109,6 +143,11 @@ fn route(source: &Arc<dyn Source>, address: &str, request: &ApiRequest) -> Respo
         [] => response::json(200, &json!({"paths": roots(&served())})),
         _ => response::unknown_path(),
     }
+}
+
+/// Returns whether a path is that of the version or of a discovery document, which can only be read.
+fn is_discovery(path: &[&str]) -> bool {
+    matches!(path, ["version" | "api" | "apis"] | ["api" | "apis", _] | ["apis", _, _])
 }
 
 /// Returns a document that the source has. Discovery documents are aggregated; other forms are created from the
@@ -228,6 +267,20 @@ mod tests {
         ] {
             let (code, body) = request(&server, "GET", path).await;
             assert_eq!((code, body["kind"].as_str().unwrap_or_default()), (expected, name), "{path}");
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn documents_are_only_read() {
+        let server = server();
+        for path in ["/version", "/api", "/apis", "/api/v1", "/apis/apps", "/apis/apps/v1"] {
+            for method in ["POST", "PUT", "PATCH", "DELETE"] {
+                let (code, status) = request(&server, method, path).await;
+                assert_eq!((code, &status["reason"]), (405, &json!("MethodNotAllowed")), "{method} {path}");
+            }
+        }
+        for path in ["/version", "/api", "/apis", "/api/v1"] {
+            assert_eq!(request(&server, "GET", path).await.0, 200, "{path}");
         }
     }
 

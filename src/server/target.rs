@@ -58,10 +58,15 @@ impl Target {
         let exists = |target: &Self| match rest {
             [] => true,
             [_] => !target.kind.namespaced || namespace.is_some(),
-            [_, name] => target.kind.has_subresource(name),
-            _ => false,
+            [_, name] if target.kind.has_subresource(name) => true,
+            [_, name, ..] => source.subresource_refusal(&target.kind, name).is_some(),
         };
         Some(target.filter(exists).ok_or_else(ApiError::no_resource))
+    }
+
+    /// Returns the reason why the subresource can't be requested with any method.
+    pub(super) fn subresource_refusal(&self, source: &dyn Source) -> Option<String> {
+        source.subresource_refusal(&self.kind, self.subresource.as_deref()?)
     }
 
     /// Returns the namespace of a collection; `None` for all namespaces.

@@ -44,6 +44,12 @@ impl Collection {
         own == group && of == version && resource == plural
     }
 
+    /// Returns the group, the version and the plural.
+    pub(super) fn names(&self) -> [String; 3] {
+        let ApiResource { group, version, resource, .. } = &*self.resource;
+        [group, version, resource].map(Clone::clone)
+    }
+
     /// Returns the kind. A custom one gets the columns, the schema and the selectable fields of its definition, if that
     /// was recorded too: `definitions` is its resource.
     pub(super) fn kind(&self, state: &State, definitions: Option<&ApiResource>) -> Arc<Kind> {

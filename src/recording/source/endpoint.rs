@@ -50,7 +50,8 @@ impl NetworkEndpoint {
         // As an argument of a command, a token of base64 that begins with a hyphen would be taken for a flag.
         let token = token.iter().fold(String::new(), |token, byte| format!("{token}{byte:02x}"));
         let access = Access::with_token(&token, &host(address.ip()));
-        let server = Server::new(source, address.to_string()).with_access(access).with_handler(handler);
+        let server = Server::new(source, address.to_string());
+        let server = server.with_access(access).with_handler(handler).with_request_log();
         let mut tasks = JoinSet::new();
         tasks.spawn(connections::serve(Arc::new(server), identity.listener(listener)));
         Ok(Self { address, certificate: identity.pem().to_owned(), token, tasks })

@@ -6,11 +6,12 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use crate::object::{ApiResource, is_built_in_group};
+use crate::server::alternate_versions;
 use crate::server::source::{Custom, Kind};
 use crate::wire::discovery::{DiscoveredResource, DiscoveryDocument, ResourceList, Root, UnusableNames};
 
 /// The verbs of a recorded resource.
-const READ: &[&str] = &["get", "list", "watch"];
+pub(super) const READ: &[&str] = &["get", "list", "watch"];
 
 /// The origin of the served objects, which messages name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,16 +28,35 @@ impl Origin {
             Self::Mirror => "a mirror is read-only",
         }
     }
+
+    /// Returns the message for a subresource that needs a running container or node; `None` for other subresources.
+    pub(super) fn subresource_refusal(self, group: &str, plural: &str, name: &str) -> Option<String> {
+        let lack = match (group, plural, name) {
+            ("", "pods", "log") => "has no logs",
+            ("", "pods", "exec") => "can't run commands",
+            ("", "pods", "attach") => "can't attach to containers",
+            ("", "pods", "portforward") => "can't forward ports",
+            ("", "pods" | "services" | "nodes", "proxy") => "can't forward requests",
+            _ => return None,
+        };
+        let own = match self {
+            Self::Recording => "a recording",
+            Self::Mirror => "a mirror",
+        };
+        Some(format!("{own} {lack}"))
+    }
 }
 
 /// The resources of a recording or a mirror.
 #[derive(Debug)]
 pub(super) struct RecordedKinds {
-    origin: Origin,
+    pub(super) origin: Origin,
     /// All resources, in the order of discovery. Those without recorded objects have no verbs.
     pub(super) all: Vec<Arc<Kind>>,
     /// The recorded ones.
     pub(super) recorded: Vec<(Arc<ApiResource>, Arc<Kind>)>,
+    /// Other versions of recorded resources, each with the position of its resource in `recorded`.
+    pub(super) alternates: Vec<(usize, Arc<Kind>)>,
     /// The readable resources that were not recorded: group, version and plural.
     unrecorded: Vec<[String; 3]>,
 }
@@ -48,7 +68,13 @@ impl RecordedKinds {
         recorded: &[Arc<ApiResource>],
         origin: Origin,
     ) -> Self {
-        let mut kinds = Self { origin, all: Vec::new(), recorded: Vec::new(), unrecorded: Vec::new() };
+        let mut kinds = Self {
+            origin,
+            all: Vec::new(),
+            recorded: Vec::new(),
+            alternates: Vec::new(),
+            unrecorded: Vec::new(),
+        };
         let mut missing: Vec<&Arc<ApiResource>> = recorded.iter().collect();
         for found in discovered(documents) {
             let of_objects = missing.iter().position(|own| has_name(own, &found.resource));
@@ -62,6 +88,7 @@ impl RecordedKinds {
         for resource in missing {
             kinds.add(Some(resource), kind(undocumented(resource), true));
         }
+        kinds.add_alternates();
         kinds
     }
 
@@ -71,9 +98,60 @@ impl RecordedKinds {
         self.all.push(kind);
     }
 
+    /// Adds the alternate versions of the recorded resources that were not recorded themselves.
+    fn add_alternates(&mut self) {
+        for at in 0..self.recorded.len() {
+            let ApiResource { group, version, resource, .. } = &*self.recorded[at].0;
+            let Some(alternate) = alternate_versions::of(group, version, resource, READ) else { continue };
+            let is_it = |kind: &Kind| {
+                (&kind.group, &kind.version, &kind.plural)
+                    == (&alternate.group, &alternate.version, &alternate.plural)
+            };
+            if self.recorded.iter().any(|(_, kind)| is_it(kind)) {
+                continue;
+            }
+            let documented = self.all.iter().position(|kind| is_it(kind));
+            self.unrecorded.retain(|[group, version, plural]| {
+                (group, version, plural) != (&alternate.group, &alternate.version, &alternate.plural)
+            });
+            let kind = if let Some(at) = documented {
+                let conversion = alternate.conversion;
+                let kind = Arc::new(Kind { verbs: READ, conversion, ..(*self.all[at]).clone() });
+                self.all[at] = Arc::clone(&kind);
+                kind
+            } else {
+                let kind = Arc::new(alternate);
+                alternate_versions::insert(&mut self.all, Arc::clone(&kind));
+                kind
+            };
+            self.alternates.push((at, kind));
+        }
+    }
+
+    /// Returns an alternate version, and the position of its resource in `recorded`.
+    pub(super) fn alternate(&self, group: &str, version: &str, plural: &str) -> Option<(usize, Arc<Kind>)> {
+        let is_it = |kind: &Kind| kind.group == group && kind.version == version && kind.plural == plural;
+        self.alternates.iter().find(|(_, kind)| is_it(kind)).cloned()
+    }
+
+    /// Returns whether a resource can be read. `*` is any name, and an empty version any version.
+    pub(super) fn is_readable(&self, group: &str, version: &str, plural: &str) -> bool {
+        let matches = |pattern: &str, own: &str| pattern == "*" || pattern == own;
+        self.all.iter().filter(|kind| kind.is_readable()).any(|kind| {
+            matches(group, &kind.group)
+                && (version.is_empty() || matches(version, &kind.version))
+                && matches(plural, &kind.plural)
+        })
+    }
+
     /// Returns the reason why a resource of the discovery documents can't be read, if it was not recorded.
     pub(super) fn unavailable_reason(&self, group: &str, version: &str, plural: &str) -> Option<String> {
         self.unrecorded.iter().find(|[own, of, name]| own == group && of == version && name == plural)?;
+        Some(self.missing_reason(group, plural))
+    }
+
+    /// Returns the reason why a resource that was not recorded, or not in the requested version, can't be read.
+    pub(super) fn missing_reason(&self, group: &str, plural: &str) -> String {
         let names: Vec<String> =
             self.recorded.iter().map(|(resource, _)| resource.group_resource()).collect();
         let name = if group.is_empty() { plural.to_owned() } else { format!("{plural}.{group}") };
@@ -82,9 +160,9 @@ impl RecordedKinds {
                 Origin::Recording => "was recorded",
                 Origin::Mirror => "is mirrored",
             };
-            return Some(format!("{name} {verb} in version {} only", other.version));
+            return format!("{name} {verb} in version {} only", other.version);
         }
-        Some(match (self.origin, names.as_slice()) {
+        match (self.origin, names.as_slice()) {
             (Origin::Recording, []) => {
                 format!("{name} was not recorded: the recording has no objects at this moment")
             }
@@ -95,7 +173,7 @@ impl RecordedKinds {
             (Origin::Mirror, names) => {
                 format!("{name} is not mirrored: the mirror has {}", abbreviated(names))
             }
-        })
+        }
     }
 }
 

@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use serde_json::{Map, Value};
 use tokio::sync::watch;
 
+use super::documents::server_version;
 use super::kinds::Origin;
 use super::recorded_state::RecordedState;
 use crate::server::clock::Clock;
@@ -106,16 +107,18 @@ impl MovableState {
 
 impl Source for MovableState {
     fn kinds(&self) -> Vec<Arc<Kind>> {
-        self.current().kinds().to_vec()
+        self.current().kinds().all.clone()
     }
 
     fn find(&self, group: &str, version: &str, plural: &str) -> Option<(KindId, Arc<Kind>)> {
         let state = self.current();
-        let kind = state.kind(state.position(group, version, plural)?)?;
+        let (position, kind) = state.find(group, version, plural)?;
+        // An alternate version shares the collection of the recorded one.
+        let names = state.names(position)?;
         let mut collections = self.collections.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = collections.iter().position(|names| *names == [group, version, plural]);
+        let known = collections.iter().position(|known| *known == names);
         let id = known.unwrap_or_else(|| {
-            collections.push([group, version, plural].map(str::to_owned));
+            collections.push(names);
             collections.len() - 1
         });
         Some((id, kind))
@@ -173,16 +176,24 @@ impl Source for MovableState {
         &self.schemas
     }
 
+    fn server_version(&self) -> Value {
+        server_version(self, Origin::Recording)
+    }
+
     fn document(&self, path: &str) -> Option<Bytes> {
         self.current().document(path)
     }
 
     fn unavailable_reason(&self, group: &str, version: &str, plural: &str) -> Option<String> {
-        self.current().unavailable_reason(group, version, plural)
+        self.current().kinds().unavailable_reason(group, version, plural)
     }
 
     fn write_refusal(&self) -> Option<&'static str> {
         Some(Origin::Recording.write_refusal())
+    }
+
+    fn subresource_refusal(&self, kind: &Kind, name: &str) -> Option<String> {
+        Origin::Recording.subresource_refusal(&kind.group, &kind.plural, name)
     }
 }
 

@@ -106,13 +106,9 @@ impl RecordedState {
         !self.now.collections.is_empty()
     }
 
-    pub(super) fn kinds(&self) -> &[Arc<Kind>] {
-        &self.kinds.all
-    }
-
-    /// Returns the reason why a resource of the discovery documents can't be read, if it was not recorded.
-    pub(super) fn unavailable_reason(&self, group: &str, version: &str, plural: &str) -> Option<String> {
-        self.kinds.unavailable_reason(group, version, plural)
+    /// Returns the resources.
+    pub(super) fn kinds(&self) -> &RecordedKinds {
+        &self.kinds
     }
 
     /// Returns the document at a path.
@@ -123,6 +119,19 @@ impl RecordedState {
     /// Returns the number of a collection.
     pub(super) fn position(&self, group: &str, version: &str, plural: &str) -> Option<usize> {
         self.now.collections.iter().position(|one| one.is(group, version, plural))
+    }
+
+    /// Returns a readable resource, and the number of its collection.
+    pub(super) fn find(&self, group: &str, version: &str, plural: &str) -> Option<(usize, Arc<Kind>)> {
+        match self.position(group, version, plural) {
+            Some(position) => Some((position, self.kind(position)?)),
+            None => self.kinds.alternate(group, version, plural),
+        }
+    }
+
+    /// Returns the group, the version and the plural of a collection.
+    pub(super) fn names(&self, position: usize) -> Option<[String; 3]> {
+        self.now.collections.get(position).map(Collection::names)
     }
 
     /// Returns the kind of a collection, whose definition is that of the moment.

@@ -3,7 +3,6 @@
 use http::{Method, Response};
 use serde_json::{Value, json};
 
-use super::kinds::Origin;
 use super::mover::{Mover, ServedMoment};
 use super::reviews;
 use crate::recording::entry::{Gap, Moment};
@@ -21,7 +20,7 @@ pub(super) fn respond(mover: &Mover, request: &ApiRequest) -> Option<Response<Bo
             Some(moment(mover, request).unwrap_or_else(|error| response::error_response(&error)))
         }
         ["apis", group, "v1", plural] if request.method == Method::POST => {
-            reviews::respond(group, plural, request, Origin::Recording)
+            reviews::respond(group, plural, request, mover.source().current().kinds())
         }
         _ => None,
     }

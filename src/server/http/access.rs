@@ -22,6 +22,11 @@ impl Access {
         Self { host: Some(host.into()), token: Some(token.into()) }
     }
 
+    /// Returns whether requests need a token.
+    pub(super) fn needs_token(&self) -> bool {
+        self.token.is_some()
+    }
+
     /// Checks the head of a request.
     ///
     /// # Errors

@@ -96,6 +96,12 @@ pub(crate) trait Source: Send + Sync {
         None
     }
 
+    /// Returns the message for requests to a subresource that a real server has and this source can't have, such as the
+    /// log of a pod; `None` for others.
+    fn subresource_refusal(&self, _kind: &Kind, _name: &str) -> Option<String> {
+        None
+    }
+
     /// Returns the message for rejected writes; `None` for the message of a resource without the method.
     fn write_refusal(&self) -> Option<&'static str> {
         None

@@ -37,6 +37,8 @@ fn assert_same_output(on: &OnServer, served: &ServedRecording) -> PathBuf {
         "get pod web-1 -o json",
         "get pod web-1 -o yaml",
         "get deploy,cm,events",
+        "get events.events.k8s.io",
+        "get events.events.k8s.io -o json --field-selector regarding.name=web-1",
         "get pods -l app=web -L app --show-labels",
         "get pods --field-selector metadata.name=web-2 -o name",
         "get pods --sort-by=.metadata.name -o custom-columns=N:.metadata.name",
@@ -76,6 +78,12 @@ fn kubectl_prints_what_it_prints_on_the_server() {
         ("delete pod web-1", "1: Error from server (MethodNotAllowed): a recording is read-only\n"),
         ("label pod web-1 a=b", "1: Error from server (MethodNotAllowed): a recording is read-only\n"),
         ("auth can-i delete pods", "1: no - a recording is read-only\n"),
+        (
+            "auth can-i list secrets",
+            "1: no - secrets was not recorded: the recording has configmaps, events, pods, deployments.apps, replicasets.apps\n",
+        ),
+        ("logs web-1", "1: Error from server (MethodNotAllowed): a recording has no logs\n"),
+        ("exec web-1 -- sh", "1: error: unable to upgrade connection: a recording can't run commands\n"),
     ] {
         assert_eq!(run(&past, served.kubeconfig(), namespace, line), expected, "{line}");
     }
@@ -84,6 +92,28 @@ fn kubectl_prints_what_it_prints_on_the_server() {
         refused.contains("secrets was not recorded: the recording has configmaps, events, pods"),
         "{refused}"
     );
+}
+
+#[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
+fn kubectl_reads_a_recording_without_documents() {
+    let env = TestEnv::new();
+    let beginning: Timestamp = "2026-11-24T03:00:00Z".parse().expect("a time");
+    let events = resource("", "events", "Event");
+    let mut recorder = Recorder::new(&env.home().join("rec"), "test", beginning);
+    let event = json!({
+        "metadata": {"name": "e", "namespace": "n", "uid": "u", "resourceVersion": "100"},
+        "involvedObject": {"kind": "Pod", "name": "web"}, "message": "no image", "reason": "Failed", "type": "Warning",
+    });
+    recorder.json(ChangeKind::Added, &events, &event, beginning);
+    recorder.mark(synced(100), &events, beginning);
+    recorder.finish(beginning.checked_add(1.minutes()).expect("a time"));
+    let served = ServedRecording::start(&env, &["--from", "rec"]);
+    let run = |line: &str| run(env.home(), served.kubeconfig(), "n", line);
+    let version = run("version");
+    assert!(version.contains("Server Version: v0.0.0-kdelta-recording\n"), "{version}");
+    assert_eq!(run("get events.events.k8s.io -o jsonpath={.items[*].note}"), "0: no image");
+    assert_eq!(run("get events -o jsonpath={.items[*].message}"), "0: no image");
 }
 
 #[test]

@@ -93,6 +93,28 @@ fn every_context_has_a_server_and_a_private_kubeconfig() {
 }
 
 #[test]
+fn requests_are_logged_without_the_token() {
+    let recordings = Recordings::of(&["prod"]);
+    let served = serve(&recordings, "-v=6");
+    run(&recordings.env, &served, "get --raw /api/v1/pods?limit=1").quiet_success();
+    run(&recordings.env, &served, "get --raw /api/v1/secrets").failure(1);
+    let config = fs::read_to_string(&served.kubeconfig).expect("a kubeconfig");
+    let config: Value = serde_json::from_str(&config).expect("JSON");
+    let token = config["users"][0]["user"]["token"].as_str().expect("a token");
+    let mut lines = Vec::new();
+    for expected in [
+        "kdelta::serve: GET /api/v1/pods?limit=1 200 OK in ",
+        "kdelta::serve: GET /api/v1/secrets 405 Method Not Allowed in ",
+    ] {
+        served.running.stderr.find("the request", |line| {
+            lines.push(line.to_owned());
+            line.contains(expected)
+        });
+    }
+    assert!(!lines.concat().contains(token), "{lines:?}");
+}
+
+#[test]
 fn signals_end_the_server_and_remove_its_kubeconfig() {
     let recordings = Recordings::of(&["prod"]);
     for (signal, code) in [("INT", 130), ("TERM", 143), ("HUP", 129)] {
@@ -119,6 +141,8 @@ fn moment_of_a_running_server_is_moved() {
     for (to, time, expected) in [
         ("2026-11-24T03:10:00Z", "2026-11-24T03:10:00Z", "pod/late\npod/web\n"),
         ("-0s", "2026-11-24T04:00:00Z", "pod/new\npod/web\n"),
+        ("rv:10", "2026-11-24T03:00:00Z", "pod/web\n"),
+        ("end", "2026-11-24T04:00:00Z", "pod/new\npod/web\n"),
         ("rv:10", "2026-11-24T03:00:00Z", "pod/web\n"),
     ] {
         let moved = run(&recordings.env, &served, &format!("serve --move-to {to}"));

@@ -19,7 +19,6 @@ use source::MirrorSource;
 use state::is_definitions;
 
 use super::endpoint::NetworkEndpoint;
-use super::kinds::Origin;
 use super::reviews;
 use crate::lines::Change;
 use crate::object::{ApiResource, ResourceVersion};
@@ -117,7 +116,9 @@ impl Mirror {
     /// [`RecordingError::Listen`] when the address is not available.
     pub async fn serve(&self, address: SocketAddr) -> Result<NetworkEndpoint, RecordingError> {
         let source = Arc::new(MirrorSource::new(Arc::clone(&self.shared)));
-        NetworkEndpoint::start(address, source, Box::new(respond)).await
+        let shared = Arc::clone(&self.shared);
+        let handler = Box::new(move |request: &ApiRequest| respond(&shared, request));
+        NetworkEndpoint::start(address, source, handler).await
     }
 }
 
@@ -135,7 +136,7 @@ impl std::fmt::Debug for Mirror {
 }
 
 /// Returns the response to a request, or `None` if the server handles it as for any source.
-fn respond(request: &ApiRequest) -> Option<Response<Body>> {
+fn respond(shared: &Shared, request: &ApiRequest) -> Option<Response<Body>> {
     let path: Vec<&str> = request.path.iter().map(String::as_str).collect();
     match path.as_slice() {
         ["kdelta", "moment"] => {
@@ -143,7 +144,8 @@ fn respond(request: &ApiRequest) -> Option<Response<Body>> {
             Some(response::error_response(&error))
         }
         ["apis", group, "v1", plural] if request.method == http::Method::POST => {
-            reviews::respond(group, plural, request, Origin::Mirror)
+            let served = shared.lock().served();
+            reviews::respond(group, plural, request, &served.kinds)
         }
         _ => None,
     }

@@ -9,6 +9,7 @@ use tokio::sync::watch;
 use super::collection::{Collection, Page};
 use super::mirrored::stored_objects;
 use super::shared::Shared;
+use crate::recording::source::documents::server_version;
 use crate::recording::source::kinds::Origin;
 use crate::server::clock::Clock;
 use crate::server::source::{
@@ -114,6 +115,10 @@ impl Source for MirrorSource {
         &self.schemas
     }
 
+    fn server_version(&self) -> Value {
+        server_version(self, Origin::Mirror)
+    }
+
     fn document(&self, path: &str) -> Option<Bytes> {
         self.shared.lock().served().documents.get(path)
     }
@@ -124,5 +129,9 @@ impl Source for MirrorSource {
 
     fn write_refusal(&self) -> Option<&'static str> {
         Some(Origin::Mirror.write_refusal())
+    }
+
+    fn subresource_refusal(&self, kind: &Kind, name: &str) -> Option<String> {
+        Origin::Mirror.subresource_refusal(&kind.group, &kind.plural, name)
     }
 }

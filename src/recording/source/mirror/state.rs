@@ -33,6 +33,8 @@ pub(super) struct Served {
     pub(super) documents: Documents,
     /// The kinds of the served collections, custom ones with their definitions.
     collections: BTreeMap<KindId, Arc<Kind>>,
+    /// Other versions of served collections.
+    alternates: Vec<(KindId, Arc<Kind>)>,
 }
 
 impl Served {
@@ -43,7 +45,8 @@ impl Served {
     /// Returns the number and the kind of a served collection.
     pub(super) fn find(&self, group: &str, version: &str, plural: &str) -> Option<(KindId, Arc<Kind>)> {
         let is_it = |kind: &Kind| kind.group == group && kind.version == version && kind.plural == plural;
-        let (id, kind) = self.collections.iter().find(|(_, kind)| is_it(kind))?;
+        let others = self.alternates.iter().map(|(id, kind)| (id, kind));
+        let (id, kind) = self.collections.iter().chain(others).find(|(_, kind)| is_it(kind))?;
         Some((*id, Arc::clone(kind)))
     }
 }
@@ -114,13 +117,17 @@ impl State {
         let resources: Vec<_> =
             self.collections.iter().filter(is_served).map(|one| Arc::clone(&one.resource)).collect();
         let kinds = RecordedKinds::read(&self.documents, &resources, Origin::Mirror);
-        let collections = kinds.recorded.iter().filter_map(|(resource, kind)| {
-            let id = self.collections.iter().position(|collection| collection.resource == *resource)?;
-            Some((id, self.defined(kind)))
-        });
-        let collections = collections.collect();
+        let id =
+            |resource: &Arc<ApiResource>| self.collections.iter().position(|one| one.resource == *resource);
+        let collections = kinds.recorded.iter();
+        let collections =
+            collections.filter_map(|(resource, kind)| Some((id(resource)?, self.defined(kind)))).collect();
+        let alternates = kinds.alternates.iter();
+        let alternates =
+            alternates.filter_map(|(of, kind)| Some((id(&kinds.recorded[*of].0)?, Arc::clone(kind))));
+        let alternates = alternates.collect();
         let documents = Documents::new(self.documents.clone(), &kinds);
-        let served = Arc::new(Served { kinds, documents, collections });
+        let served = Arc::new(Served { kinds, documents, collections, alternates });
         self.served = Some(Arc::clone(&served));
         served
     }

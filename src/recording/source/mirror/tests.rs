@@ -175,3 +175,30 @@ async fn inferred_deletions_have_versions_of_their_own() {
     assert_eq!((to, change.version, change.new.version), (10, 10, 10));
     assert_eq!(change.new.value()["metadata"]["resourceVersion"], "10");
 }
+
+#[tokio::test]
+async fn events_are_served_in_both_groups_while_they_are_mirrored() {
+    let (mirror, events) = (Mirror::new(), resource("", "events", "Event"));
+    mirror.begin(0, &events);
+    let event = json!({
+        "metadata": {"name": "e", "namespace": "n", "resourceVersion": "5"},
+        "involvedObject": {"kind": "Pod"}, "message": "no image",
+    });
+    add(&mirror, 0, &events, &event, None);
+    let source = source(&mirror);
+    assert!(source.find("events.k8s.io", "v1", "events").is_none());
+    mirror.synced(0, &"9".into());
+    let (own, _) = source.find("", "v1", "events").expect("events");
+    let (id, kind) = source.find("events.k8s.io", "v1", "events").expect("events");
+    assert_eq!((id, kind.conversion.is_some()), (own, true));
+    let listed = source.kinds();
+    assert_eq!(listed.iter().map(|kind| kind.api_version()).collect::<Vec<_>>(), ["v1", "events.k8s.io/v1"]);
+    assert_eq!(source.server_version()["gitVersion"], "v0.0.0-kdelta-mirror");
+    mirror.end(0);
+    let pods = resource("", "pods", "Pod");
+    assert!(source.find("events.k8s.io", "v1", "events").is_none());
+    mirror.begin(1, &pods);
+    mirror.synced(1, &"9".into());
+    let (_, pods) = source.find("", "v1", "pods").expect("pods");
+    assert_eq!(source.subresource_refusal(&pods, "log").as_deref(), Some("a mirror has no logs"));
+}

@@ -1,6 +1,8 @@
 //! The server of a recording.
 
+mod alternate_versions;
 mod moves;
+mod refusals;
 mod tables;
 
 use bytes::Bytes;
@@ -266,28 +268,13 @@ async fn pages_and_earlier_versions_are_consistent() {
 }
 
 #[tokio::test]
-async fn unrecorded_types_and_writes_are_refused_with_a_reason() {
-    let (server, _dir) = documented().pod("a/web", 5, None, 10).synced(&pods(), 5, 11).serve(Moment::End);
-    for path in ["/api/v1/secrets", "/api/v1/namespaces/a/secrets/x", "/api/v1/secrets?watch=1"] {
-        let expected = "secrets was not recorded: the recording has pods";
-        assert_eq!(status(&server, "GET", path).await, (405, expected.to_owned()), "{path}");
-    }
-    let (code, message) = status(&server, "GET", "/apis/example.com/v1/gadgets").await;
+async fn recording_without_the_version_of_its_server_has_one_of_its_own() {
+    let (server, _dir) = Recorded::new().pod("a/web", 5, None, 10).synced(&pods(), 5, 11).serve(Moment::End);
+    let version = get(&server, "/version").await;
     assert_eq!(
-        (code, message.as_str()),
-        (405, "gadgets.example.com was not recorded: the recording has pods")
+        (&version["major"], &version["minor"], &version["gitVersion"]),
+        (&json!("0"), &json!("0"), &json!("v0.0.0-kdelta-recording"))
     );
-    assert_eq!(request(&server, "GET", "/api/v1/unknowns", "").await.code, 404);
-    for (method, path) in [
-        ("POST", "/api/v1/namespaces/a/pods"),
-        ("DELETE", "/api/v1/namespaces/a/pods/web"),
-        ("PATCH", "/api/v1/namespaces/a/pods/web"),
-        ("PUT", "/api/v1/namespaces/a/pods/web/status"),
-        ("POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"),
-    ] {
-        let expected = (405, "a recording is read-only".to_owned());
-        assert_eq!(status(&server, method, path).await, expected, "{method} {path}");
-    }
 }
 
 #[tokio::test]

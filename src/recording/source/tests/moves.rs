@@ -14,7 +14,7 @@ use crate::recording::source::requests;
 use crate::server::source::Source;
 
 /// A served recording whose moment can be moved.
-struct Served {
+pub(super) struct Served {
     opener: StreamOpener,
     mover: Arc<Mover>,
     /// Dropping the set aborts the server.
@@ -24,7 +24,7 @@ struct Served {
 
 impl Served {
     /// Serves a recording from this second on.
-    fn from(recorded: Recorded, seconds: i64, speed: Option<ReplaySpeed>) -> Self {
+    pub(super) fn from(recorded: Recorded, seconds: i64, speed: Option<ReplaySpeed>) -> Self {
         let Recorded { dir, writer, .. } = recorded;
         writer.finish(at(1000)).expect("finished");
         let moment = Moment::Time(at(seconds));
@@ -50,7 +50,7 @@ impl Served {
         sender.send_request(request.expect("a request")).await.expect("a response")
     }
 
-    async fn json(&self, method: &str, path: &str, body: &str) -> (u16, Value) {
+    pub(super) async fn json(&self, method: &str, path: &str, body: &str) -> (u16, Value) {
         let response = self.send(method, path, body, "application/json").await;
         let code = response.status().as_u16();
         let body = response.into_body().collect().await.expect("a body").to_bytes();
@@ -64,21 +64,24 @@ impl Served {
     }
 
     async fn watch(&self, version: &str) -> Events {
-        let path = format!("/api/v1/pods?watch=1&resourceVersion={version}&timeoutSeconds=600");
-        let response = self.send("GET", &path, "", "application/json").await;
+        self.watch_path(&format!("/api/v1/pods?watch=1&resourceVersion={version}&timeoutSeconds=600")).await
+    }
+
+    pub(super) async fn watch_path(&self, path: &str) -> Events {
+        let response = self.send("GET", path, "", "application/json").await;
         Events { body: response.into_body(), read: Vec::new() }
     }
 }
 
 /// The events of a watch.
-struct Events {
+pub(super) struct Events {
     body: Incoming,
     read: Vec<u8>,
 }
 
 impl Events {
     /// Returns the next event; `None` at the end.
-    async fn next(&mut self) -> Option<Value> {
+    pub(super) async fn next(&mut self) -> Option<Value> {
         loop {
             if let Some(end) = self.read.iter().position(|byte| *byte == b'\n') {
                 let line: Vec<u8> = self.read.drain(..=end).collect();
@@ -245,13 +248,23 @@ async fn invalid_moves_are_refused_and_change_nothing() {
 }
 
 #[tokio::test]
-async fn access_reviews_allow_reads() {
+async fn access_reviews_allow_reads_of_recorded_types() {
     let served = Served::from(recorded(), 40, None);
     let path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
-    for (verb, allowed) in [("list", true), ("delete", false)] {
-        let body = json!({"spec": {"resourceAttributes": {"verb": verb, "resource": "pods"}}}).to_string();
-        let (code, review) = served.json("POST", path, &body).await;
-        assert_eq!((code, &review["status"]["allowed"]), (201, &json!(allowed)), "{verb}");
+    let missing = "secrets was not recorded: the recording has pods";
+    for (verb, resource, reason) in [
+        ("list", "pods", Value::Null),
+        ("delete", "pods", json!("a recording is read-only")),
+        ("list", "secrets", json!(missing)),
+    ] {
+        let body = json!({"spec": {"resourceAttributes": {"verb": verb, "resource": resource}}});
+        let (code, review) = served.json("POST", path, &body.to_string()).await;
+        let status = &review["status"];
+        assert_eq!((code, &status["allowed"]), (201, &json!(reason.is_null())), "{verb} {resource}");
+        assert_eq!((&status["reason"], &review["spec"]), (&reason, &body["spec"]), "{verb} {resource}");
+    }
+    for (body, expected) in [("{", 400), ("{}", 422)] {
+        assert_eq!(served.json("POST", path, body).await.0, expected, "{body}");
     }
     let (code, status) = served.json("POST", "/api/v1/namespaces/a/pods", "{}").await;
     assert_eq!((code, &status["message"]), (405, &json!("a recording is read-only")));

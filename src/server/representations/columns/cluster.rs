@@ -93,21 +93,28 @@ pub(super) fn node(object: &Value, row: RowContext) -> Vec<Value> {
 }
 
 pub(super) fn event(object: &Value, row: RowContext) -> Vec<Value> {
-    let involved = &object["involvedObject"];
-    let either = |own: &str, other: &str| match text(&object["source"][own]) {
-        "" => text(&object[other]).to_owned(),
+    // The second names are those of the group `events.k8s.io`.
+    let field = |core: &str, own: &str| object.get(core).or_else(|| object.get(own)).unwrap_or(&Value::Null);
+    let involved = field("involvedObject", "regarding");
+    let source = field("source", "deprecatedSource");
+    let either = |own: &str, other: &Value| match text(&source[own]) {
+        "" => text(other).to_owned(),
         own => own.to_owned(),
     };
-    let (component, host) = (either("component", "reportingComponent"), either("host", "reportingInstance"));
+    let component = either("component", field("reportingComponent", "reportingController"));
+    let host = either("host", &object["reportingInstance"]);
     let source = match (component, host.as_str()) {
         (component, "") => component,
         (component, host) => format!("{component}, {host}"),
     };
-    let first = [&object["firstTimestamp"], &object["eventTime"]].into_iter().find(|time| time.is_string());
-    let last = Some(&object["lastTimestamp"]).filter(|time| time.is_string()).or(first);
+    let first = field("firstTimestamp", "deprecatedFirstTimestamp");
+    let first = [first, &object["eventTime"]].into_iter().find(|time| time.is_string());
+    let last = field("lastTimestamp", "deprecatedLastTimestamp");
+    let last = Some(last).filter(|time| time.is_string()).or(first);
     let series = &object["series"];
     let last = Some(&series["lastObservedTime"]).filter(|time| time.is_string()).or(last);
-    let times = series["count"].as_u64().or(object["count"].as_u64().filter(|count| *count > 0)).unwrap_or(1);
+    let count = field("count", "deprecatedCount").as_u64().filter(|count| *count > 0);
+    let times = series["count"].as_u64().or(count).unwrap_or(1);
     let ago = |time: Option<&Value>| time.map_or("<unknown>".to_owned(), |time| since(time, row.now));
     let target = match text(&involved["name"]) {
         "" => text(&involved["kind"]).to_lowercase(),
@@ -120,7 +127,7 @@ pub(super) fn event(object: &Value, row: RowContext) -> Vec<Value> {
         target.into(),
         text(&involved["fieldPath"]).into(),
         source.into(),
-        text(&object["message"]).trim().into(),
+        text(field("message", "note")).trim().into(),
         ago(first).into(),
         times.into(),
         row.name,

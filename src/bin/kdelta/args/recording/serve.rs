@@ -44,7 +44,7 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, help_heading = "Moment")]
     pub(crate) since: Option<String>,
 
-    /// Move the moment of the running server that the kubeconfig selects, and exit
+    /// Move the running server that the kubeconfig selects to this moment, as --at takes it, or to its `end`, and exit
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, help_heading = "Moment")]
     pub(crate) move_to: Option<String>,
 

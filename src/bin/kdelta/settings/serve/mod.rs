@@ -80,6 +80,10 @@ pub(super) fn moved(args: &ServeArgs) -> Result<Option<RequestedMoment>, UsageEr
         return Err(UsageError::MoveAndServe(flag));
     }
     mirror::check_unused(args)?;
+    // Only here: other flags begin at the end without a moment.
+    if text == "end" {
+        return Ok(Some(RequestedMoment::End));
+    }
     RequestedMoment::parse("move-to", text, &Zoned::now()).map(Some)
 }
 
@@ -117,6 +121,13 @@ mod tests {
         let line = "serve --from d --address 192.0.2.1 --port 81 --write-kubeconfig f";
         assert_eq!(read(line), Ok(Some(other)));
         assert_eq!(read("serve --move-to -5m"), Ok(None));
+    }
+
+    #[test]
+    fn running_server_can_be_moved_to_the_end() {
+        let cli = Cli::try_parse_from(["kdelta", "serve", "--move-to", "end"]).expect("a command");
+        let Command::Serve(args) = &cli.command else { panic!("another command") };
+        assert_eq!(moved(args), Ok(Some(RequestedMoment::End)));
     }
 
     #[test]

@@ -1,10 +1,10 @@
-//! Events of the group `events.k8s.io`.
+//! Events of the core group and of the group `events.k8s.io`.
 
 use serde_json::Value;
 
 use crate::server::source::{Conversion, Kind};
 
-/// Field names of the core group and of this group.
+/// Field names of the core group and of the group `events.k8s.io`.
 const FIELD_NAMES: [(&str, &str); 7] = [
     ("count", "deprecatedCount"),
     ("firstTimestamp", "deprecatedFirstTimestamp"),
@@ -15,10 +15,19 @@ const FIELD_NAMES: [(&str, &str); 7] = [
     ("source", "deprecatedSource"),
 ];
 
-/// Returns the resource.
-pub(super) fn kind(verbs: &'static [&'static str]) -> Kind {
+/// Returns the resource of the group `events.k8s.io`, whose objects are stored in the core group.
+pub(crate) fn group_events(verbs: &'static [&'static str]) -> Kind {
+    kind("events.k8s.io", Conversion(to_group), verbs)
+}
+
+/// Returns the resource of the core group, whose objects are stored in the group `events.k8s.io`.
+pub(crate) fn core_events(verbs: &'static [&'static str]) -> Kind {
+    kind("", Conversion(to_core), verbs)
+}
+
+fn kind(group: &str, conversion: Conversion, verbs: &'static [&'static str]) -> Kind {
     Kind {
-        group: "events.k8s.io".into(),
+        group: group.into(),
         version: "v1".into(),
         plural: "events".into(),
         singular: "event".into(),
@@ -29,12 +38,12 @@ pub(super) fn kind(verbs: &'static [&'static str]) -> Kind {
         subresources: Vec::new(),
         verbs,
         custom: None,
-        conversion: Some(Conversion(convert)),
+        conversion: Some(conversion),
     }
 }
 
 /// Converts an object from the core group.
-pub(super) fn convert(event: &mut Value) {
+fn to_group(event: &mut Value) {
     let Some(map) = event.as_object_mut() else { return };
     for (core, own) in FIELD_NAMES {
         if let Some(value) = map.remove(core) {
@@ -49,6 +58,19 @@ pub(super) fn convert(event: &mut Value) {
     }
 }
 
+/// Converts an object to the core group.
+fn to_core(event: &mut Value) {
+    let Some(map) = event.as_object_mut() else { return };
+    for (core, own) in FIELD_NAMES {
+        if let Some(value) = map.remove(own) {
+            map.insert(core.to_owned(), value);
+        }
+    }
+    for name in ["reportingComponent", "reportingInstance"] {
+        map.entry(name).or_insert_with(|| "".into());
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -56,12 +78,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_event_converts_to_its_group() {
+    fn an_event_converts_to_its_group_and_back() {
         let mut event = json!({
             "metadata": {"name": "e", "namespace": "n"}, "involvedObject": {"kind": "Pod", "name": "p"},
             "message": "m", "count": 2, "reportingInstance": "", "type": "Normal", "eventTime": null, "reportingComponent": "kubelet",
         });
-        convert(&mut event);
+        let stored = event.clone();
+        to_group(&mut event);
         assert_eq!(
             event,
             json!({
@@ -70,5 +93,7 @@ mod tests {
                 "eventTime": null, "reportingController": "kubelet",
             })
         );
+        to_core(&mut event);
+        assert_eq!(event, stored);
     }
 }

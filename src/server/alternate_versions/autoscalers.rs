@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use crate::server::source::{Conversion, Kind};
 
-/// Returns the resource.
-pub(super) fn kind(verbs: &'static [&'static str]) -> Kind {
+/// Returns the resource, whose objects are stored in version 2.
+pub(crate) fn old_autoscalers(verbs: &'static [&'static str]) -> Kind {
     Kind {
         group: "autoscaling".into(),
         version: "v1".into(),
@@ -23,7 +23,7 @@ pub(super) fn kind(verbs: &'static [&'static str]) -> Kind {
 }
 
 /// Converts an object from version 2.
-pub(super) fn convert(scaler: &mut Value) {
+fn convert(scaler: &mut Value) {
     let share = |metrics: &Value, key: &str| {
         let cpu = metrics.as_array()?.iter().find(|metric| metric["resource"]["name"] == "cpu")?;
         cpu["resource"][key].get("averageUtilization").cloned()

@@ -1,12 +1,10 @@
 //! Alternate versions of stored resources: the same objects in another group or version. Cluster browsers request them
 //! by name. They can be read and deleted, as discovery reports; they are written only in their stored version.
 
-mod autoscalers;
-mod events;
-
 use std::sync::Arc;
 
-use crate::demo::kinds;
+use super::kinds;
+use crate::server::alternate_versions::{self, group_events, old_autoscalers};
 use crate::server::source::{Kind, KindId};
 
 /// The verbs of an alternate version.
@@ -14,7 +12,7 @@ const VERBS: [&str; 5] = ["delete", "deletecollection", "get", "list", "watch"];
 
 /// Returns all alternate versions, each with the number of its stored resource.
 fn all() -> [(KindId, Kind); 2] {
-    [(kinds::EVENTS, events::kind(&VERBS)), (kinds::AUTOSCALERS, autoscalers::kind(&VERBS))]
+    [(kinds::EVENTS, group_events(&VERBS)), (kinds::AUTOSCALERS, old_autoscalers(&VERBS))]
 }
 
 /// Returns the alternate version with this group, version and plural.
@@ -26,10 +24,7 @@ pub(super) fn find(group: &str, version: &str, plural: &str) -> Option<(KindId, 
 /// Inserts the alternate versions into the stored resources, in the order in which discovery lists their groups.
 pub(super) fn insert_into(mut stored: Vec<Arc<Kind>>) -> Vec<Arc<Kind>> {
     for (_, kind) in all() {
-        // After their own group, or at the position that a real server's priorities give them.
-        let before = if stored.iter().any(|own| own.group == kind.group) { &kind.group } else { "apps" };
-        let index = stored.iter().rposition(|own| own.group == before).map_or(0, |last| last + 1);
-        stored.insert(index, Arc::new(kind));
+        alternate_versions::insert(&mut stored, Arc::new(kind));
     }
     stored
 }
