@@ -66,7 +66,12 @@ const RESTRICTED: &[(&[&str], &[&str], &str)] = &[
     (&["unbounded_channel", "mpsc::unbounded"], &["testing/serve.rs"], "everything is bounded"),
     (
         &["tokio::spawn(", "thread::spawn("],
-        &["bin/kdelta/session/interrupt.rs"],
+        &[
+            "bin/kdelta/session/interrupt.rs",
+            // Their owners join them.
+            "bin/kdelta/session/recordings/gap_notice.rs",
+            "recording/reader/history.rs",
+        ],
         "a task has an owner who awaits or aborts it, such as a JoinSet",
     ),
     (

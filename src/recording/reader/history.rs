@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io;
 use std::sync::{Arc, mpsc};
-use std::thread;
+use std::thread::{self, JoinHandle};
 use std::vec;
 
 use super::bases::{ChangeReader, last_state_of_object};
@@ -38,6 +38,8 @@ pub struct Versions {
     batches: mpsc::Receiver<Batch>,
     /// Until the first version is requested.
     reader: Option<Reader>,
+    /// The thread that reads.
+    thread: Option<JoinHandle<()>>,
 }
 
 impl Iterator for Versions {
@@ -47,13 +49,20 @@ impl Iterator for Versions {
         if let Some(mut reader) = self.reader.take() {
             // A std thread: it reads and decodes while the caller uses the first versions. It ends with the last version,
             // or when the receiver is dropped.
-            thread::spawn(move || reader.read());
+            self.thread = Some(thread::spawn(move || reader.read()));
         }
         loop {
             if let Some(next) = self.batch.next() {
                 return Some(next);
             }
-            self.batch = self.batches.recv().ok()?.into_iter();
+            let Ok(batch) = self.batches.recv() else {
+                // A panic of the thread must not look like the end.
+                if let Some(Err(panic)) = self.thread.take().map(JoinHandle::join) {
+                    std::panic::resume_unwind(panic);
+                }
+                return None;
+            };
+            self.batch = batch.into_iter();
         }
     }
 }
@@ -70,7 +79,7 @@ impl Versions {
             sender,
             has_sent: false,
         };
-        Self { batch: Batch::new().into_iter(), batches, reader: Some(reader) }
+        Self { batch: Batch::new().into_iter(), batches, reader: Some(reader), thread: None }
     }
 
     /// Leaves out the rows of objects, which take time to read. Has no effect after the first version was requested.

@@ -5,8 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use super::Segment;
 use super::journal_view::JournalView;
+use super::segment::Segment;
 use crate::recording::encryption::Cipher;
 use crate::recording::files::FileError;
 use crate::recording::journal::{Journal, JournalReader, Outline};
