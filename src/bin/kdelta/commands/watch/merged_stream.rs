@@ -33,11 +33,10 @@ use super::weighted_channel::{ChannelLoad, WeightedReceiver, weighted_channel};
 use crate::session::{KnownState, PartSource};
 use crate::settings::Flow;
 
-/// The capacity of the queue between a reflector and its store, and of the channel between an informer, or a resumed watch,
-/// and the stream: enough to keep reading while a batch is printed.
+/// The capacity of the queue between a reflector and its store: enough to keep reading while a batch is printed.
 const QUEUE_CAPACITY: usize = 512;
-/// The capacity of both for a reader that forgets each object after a look at it.
-const SHORT_QUEUE_CAPACITY: usize = 64;
+/// The capacity of the channel between an informer, or a resumed watch, and the stream.
+const SUBSCRIPTION_CAPACITY: usize = 512;
 /// Byte limits of each part's queue and of its channel. With many parts the total is shared; one object always fits.
 const PART_BYTES: RangeInclusive<usize> = MIB / 16..=8 * MIB;
 const TOTAL_PART_BYTES: usize = 32 * MIB;
@@ -62,7 +61,6 @@ pub(super) struct MergedStream {
     /// Unread deltas are merged, so only one is taken at a time.
     coalesces: bool,
     delivery: Delivery,
-    queue_capacity: usize,
     /// Whether objects of any part may begin or cease to match a filter as time passes.
     has_crossings: bool,
     /// The timer of the next of them.
@@ -71,8 +69,7 @@ pub(super) struct MergedStream {
 
 /// The options of a part's informer.
 struct InformerOptions {
-    /// The limits of its queue.
-    capacity: usize,
+    /// The byte limit of its queue.
     bytes: usize,
     options: ReflectorOptions,
     resync: Option<Duration>,
@@ -92,7 +89,7 @@ impl InformerOptions {
     fn build<L: ListerWatcher>(self, builder: Builder<L>) -> SharedIndexInformer {
         builder
             .queue(QueueKind::Ordered)
-            .queue_capacity(self.capacity)
+            .queue_capacity(QUEUE_CAPACITY)
             .queue_bytes(self.bytes)
             .reflector(self.options)
             .resync_check_period(self.resync)
@@ -113,7 +110,7 @@ enum TaskEnd {
 impl MergedStream {
     /// Creates a stream without parts.
     pub(super) fn new(flow: &Flow) -> Self {
-        let (sender, resumed) = weighted_channel(QUEUE_CAPACITY, *PART_BYTES.end());
+        let (sender, resumed) = weighted_channel(SUBSCRIPTION_CAPACITY, *PART_BYTES.end());
         Self {
             parts: HashMap::new(),
             ready: Arc::default(),
@@ -123,7 +120,6 @@ impl MergedStream {
             resumed_sender: EventSender::new(sender),
             coalesces: flow.coalesce,
             delivery: Delivery::default(),
-            queue_capacity: QUEUE_CAPACITY,
             has_crossings: false,
             crossing_timer: CrossingTimer::default(),
         }
@@ -139,12 +135,6 @@ impl MergedStream {
         self.delivery.stored_objects = true;
     }
 
-    /// Limits the objects that wait for the reader of the parts that are added from now on: they take memory, and a reader
-    /// that only looks at them does not need them in advance.
-    pub(super) fn shorten_queues(&mut self) {
-        self.queue_capacity = SHORT_QUEUE_CAPACITY;
-    }
-
     /// Starts a part, one of `part_count`, under a number that was never used before, from a known state if there is one.
     /// Returns its informer, and the registration that counts its merged deltas.
     pub(super) fn add(
@@ -158,13 +148,13 @@ impl MergedStream {
     ) -> Result<(SharedIndexInformer, Registration), InformerError> {
         let bytes = (TOTAL_PART_BYTES / part_count.max(1)).clamp(*PART_BYTES.start(), *PART_BYTES.end());
         let crossings = source.time_filter().map(Crossings::new);
-        let (capacity, delivery) = (self.queue_capacity, self.delivery);
-        let informer_options = InformerOptions { capacity, bytes, options, resync: flow.resync, delivery };
+        let delivery = self.delivery;
+        let informer_options = InformerOptions { bytes, options, resync: flow.resync, delivery };
         let informer = match known {
             Some(known) => informer_options.build(source.continued_informer(known)),
             None => informer_options.build(source.informer()),
         };
-        let block = OnSlow::Block { capacity, bytes };
+        let block = OnSlow::Block { capacity: SUBSCRIPTION_CAPACITY, bytes };
         let on_slow = if flow.coalesce { OnSlow::Coalesce } else { block };
         let subscription = informer
             .subscribe_with_options(HandlerOptions::default().resync(flow.resync).on_slow(on_slow))?;

@@ -118,12 +118,6 @@ impl<'a> Parts<'a> {
         self
     }
 
-    /// Limits the objects that wait for the sink, for one that keeps none.
-    pub(in crate::commands) fn with_short_queues(mut self) -> Self {
-        self.stream.shorten_queues();
-        self
-    }
-
     /// Removes the parts that the targets no longer include and adds new ones. Returns the added parts, which do not
     /// run before [`Parts::start`].
     pub(super) fn reconcile(&mut self) -> Vec<(usize, Part)> {
