@@ -47,6 +47,15 @@ impl Origin {
     }
 }
 
+/// The API versions in which recorded objects are served.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ServedVersions {
+    /// Those in which the objects were recorded: what the history of a resource can be read of.
+    Recorded,
+    /// Also the alternate versions, which other clients request.
+    WithAlternates,
+}
+
 /// The resources of a recording or a mirror.
 #[derive(Debug)]
 pub(super) struct RecordedKinds {
@@ -67,6 +76,7 @@ impl RecordedKinds {
         documents: &BTreeMap<Arc<str>, Bytes>,
         recorded: &[Arc<ApiResource>],
         origin: Origin,
+        versions: ServedVersions,
     ) -> Self {
         let mut kinds = Self {
             origin,
@@ -88,7 +98,9 @@ impl RecordedKinds {
         for resource in missing {
             kinds.add(Some(resource), kind(undocumented(resource), true));
         }
-        kinds.add_alternates();
+        if versions == ServedVersions::WithAlternates {
+            kinds.add_alternates();
+        }
         kinds
     }
 

@@ -23,6 +23,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use tokio::task::JoinSet;
 
+use kinds::ServedVersions;
 use movable::MovableState;
 use recorded_state::RecordedState;
 
@@ -45,7 +46,7 @@ const LOCALHOST: &str = "localhost";
 /// A running server of a recording at one moment. Dropping it stops it.
 ///
 /// Only this process can reach it. It serves the recorded data up to the moment: the objects, their rows in tables,
-/// and the documents of discovery and `OpenAPI`. Reads of types that were not recorded fail, as do writes. Watches
+/// and the documents of discovery and `OpenAPI`, in the API versions that were recorded. Reads of types that were not recorded fail, as do writes. Watches
 /// stay open without events, as on a cluster without changes.
 pub struct RecordedServer {
     opener: StreamOpener,
@@ -61,7 +62,15 @@ impl RecordedServer {
     /// # Errors
     /// [`RecordingError`] when the moment lies before the beginning, or the files can't be read.
     pub fn start(recording: Recording, moment: Moment) -> Result<Self, RecordingError> {
-        let state = RecordedState::open(recording, moment)?;
+        Self::start_with(recording, moment, ServedVersions::Recorded)
+    }
+
+    fn start_with(
+        recording: Recording,
+        moment: Moment,
+        versions: ServedVersions,
+    ) -> Result<Self, RecordingError> {
+        let state = RecordedState::open(recording, moment, versions)?;
         let (time, has_types) = (state.time(), state.has_types());
         let (opener, listener) = in_memory::listen();
         let server = Server::new(Arc::new(MovableState::new(state)), LOCALHOST.to_owned());

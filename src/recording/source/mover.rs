@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use jiff::Timestamp;
 use tokio::task::JoinSet;
 
+use super::kinds::ServedVersions;
 use super::movable::MovableState;
 use super::opener::RecordingOpener;
 use super::recorded_state::RecordedState;
@@ -107,7 +108,7 @@ fn opened(
 ) -> Result<RecordedState, RecordingError> {
     let recording = opener.open()?;
     if speed.is_none() {
-        return RecordedState::open(recording, moment);
+        return RecordedState::open(recording, moment, ServedVersions::WithAlternates);
     }
     // The state at a version does not correspond to a prefix of the entries.
     let moment = match moment {

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use super::change_log::{ChangeLog, Replayed};
 use super::collection::{Collection, Items};
 use super::documents::Documents;
-use super::kinds::{Origin, RecordedKinds};
+use super::kinds::{Origin, RecordedKinds, ServedVersions};
 use super::stored::{Rows, stored};
 use crate::lines;
 use crate::object::ApiResource;
@@ -54,19 +54,23 @@ impl Reading {
 
 impl RecordedState {
     /// Opens a recording at a moment that stands still.
-    pub(super) fn open(recording: Recording, moment: Moment) -> Result<Self, RecordingError> {
+    pub(super) fn open(
+        recording: Recording,
+        moment: Moment,
+        versions: ServedVersions,
+    ) -> Result<Self, RecordingError> {
         let state = recording.state(moment)?;
         let resources = state.resources()?;
-        Self::new(recording, state, &resources, Rows::Recorded)
+        Self::new(recording, state, &resources, Rows::Recorded, versions)
     }
 
-    /// Opens a recording for a replay that starts at a moment. Types that are recorded later exist from the
+    /// Opens a recording for a replay that starts at a moment, with alternate versions. Types that are recorded later exist from the
     /// beginning.
     pub(super) fn replayed(recording: Recording, moment: Moment) -> Result<Self, RecordingError> {
         let state = recording.state(moment)?;
         let resources = recording.resources()?;
         // Recorded rows have the ages of the moment.
-        let state = Self::new(recording, state, &resources, Rows::Computed)?;
+        let state = Self::new(recording, state, &resources, Rows::Computed, ServedVersions::WithAlternates)?;
         let logs = state.now.collections.iter().map(|_| ChangeLog::new(state.now.version)).collect();
         Ok(Self { replayed: Some(logs), ..state })
     }
@@ -76,9 +80,10 @@ impl RecordedState {
         state: State,
         resources: &[Arc<ApiResource>],
         rows: Rows,
+        versions: ServedVersions,
     ) -> Result<Self, RecordingError> {
         let documents = state.documents()?;
-        let kinds = RecordedKinds::read(&documents, resources, Origin::Recording);
+        let kinds = RecordedKinds::read(&documents, resources, Origin::Recording, versions);
         let is_definitions = |resource: &&Arc<ApiResource>| {
             resource.group == "apiextensions.k8s.io" && resource.resource == "customresourcedefinitions"
         };

@@ -3,6 +3,7 @@
 mod completion;
 mod cut;
 mod encrypted;
+mod event_groups;
 mod large;
 mod serve;
 mod tools;
@@ -352,11 +353,10 @@ fn watches_print_the_moment_and_end() {
 #[test]
 fn discovery_commands_read_the_recorded_documents() {
     let recordings = Recordings::of(&["prod"]);
-    // Recorded events are served in both groups.
-    assert_eq!(recordings.run("api-versions").quiet_success(), "events.k8s.io/v1\nv1\n");
+    assert_eq!(recordings.run("api-versions").quiet_success(), "v1\n");
     let types = recordings.run("api-resources -o name").quiet_success();
-    assert_eq!(types, "events\npods\nsecrets\nevents.events.k8s.io\n");
+    assert_eq!(types, "events\npods\nsecrets\n");
     let listable = recordings.run("api-resources -o name --verbs list").quiet_success();
-    assert_eq!(listable, "events\npods\nevents.events.k8s.io\n");
+    assert_eq!(listable, "events\npods\n");
     assert!(recordings.run("version").stdout.contains("Server Version: v1.36.1"));
 }

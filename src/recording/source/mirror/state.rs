@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::collection::{Collection, PartNumber};
 use crate::object::ApiResource;
 use crate::recording::source::documents::Documents;
-use crate::recording::source::kinds::{Origin, RecordedKinds};
+use crate::recording::source::kinds::{Origin, RecordedKinds, ServedVersions};
 use crate::server::source::{Kind, KindId};
 
 /// The path below which the definitions of custom resources are.
@@ -116,7 +116,8 @@ impl State {
         let is_served = |collection: &&Collection| collection.is_served();
         let resources: Vec<_> =
             self.collections.iter().filter(is_served).map(|one| Arc::clone(&one.resource)).collect();
-        let kinds = RecordedKinds::read(&self.documents, &resources, Origin::Mirror);
+        let versions = ServedVersions::WithAlternates;
+        let kinds = RecordedKinds::read(&self.documents, &resources, Origin::Mirror, versions);
         let id =
             |resource: &Arc<ApiResource>| self.collections.iter().position(|one| one.resource == *resource);
         let collections = kinds.recorded.iter();

@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use super::*;
 use crate::object::ApiResource;
-use crate::recording::source::kinds::Origin;
+use crate::recording::source::kinds::{Origin, ServedVersions};
 use crate::wire::protobuf::testing::{envelope, field};
 
 /// Pods and events of the core group, and deployments.
@@ -17,7 +17,7 @@ fn kinds() -> RecordedKinds {
         resource("", "events", "Event"),
         resource("apps", "deployments", "Deployment"),
     ];
-    RecordedKinds::read(&BTreeMap::new(), &recorded, Origin::Recording)
+    RecordedKinds::read(&BTreeMap::new(), &recorded, Origin::Recording, ServedVersions::WithAlternates)
 }
 
 fn denial(attributes: &Value) -> Option<String> {

@@ -49,7 +49,7 @@ async fn events_are_served_in_both_groups() {
     let core = Recorded::new().change(&events(), &event("e", 5), None, 10).synced(&events(), 5, 11);
     let group = Recorded::new().change(&group_events(), &group_event("e", 5), None, 10);
     for recorded in [core, group.synced(&group_events(), 5, 11)] {
-        let (server, _dir) = recorded.serve(Moment::End);
+        let (server, _dir) = recorded.serve_in(Moment::End, ServedVersions::WithAlternates);
         let list = get(&server, CORE).await;
         assert_eq!((&list["kind"], &list["apiVersion"]), (&json!("EventList"), &json!("v1")));
         assert_eq!(list["items"], json!([event("e", 5)]));
@@ -79,6 +79,14 @@ async fn events_are_served_in_both_groups() {
 }
 
 #[tokio::test]
+async fn own_reads_use_the_recorded_versions() {
+    let recorded = Recorded::new().change(&group_events(), &group_event("e", 5), None, 10);
+    let (server, _dir) = recorded.synced(&group_events(), 5, 11).serve(Moment::End);
+    assert_eq!(names(&get(&server, GROUP).await), ["e"]);
+    assert_eq!(request(&server, "GET", CORE, "").await.code, 404);
+}
+
+#[tokio::test]
 async fn recorded_rows_are_those_of_both_groups() {
     let row = Row::new(
         ["Last Seen", "Name"]
@@ -87,7 +95,7 @@ async fn recorded_rows_are_those_of_both_groups() {
         ["5m", "e"],
     );
     let recorded = Recorded::new().change(&events(), &event("e", 5), Some(row), 10).synced(&events(), 5, 11);
-    let (server, _dir) = recorded.serve(Moment::End);
+    let (server, _dir) = recorded.serve_in(Moment::End, ServedVersions::WithAlternates);
     for path in [CORE, GROUP] {
         assert_eq!(rows(&server, path).await, json!([["e"]]), "{path}");
     }
@@ -114,7 +122,7 @@ async fn documents_name_alternate_versions() {
             .change(&events(), &event("e", 5), None, 10)
             .synced(&events(), 5, 11)
             .synced(&gadgets(), 5, 11);
-        let (server, _dir) = recorded.serve(Moment::End);
+        let (server, _dir) = recorded.serve_in(Moment::End, ServedVersions::WithAlternates);
         let found = request(&server, "GET", "/apis", AGGREGATED).await.json();
         let found = &found["items"][at];
         assert_eq!(found["metadata"]["name"], "events.k8s.io", "{found}");
@@ -137,7 +145,7 @@ async fn autoscalers_of_version_2_are_served_in_version_1() {
         "status": {"currentReplicas": 2, "desiredReplicas": 2},
     });
     let recorded = Recorded::new().change(&scalers, &scaler, None, 10).synced(&scalers, 5, 11);
-    let (server, _dir) = recorded.serve(Moment::End);
+    let (server, _dir) = recorded.serve_in(Moment::End, ServedVersions::WithAlternates);
     let path =
         |version: &str| format!("/apis/autoscaling/{version}/namespaces/a/horizontalpodautoscalers/web");
     for version in ["v1", "v2"] {

@@ -118,9 +118,13 @@ impl Recorded {
     }
 
     fn serve(self, moment: Moment) -> (RecordedServer, TempDir) {
+        self.serve_in(moment, ServedVersions::Recorded)
+    }
+
+    fn serve_in(self, moment: Moment, versions: ServedVersions) -> (RecordedServer, TempDir) {
         self.writer.finish(at(1000)).expect("finished");
         let recording = Recording::open(&self.dir.path().join("c")).expect("a recording");
-        (RecordedServer::start(recording, moment).expect("a server"), self.dir)
+        (RecordedServer::start_with(recording, moment, versions).expect("a server"), self.dir)
     }
 }
 
