@@ -263,6 +263,21 @@ fn killed_program_leaves_no_process() {
 }
 
 #[test]
+fn command_starts_only_when_its_group_is_known() {
+    let env = TestEnv::new();
+    let started = |input: &str| {
+        let file = env.home().join("input");
+        fs::write(&file, input).expect("a file");
+        let words = ["__start", "sh", "-c", "touch started; cat"];
+        let done = env.kdelta(&words).stdin(fs::File::open(&file).expect("a file")).finish();
+        (done.code, done.stdout, env.home().join("started").exists())
+    };
+    // The program that would have sent the byte is gone.
+    assert_eq!(started(""), (1, String::new(), false));
+    assert_eq!(started("\ninput\n"), (0, "input\n".to_owned(), true));
+}
+
+#[test]
 fn checkpoint_covers_what_was_handled() {
     let (env, demo) = still();
     let checkpoint = env.home().join("checkpoint");

@@ -41,6 +41,11 @@ pub(crate) fn run(words: &[OsString]) -> ExitCode {
         commands::run::guard(io::stdin().lock());
         return ExitCode::Ok;
     }
+    if let [_, word, command @ ..] = words
+        && word == commands::run::START
+    {
+        return commands::run::start(command);
+    }
     let program = program_name(words.first());
     let mut environment = Environment::read();
     let words = &match preferences::apply(words, &mut environment) {

@@ -14,6 +14,7 @@ use super::change_line::ChangeLine;
 use super::child_output::ChildOutput;
 use super::process_groups::{GroupGuard, ProcessGroups};
 use super::queue::Call;
+use super::start;
 
 /// The time between SIGTERM and SIGKILL for a call whose time is over.
 const GRACE: Duration = Duration::from_secs(2);
@@ -23,6 +24,8 @@ const OUTPUT_GRACE: Duration = Duration::from_secs(1);
 /// The command and its limits.
 pub(super) struct CallOptions {
     pub(super) command: Vec<OsString>,
+    /// The folders of programs, which the command is searched in.
+    pub(super) search_path: OsString,
     pub(super) timeout: Option<Duration>,
     pub(super) masks_secrets: bool,
 }
@@ -47,19 +50,19 @@ impl CallOptions {
         groups: &ProcessGroups,
         output: Option<&ChildOutput<'_>>,
     ) -> CallResult {
-        let mut child = match self.command(call, output.is_some()).spawn() {
+        if let Some(command) = self.command.first()
+            && let Err(error) = start::check(command, &self.search_path)
+        {
+            return CallResult::NotStarted(error);
+        }
+        let mut child = match self.command(call, output.is_some()).and_then(|mut command| command.spawn()) {
             Ok(child) => child,
-            Err(error)
-                if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied) =>
-            {
-                return CallResult::NotStarted(error);
-            }
             Err(error) => return CallResult::Failed(error.to_string()),
         };
         // A child that has not been waited for has an id.
         let Some(id) = child.id() else { return CallResult::Failed("it has no process id".to_owned()) };
         let group = groups.add(id);
-        let mut input = Vec::new();
+        let mut input = start::GO.to_vec();
         for line in &call.lines {
             line.line.write(self.masks_secrets, &mut input);
         }
@@ -100,11 +103,10 @@ impl CallOptions {
         result
     }
 
-    fn command(&self, call: &Call<ChangeLine>, is_output_piped: bool) -> Command {
-        // The settings have a command.
-        let mut words = self.command.iter();
-        let mut command = Command::new(words.next().cloned().unwrap_or_default());
-        command.args(words).stdin(Stdio::piped()).process_group(0).kill_on_drop(true);
+    fn command(&self, call: &Call<ChangeLine>, is_output_piped: bool) -> io::Result<Command> {
+        let mut command = Command::new(start::own_program()?);
+        command.arg(start::START).args(&self.command);
+        command.stdin(Stdio::piped()).process_group(0).kill_on_drop(true);
         if is_output_piped {
             command.stdout(Stdio::piped()).stderr(Stdio::piped());
         }
@@ -113,7 +115,7 @@ impl CallOptions {
             command.envs(line.line.variables());
             command.env("KDELTA_EVENT_ATTEMPT", line.attempt.to_string());
         }
-        command
+        Ok(command)
     }
 
     /// Waits for the end of a command, and ends it when its time is over.

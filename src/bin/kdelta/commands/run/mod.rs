@@ -15,12 +15,14 @@ mod queue;
 mod run_sink;
 mod run_state;
 mod served_metrics;
+mod start;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use process_groups::{GUARD, guard};
 pub(crate) use queue::RunMetrics;
 pub(crate) use served_metrics::register;
+pub(crate) use start::{START, start};
 
 use std::cell::RefCell;
 use std::io::{self, Write};
@@ -179,7 +181,12 @@ fn open_checkpoint(
 }
 
 fn call_options(run: &Run) -> CallOptions {
-    CallOptions { command: run.command.clone(), timeout: run.timeout, masks_secrets: run.mask_secrets }
+    CallOptions {
+        command: run.command.clone(),
+        search_path: run.search_path.clone(),
+        timeout: run.timeout,
+        masks_secrets: run.mask_secrets,
+    }
 }
 
 fn queue_options(run: &Run) -> RunQueueOptions {

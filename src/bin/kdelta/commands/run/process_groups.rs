@@ -11,6 +11,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rustix::process::{Pid, Signal, kill_process_group};
 
+use super::start::own_program;
+
 /// The hidden command of the guard process.
 pub(crate) const GUARD: &str = "__guard";
 
@@ -34,7 +36,7 @@ impl ProcessGroups {
     /// # Errors
     /// Returns an error if the process can't be started.
     pub(super) fn start_guard(&self) -> io::Result<()> {
-        let mut command = Command::new(std::env::current_exe()?);
+        let mut command = Command::new(own_program()?);
         command.arg(GUARD).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
         // Signals of the terminal must not reach it, and it must not keep a folder in use.
         let mut guard = command.process_group(0).current_dir("/").spawn()?;

@@ -12,6 +12,7 @@ use kdelta::lines::ChangeKind;
 
 use super::by::By;
 use super::duration;
+use super::environment::Environment;
 use super::kubectl::Files;
 use super::lines::Lines;
 use super::selection::Selection;
@@ -35,6 +36,8 @@ pub(crate) struct Run {
     pub(crate) until: Until,
     /// The command and its arguments. Never empty.
     pub(crate) command: Vec<OsString>,
+    /// The folders of programs, which the command is searched in.
+    pub(crate) search_path: OsString,
     /// The types of change that are run; empty selects all.
     pub(crate) on: Vec<ChangeKind>,
     pub(crate) debounce: Option<Duration>,
@@ -68,6 +71,7 @@ impl Run {
         selection: Selection,
         files: Option<Files>,
         namespace: Option<&str>,
+        environment: &Environment,
     ) -> Result<Self, UsageError> {
         let explain = Files::plan_form(files.as_ref(), &args.plan)?;
         let (changes, calls) = (&args.changes, &args.calls);
@@ -86,6 +90,7 @@ impl Run {
             lines: Lines::of_updates(&changes.updates)?,
             until,
             command: args.called.clone(),
+            search_path: environment.search_path.clone(),
             on: changes.on.iter().map(|on| kind(*on)).collect(),
             debounce: time("debounce", &changes.debounce)?,
             latest: changes.latest,

@@ -121,7 +121,7 @@ impl TaskReader<'_> {
     /// Reads `kdelta run`.
     fn run(self, args: &RunArgs) -> Result<Task, UsageError> {
         let (selection, files) = self.objects(&args.select, &args.files, TargetForm::OwnWatch)?;
-        Run::read(args, selection, files, self.namespace).map(Box::new).map(Task::Run)
+        Run::read(args, selection, files, self.namespace, self.environment).map(Box::new).map(Task::Run)
     }
 
     /// Reads `kdelta record`.
