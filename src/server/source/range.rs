@@ -36,6 +36,6 @@ impl<'a> CollectionRange<'a> {
 
     pub(crate) fn contains(&self, item: &StoredObject) -> bool {
         self.namespace.is_none_or(|namespace| *item.namespace == *namespace)
-            && self.after.is_none_or(|after| item.key() > *after)
+            && self.after.is_none_or(|(namespace, name)| (&item.namespace, &item.name) > (namespace, name))
     }
 }

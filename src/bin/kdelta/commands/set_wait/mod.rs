@@ -197,7 +197,7 @@ async fn follow(
     if !first_parts(session, watch, &mut targets, reporter, &mut is_partial).await? {
         return Ok(ExitCode::Error);
     }
-    let parts = Parts::new(session, watch, reporter.clone(), targets);
+    let parts = Parts::new(session, watch, reporter.clone(), targets).with_stored_objects();
     let supervisor = PartSupervisor::new(watch, reporter, parts, sink, is_partial);
     WatchLoop::new(watch, reporter, supervisor).run().await
 }
