@@ -12,7 +12,7 @@ pub(crate) mod blocks;
 mod brackets;
 mod specials;
 
-use specials::Specials;
+use specials::{Specials, short_end};
 
 /// The nesting limit of arrays and objects, which take one bit each.
 const DEPTH: u32 = u64::BITS;
@@ -81,8 +81,14 @@ pub(super) fn value(text: &[u8], mut at: usize) -> Option<usize> {
 pub(super) fn skip_brackets(text: &[u8], at: usize) -> Option<usize> {
     match *text.get(at)? {
         b'{' | b'[' => brackets::end(text, at),
+        b'"' => string(text, at),
         _ => value(text, at),
     }
+}
+
+/// Returns the end of the string that begins at `at`. Faster than [`value`] for a single string.
+fn string(text: &[u8], at: usize) -> Option<usize> {
+    short_end(text, at + 1).or_else(|| value(text, at))
 }
 
 /// An iterator over the members of an object.
@@ -116,7 +122,7 @@ impl<'a> Members<'a> {
             _ => return None,
         }
         self.is_first = false;
-        let end = (byte == b'"').then(|| value(self.text, at))??;
+        let end = (byte == b'"').then(|| string(self.text, at))??;
         let (_, value) = after_name(self.text, end)?;
         Some(Entry::Member(&self.text[at + 1..end - 1], value))
     }
@@ -263,6 +269,12 @@ mod tests {
             let start = space(text.as_bytes(), 0);
             let end = value(text.as_bytes(), start).map(|end| space(text.as_bytes(), end));
             prop_assert_eq!(end == Some(text.len()), is_json(&text), "{}", text);
+        }
+
+        #[test]
+        fn single_string_ends_as_a_value_does(text in "[ab\"\\\\\n\u{1}ü]{0,40}[a-z]{0,40}\"{0,2}") {
+            let text = format!("\"{text}, 1: 2, and more text that follows");
+            prop_assert_eq!(string(text.as_bytes(), 0), value(text.as_bytes(), 0), "{}", text);
         }
 
         #[test]
