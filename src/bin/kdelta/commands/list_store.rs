@@ -16,6 +16,9 @@ pub(super) trait ListReceiver: Send + Sync + 'static {
 
     /// Receives an object of an initial state that never starts again.
     fn object(&self, object: Arc<Object>);
+
+    /// Called at each pause of the list, at its end, and after each of its pages.
+    fn flush(&self) {}
 }
 
 /// Passes the objects of a one-shot list to a receiver.
@@ -35,7 +38,9 @@ impl<R: ListReceiver> ReflectorStore for ListStore<R> {
         None
     }
 
-    fn flush(&self) {}
+    fn flush(&self) {
+        self.0.flush();
+    }
 
     fn add(&self, object: Arc<Object>, _origin: Origin) -> Result<(), StoreError> {
         self.0.object(object);

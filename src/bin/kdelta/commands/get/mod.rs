@@ -5,6 +5,7 @@
 
 mod files;
 mod output_errors;
+mod printing_thread;
 mod raw;
 mod sink;
 mod subresource;
@@ -264,8 +265,8 @@ async fn list_all<W: Write + Send + 'static>(
     let pages_first = session.may_read_ahead(part);
     let options =
         reflector_options(&get.selection, &source, Some(Arc::clone(&observer))).pages_first(pages_first);
-    let store = ListStore(ListingSink::new(Arc::clone(printer), part.clone()));
-    let reflector = Reflector::new(source, Arc::new(store), options);
+    let store = Arc::new(ListStore(ListingSink::new(Arc::clone(printer), part.clone())));
+    let reflector = Reflector::new(source, Arc::clone(&store), options);
     // Boxed because the future is large.
     let listing = Box::pin(attempts.repeat(&observer, async || reflector.list_once().await));
     tokio::select! {
@@ -273,6 +274,7 @@ async fn list_all<W: Write + Send + 'static>(
         () = printer.failed() => ResourceVersion::UNSET,
         never = counting => match never {},
     };
+    store.0.finish();
     printer.listed(part);
     Ok(())
 }

@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use kdelta::object::{Key, Object};
 use tokio::sync::Notify;
 
+use super::printing_thread::PrintingThread;
 use crate::commands::list_store::ListReceiver;
 use crate::commands::reporter::Reporter;
 use crate::output::{ListedObject, OrderedListing, PrintError};
@@ -112,17 +113,29 @@ impl<W: Write> ListingPrinter<W> {
     }
 }
 
-/// Prints each listed object as it arrives.
+/// Prints the listed objects of a part as they arrive.
 pub(super) struct ListingSink<W> {
     printer: Arc<ListingPrinter<W>>,
-    part: Part,
     /// A std mutex: held for a check, by one task.
     progress: Mutex<Progress>,
+    /// A std mutex: held while an object is passed on, by one task, which waits for the output.
+    printing: Mutex<PrintingThread>,
 }
 
-impl<W> ListingSink<W> {
+impl<W: Write + Send + 'static> ListingSink<W> {
     pub(super) fn new(printer: Arc<ListingPrinter<W>>, part: Part) -> Self {
-        Self { printer, part, progress: Mutex::default() }
+        let out = Arc::clone(&printer);
+        let printing = PrintingThread::new(move |object| out.object(&part, object));
+        Self { printer, progress: Mutex::default(), printing: Mutex::new(printing) }
+    }
+
+    /// Waits until all objects are printed.
+    pub(super) fn finish(&self) {
+        self.printing().finish();
+    }
+
+    fn printing(&self) -> MutexGuard<'_, PrintingThread> {
+        self.printing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -174,12 +187,16 @@ impl<W: Write + Send + 'static> ListReceiver for ListingSink<W> {
 
     fn listed(&self, object: Arc<Object>) {
         if self.progress.lock().unwrap_or_else(PoisonError::into_inner).is_new(object.key()) {
-            self.printer.object(&self.part, &object);
+            self.printing().push(object);
         }
     }
 
     fn object(&self, object: Arc<Object>) {
-        self.printer.object(&self.part, &object);
+        self.printing().push(object);
+    }
+
+    fn flush(&self) {
+        self.printing().flush();
     }
 }
 
