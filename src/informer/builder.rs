@@ -8,7 +8,8 @@ use super::controller::run::RunFuture;
 use super::delivery::handler_call::HandlerPanicHook;
 use super::delivery::processor::SharedProcessor;
 use super::pump::{LastStateFilter, Pump};
-use super::shared::{ReflectorStart, RunUntil, SharedIndexInformer, StartReflector};
+use super::shared::SharedIndexInformer;
+use super::shared::run::{ReflectorStart, RunUntil, StartReflector};
 use crate::listwatch::ListerWatcher;
 use crate::object::{Compressor, Object};
 use crate::queue::{

@@ -52,7 +52,7 @@ const RESTRICTED: &[(&[&str], &[&str], &str)] = &[
             // and the time limit of a clean end.
             "bin/kdelta/commands/watch/deadline.rs",
             "bin/kdelta/commands/watch/watch_loop.rs",
-            "bin/kdelta/commands/watch/merged_stream.rs",
+            "bin/kdelta/commands/watch/merged_stream/mod.rs",
             "bin/kdelta/session/target_watcher.rs",
             "bin/kdelta/commands/synced.rs",
             "bin/kdelta/session/interrupt.rs",

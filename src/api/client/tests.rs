@@ -1,6 +1,10 @@
 //! Tests of requests and their errors.
 
+use http::StatusCode;
+
+use super::send::is_authenticated;
 use super::*;
+use crate::api::Request;
 use crate::client::test_server::{TestServer, json, with_headers};
 use crate::kubeconfig::ConfigOptions;
 

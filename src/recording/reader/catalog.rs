@@ -222,8 +222,8 @@ impl Catalog {
         }
     }
 
-    /// Opens the segments from the entry `from` to before the entry `to`, in order. They must follow each other
-    /// without a hole, because frames depend on the previous state.
+    /// Opens the segments of the entries from `from` to before `to`, in order. No entry between them may be missing,
+    /// because a difference is decoded with the state before it.
     pub(super) fn open_segments(&self, from: u64, to: u64) -> Result<Vec<Arc<Segment>>, FileError> {
         let start = self.segments.partition_point(|segment| segment.first() < from);
         let mut next = from;

@@ -67,7 +67,7 @@ type ChangesOfObjects = HashMap<Arc<str>, (u16, Vec<(u32, u32)>)>;
 
 /// The chains by key, while they are collected.
 #[derive(Default)]
-struct Collected {
+struct CollectedChains {
     numbers: HashMap<Arc<str>, usize>,
     chains: Vec<Option<Chain>>,
     /// The number of the chains of the keyframe, which come first.
@@ -88,7 +88,7 @@ fn read_tables(
         Keyframe(Result<Option<KeyframeObjects>, FileError>),
         Log(Result<Option<SegmentLog>, FileError>),
     }
-    // The keyframe takes as long as several segments, so that it comes first.
+    // The keyframe is the first task, because it takes as long as several segments.
     let tasks = std::iter::once(None).chain(files.segments.iter().map(Some));
     let results = parallel::map(tasks, |segment| match (segment, &files.keyframe) {
         (Some(segment), _) => Read::Log(read(segment)),
@@ -142,7 +142,7 @@ impl Chains {
         log_of: impl Fn(&Segment) -> Result<Option<TypeLog>, FileError> + Sync,
     ) -> Result<Self, FileError> {
         let mut all = Self::default();
-        let mut collected = Collected { with_steps, ..Collected::default() };
+        let mut collected = CollectedChains { with_steps, ..CollectedChains::default() };
         let read = |segment: &Segment| -> Result<Option<SegmentLog>, FileError> {
             let Some(log) = log_of(segment)? else { return Ok(None) };
             Ok(Some(SegmentLog { log, times: Times::All(segment.timeline()?) }))
@@ -170,8 +170,8 @@ impl Chains {
             }
         }
         collected.of_keyframe = collected.chains.len();
-        // For a moment that is a version, all changes of each object: only the last segment shows which of them are
-        // too late.
+        // For a state at a version, all changes of each object are collected first: only the last segment shows which
+        // of them are too late.
         let mut of_version: ChangesOfObjects = HashMap::new();
         for ((number, segment), log) in (0u32..).zip(&files.segments).zip(logs) {
             let Some(SegmentLog { log, times }) = log? else {
@@ -214,7 +214,7 @@ impl Chains {
     }
 
     /// Applies the changes of each object up to its last one with this version or a lower one.
-    fn apply_up_to(&self, version: u64, of_version: ChangesOfObjects, collected: &mut Collected) {
+    fn apply_up_to(&self, version: u64, of_version: ChangesOfObjects, collected: &mut CollectedChains) {
         for (key, (namespace_len, mut steps)) in of_version {
             let is_in = |(segment, at): &(u32, u32)| {
                 let found = self.entry(*segment, *at);
@@ -276,7 +276,7 @@ impl NextStep<'_> {
     }
 }
 
-impl Collected {
+impl CollectedChains {
     fn insert(&mut self, chain: Chain) {
         self.numbers.insert(Arc::clone(&chain.key), self.chains.len());
         self.chains.push(Some(chain));

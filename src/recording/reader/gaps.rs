@@ -36,7 +36,7 @@ impl Catalog {
         Ok(gaps)
     }
 
-    /// Returns the gap that a time lies in: one of a single resource only if a recorder was running.
+    /// Returns the gap that a time lies in. A gap in which no recorder was running precedes one of a single resource.
     pub(super) fn gap_at(&self, time: Timestamp) -> Result<Option<Gap>, FileError> {
         let mut of_resource = None;
         for file in &self.segments {

@@ -20,7 +20,7 @@ use crate::recording::type_log::{LogEntry, TypeLog};
 /// The number of segments whose tables are read ahead.
 const READ_AHEAD: usize = 3;
 
-/// The most versions that are passed on at once, and the number of these batches that may wait.
+/// The number of versions in a batch, and the capacity of the channel in batches.
 const BATCH: usize = 64;
 const BATCHES: usize = 2;
 
@@ -34,11 +34,11 @@ type Batch = Vec<Result<Entry, RecordingError>>;
 /// A damaged part is one error; the versions continue at the next keyframe.
 pub struct Versions {
     batch: vec::IntoIter<Result<Entry, RecordingError>>,
-    /// From the thread that reads: few batches may wait, and it ends when this is dropped.
+    /// Receives from the reading thread, which blocks while the channel is full and ends when the receiver is dropped.
     batches: mpsc::Receiver<Batch>,
-    /// Until the first version is requested.
+    /// `None` once the first version was requested, which starts the thread.
     reader: Option<Reader>,
-    /// The thread that reads.
+    /// The reading thread.
     thread: Option<JoinHandle<()>>,
 }
 

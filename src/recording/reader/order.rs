@@ -4,21 +4,21 @@ use std::sync::Arc;
 
 use crate::object::Object;
 
-/// The length of the front of the names. Those of most pods are shorter.
-const FRONT: usize = 40;
+/// The length of a prefix. The namespace and the name of most pods are shorter.
+const PREFIX_LEN: usize = 40;
 
-/// An object with the front of its names. The fronts are next to each other in memory, and in most cases they differ, so that
-/// the objects themselves are not read while they are sorted.
+/// An object with a prefix of its namespace and name. The prefixes are next to each other in memory and differ in most cases,
+/// so that sorting does not read the objects themselves.
 pub(super) struct NamedObject {
-    /// `None` if the names have zeros.
-    front: Option<[u8; FRONT]>,
+    /// `None` if the namespace or the name contains a zero byte.
+    prefix: Option<[u8; PREFIX_LEN]>,
     object: Arc<Object>,
 }
 
 impl NamedObject {
     pub(super) fn new(object: Object) -> Self {
         Self {
-            front: front(object.namespace().as_bytes(), object.name().as_bytes()),
+            prefix: prefix_of(object.namespace().as_bytes(), object.name().as_bytes()),
             object: Arc::new(object),
         }
     }
@@ -30,24 +30,24 @@ impl NamedObject {
 
 /// Returns the objects in the order of their namespaces and names.
 pub(super) fn sorted(mut objects: Vec<NamedObject>) -> Vec<Arc<Object>> {
-    let has_fronts = objects.iter().all(|named| named.front.is_some());
+    let have_prefixes = objects.iter().all(|named| named.prefix.is_some());
     objects.sort_unstable_by(|one, other| {
         let by_names = || one.names().cmp(&other.names());
-        if has_fronts { one.front.cmp(&other.front).then_with(by_names) } else { by_names() }
+        if have_prefixes { one.prefix.cmp(&other.prefix).then_with(by_names) } else { by_names() }
     });
     objects.into_iter().map(|named| named.object).collect()
 }
 
-/// Returns the front of names, with zeros after the namespace and at the end.
-fn front(namespace: &[u8], name: &[u8]) -> Option<[u8; FRONT]> {
+/// Returns the prefix, with zero bytes after the namespace and at the end.
+fn prefix_of(namespace: &[u8], name: &[u8]) -> Option<[u8; PREFIX_LEN]> {
     if namespace.contains(&0) || name.contains(&0) {
         return None;
     }
-    let mut front = [0; FRONT];
-    for (place, byte) in front.iter_mut().zip(namespace.iter().chain(&[0]).chain(name)) {
+    let mut prefix = [0; PREFIX_LEN];
+    for (place, byte) in prefix.iter_mut().zip(namespace.iter().chain(&[0]).chain(name)) {
         *place = *byte;
     }
-    Some(front)
+    Some(prefix)
 }
 
 #[cfg(test)]

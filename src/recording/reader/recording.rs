@@ -94,7 +94,7 @@ impl Recording {
         self.catalog.end_time()
     }
 
-    /// Returns whether a time is in the recording, both ends included. It takes less than a comparison with
+    /// Returns whether a time is in the recording, both ends included. Faster than a comparison with
     /// [`Recording::end`] if the time is before the newest entries.
     #[must_use]
     pub fn includes(&self, time: Timestamp) -> bool {
@@ -174,8 +174,8 @@ impl Recording {
         self.versions(resource, namespace, name).collect()
     }
 
-    /// Returns the changes of one object as [`Recording::history`] does, while they are read. One error is in place of
-    /// each damaged part. After it, the versions continue at the next keyframe.
+    /// Returns the changes of one object as [`Recording::history`] does, while they are read. A damaged part yields
+    /// one error, after which the versions continue at the next keyframe.
     #[must_use]
     pub fn versions(&self, resource: &ApiResource, namespace: &str, name: &str) -> Versions {
         Versions::of(&self.catalog, resource, namespace, name)

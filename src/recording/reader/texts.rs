@@ -206,7 +206,7 @@ impl<'a> Bodies<'a> {
         if !entry.flags.has(Flags::WHOLE) {
             read_frame(frame, base, base_version, &context, text)?;
         } else if self.segment.has_chained_whole_texts() {
-            // Entries are read in order, so that the whole texts up to this one were read or are read now.
+            // Entries are decoded in order: the whole texts before this one were read already or are read now.
             if number < self.next_whole {
                 return None;
             }

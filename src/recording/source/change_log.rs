@@ -38,7 +38,7 @@ fn put(overlay: &mut Overlay, change: &Change) {
 /// The state of an object after the changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Replayed {
-    /// That at the beginning.
+    /// The state at the beginning: no change is about the object.
     Unchanged,
     Changed(Arc<StoredObject>),
     Deleted,

@@ -29,8 +29,8 @@ pub struct NetworkEndpoint {
 }
 
 impl NetworkEndpoint {
-    /// Starts to serve a source. It is reachable when this returns. Requests that `handler` returns a response to are
-    /// not those of the source.
+    /// Starts to serve a source. It is reachable when this returns. `handler` receives each request first and may respond
+    /// in place of the source.
     ///
     /// # Errors
     /// [`RecordingError::Listen`] when the address is not available.

@@ -50,7 +50,7 @@ impl Origin {
 /// The API versions in which recorded objects are served.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ServedVersions {
-    /// Those in which the objects were recorded: what the history of a resource can be read of.
+    /// The versions in which the objects were recorded: the history of a resource can be read in these only.
     Recorded,
     /// Also the alternate versions, which other clients request.
     WithAlternates,

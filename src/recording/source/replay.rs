@@ -47,7 +47,7 @@ pub(super) async fn replay(
         pace: Pace { start, began: target.clock().elapsed(), speed, applied: 0 },
         target,
         state,
-        done: Done::Until(start),
+        applied: AppliedEntries::Until(start),
         is_behind_damage: false,
     };
     loop {
@@ -61,14 +61,14 @@ pub(super) async fn replay(
 
 /// The entries that were applied.
 #[derive(Clone, Copy)]
-enum Done {
+enum AppliedEntries {
     /// The changes up to a state: received at this time or before.
     Until(Timestamp),
     /// The changes up to this number, the last one received at this time.
     Through(u64, Timestamp),
 }
 
-impl Done {
+impl AppliedEntries {
     fn includes(self, entry: &Entry) -> bool {
         match self {
             Self::Until(time) => entry.received <= time,
@@ -87,7 +87,7 @@ struct Replay {
     target: Arc<MovableState>,
     state: Arc<RecordedState>,
     pace: Pace,
-    done: Done,
+    applied: AppliedEntries,
     is_behind_damage: bool,
 }
 
@@ -95,15 +95,15 @@ impl Replay {
     /// Applies the entries that have been recorded so far.
     async fn read(&mut self, opener: &RecordingOpener) -> Result<(), RecordingError> {
         let recording = opener.open()?;
-        if recording.end().is_none_or(|end| end < self.done.time()) {
+        if recording.end().is_none_or(|end| end < self.applied.time()) {
             return Ok(());
         }
-        for entry in recording.entries(Some(self.done.time()), None, EntryFilter::default())? {
+        for entry in recording.entries(Some(self.applied.time()), None, EntryFilter::default())? {
             match entry {
-                Ok(entry) if self.done.includes(&entry) => {}
+                Ok(entry) if self.applied.includes(&entry) => {}
                 Ok(entry) => {
                     self.pace.reach(&self.target, &self.state, entry.received).await;
-                    self.take(opener, &entry)?;
+                    self.apply(opener, &entry)?;
                 }
                 Err(error) => {
                     tracing::warn!(%error, "a damaged part is not replayed");
@@ -114,16 +114,17 @@ impl Replay {
         Ok(())
     }
 
-    fn take(&mut self, opener: &RecordingOpener, entry: &Entry) -> Result<(), RecordingError> {
+    /// Applies an entry; after a damaged part, the state at its time.
+    fn apply(&mut self, opener: &RecordingOpener, entry: &Entry) -> Result<(), RecordingError> {
         if std::mem::take(&mut self.is_behind_damage) {
             let state = RecordedState::replayed(opener.open()?, Moment::Time(entry.received))?;
             if let Some(state) = self.target.continue_from(&self.state, state) {
                 self.state = state;
             }
-            self.done = Done::Until(entry.received);
+            self.applied = AppliedEntries::Until(entry.received);
             return Ok(());
         }
-        self.done = Done::Through(entry.number, entry.received);
+        self.applied = AppliedEntries::Through(entry.number, entry.received);
         match &entry.item {
             Item::Change { change, .. } if self.state.apply(change) => self.target.has_changed(),
             Item::Document { path, body } => self.state.set_document(path, body),

@@ -30,7 +30,7 @@ pub(super) struct Job {
 
 /// The result of a job.
 #[derive(Debug, Clone, Copy, Default)]
-struct Done {
+struct JobResult {
     segment_bytes: u64,
     /// Whether the journal could be read back whole.
     is_whole: bool,
@@ -45,7 +45,7 @@ struct Done {
 pub(super) struct Background {
     /// A std thread, because the work computes for up to a second and writes files. There is one at a time. It ends
     /// with its job, and dropping the writer waits for it.
-    running: Option<JoinHandle<Result<Done, Failure>>>,
+    running: Option<JoinHandle<Result<JobResult, Failure>>>,
     /// The size and the time of the last keyframe, or of the segments with the initial state, which serve as one.
     last_keyframe: Option<(u64, i64)>,
     /// The bytes of the segments since then.
@@ -86,7 +86,7 @@ impl Background {
             if !self.is_new {
                 return true;
             }
-            // The segments up to here have the whole state and little else.
+            // The segments so far contain the initial state and little else: they serve as the first keyframe.
             self.last_keyframe = Some((since, time));
             (self.since_keyframe, self.is_initial) = (0, true);
             return false;
@@ -126,7 +126,7 @@ impl Background {
             self.last_keyframe = done.keyframe;
             self.since_keyframe = 0;
         } else if !done.is_whole {
-            // The next keyframe ends the damage.
+            // Makes a keyframe due: readers continue there after the damage.
             (self.last_keyframe, self.is_new) = (None, false);
         }
         self.total = done.total;
@@ -144,7 +144,7 @@ impl Drop for Background {
 }
 
 impl Job {
-    fn run(self) -> Result<Done, Failure> {
+    fn run(self) -> Result<JobResult, Failure> {
         let mut done = self.seal()?;
         if let Some(snapshot) = self.keyframe {
             let (path, time) = (files::path_of(&self.dir, Kind::Keyframe, snapshot.next), snapshot.time);
@@ -157,15 +157,15 @@ impl Job {
         Ok(done)
     }
 
-    /// Seals the journal. One that can't be read back whole stays, and readers report the damage.
-    fn seal(&self) -> Result<Done, Failure> {
+    /// Seals the journal. A journal that can't be read back whole is kept, and readers report the damage.
+    fn seal(&self) -> Result<JobResult, Failure> {
         let journal = read_journal(&self.journal, self.entries, self.cipher.as_ref())?;
         if journal.is_broken || journal.journal.entries != self.entries {
             tracing::warn!(journal = %self.journal.display(), "a journal can't be read back");
-            return Ok(Done { segment_bytes: journal.journal.length, ..Done::default() });
+            return Ok(JobResult { segment_bytes: journal.journal.length, ..JobResult::default() });
         }
         let segment_bytes = seal(&self.dir, journal, self.cipher.as_ref())?;
-        Ok(Done { segment_bytes, is_whole: true, ..Done::default() })
+        Ok(JobResult { segment_bytes, is_whole: true, ..JobResult::default() })
     }
 }
 

@@ -8,8 +8,8 @@ use hashbrown::hash_table::Entry;
 
 use crate::recording::last_state::CurrentState;
 
-/// The number of states in a page. A table of states that are not in pages would be up to twice as large as they are, and
-/// three times while it grows.
+/// The number of states in a page. Without pages, a table would take up to twice the space of its states, and three times
+/// while it grows.
 const PAGE: usize = 512;
 
 /// States by key.

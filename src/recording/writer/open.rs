@@ -21,7 +21,7 @@ use crate::recording::reader::{Catalog, Continuation};
 use crate::recording::segment::read_header;
 
 /// A directory that was opened for writing.
-pub(super) struct Opened {
+pub(super) struct OpenedDirectory {
     pub(super) lock: Lock,
     pub(super) journal: JournalWriter,
     pub(super) end: End,
@@ -31,7 +31,7 @@ pub(super) struct Opened {
     pub(super) cipher: Option<Arc<Cipher>>,
 }
 
-impl Opened {
+impl OpenedDirectory {
     /// Locks a directory, creating it if needed, recovers the end of its recording, and continues or creates a
     /// journal.
     pub(super) fn open(
@@ -133,7 +133,7 @@ impl End {
             let (from, to) = reader.torn();
             end.torn_bytes += to - from;
         }
-        // A damaged journal stays: readers report the damage, and its readable entries.
+        // A damaged journal is kept: readers report the damage and return its readable entries.
         for reader in journals.into_iter().filter(|reader| !reader.is_broken()) {
             let (path, entries) = (reader.path().to_owned(), reader.journal().entries);
             drop(reader);
@@ -215,7 +215,7 @@ fn readable_journals(dir: &Path, cipher: Option<&Arc<Cipher>>) -> Result<Vec<Jou
         match JournalReader::open(files::path_of(dir, kind, number), cipher) {
             Ok(reader) => journals.push(reader),
             Err(files::FileError::Io(_, error)) => return Err(failed(error)),
-            // The catalog has it as damage, and has refused a newer file.
+            // A damaged file, which the catalog reports. The catalog has already rejected files of a newer format.
             Err(_) => {}
         }
     }
@@ -241,14 +241,14 @@ fn remove_useless_journals(dir: &Path, cipher: Option<&Arc<Cipher>>) -> Result<u
                 torn += if is_empty { to - from } else { 0 };
                 is_empty
             }
-            // A longer one has entries, though its header can't be read.
+            // A longer file has entries, although its header can't be read.
             Err(files::FileError::Damaged(..)) => {
                 let length = path.metadata().map_or(0, |file| file.len());
                 let is_empty = length <= files::MAX_EMPTY_JOURNAL;
                 torn += if is_empty { length } else { 0 };
                 is_empty
             }
-            // A newer or foreign file is reported when the recording is read.
+            // A file of a newer or a foreign format is reported when the recording is read.
             Err(_) => false,
         };
         if is_sealed || is_empty {

@@ -119,7 +119,7 @@ impl Positions {
                 match kind {
                     MarkKind::Synced { version } => *position = WatchPosition::at(version),
                     MarkKind::Gap { to, .. } => position.relisted = Some(to.clone()),
-                    // The watch has ended: objects that change until the next one are unknown.
+                    // The watch has ended, and changes before the next one are not received.
                     MarkKind::Error(_) => *position = WatchPosition::default(),
                 }
             }

@@ -9,7 +9,7 @@ use jiff::Timestamp;
 
 use super::background::{Background, Job};
 use super::failure::Failure;
-use super::open::Opened;
+use super::open::OpenedDirectory;
 use super::positions::Positions;
 use super::states::States;
 use crate::lines::{Change, Mark, MarkKind};
@@ -102,8 +102,8 @@ impl Writer {
         encryption: Option<&Encryption>,
         now: Timestamp,
     ) -> Result<Self, RecordingError> {
-        let Opened { lock, journal, end, total, cipher } =
-            Opened::open(dir, context, &options, encryption, now)?;
+        let OpenedDirectory { lock, journal, end, total, cipher } =
+            OpenedDirectory::open(dir, context, &options, encryption, now)?;
         let mut writer = Self {
             dir: dir.to_owned(),
             context: context.into(),
@@ -156,7 +156,7 @@ impl Writer {
         let Some(flags) = Flags::of(change) else { return Ok(()) };
         let object = &change.object;
         let key = object.key();
-        // Nothing is defined for an object that is left out.
+        // Checked first, so that the journal gets no definitions for an object that is left out.
         check_length("the name of an object", key.len(), MAX_KEY)?;
         check_length(key, object.json_len(), frame::MAX_LEN)?;
         let received = self.advance(change.received);

@@ -25,7 +25,7 @@ use crate::recording::tables::Tables;
 struct TypeStates {
     objects: ObjectTable,
     compressor: Compressor,
-    /// The last row, which others share: the rows of events are alike.
+    /// The last row. Equal rows that follow it, such as those of events, share its allocation.
     last_row: Option<Arc<[u8]>>,
 }
 
@@ -40,7 +40,7 @@ pub(super) struct States {
 }
 
 /// A change as the journal stores it.
-pub(super) struct Encoded {
+pub(super) struct EncodedChange {
     pub(super) flags: Flags,
     pub(super) body: Vec<u8>,
     /// The row after the change.
@@ -96,7 +96,7 @@ impl States {
         flags: Flags,
         version: u64,
         received: Timestamp,
-    ) -> Encoded {
+    ) -> EncodedChange {
         let object = &change.object;
         let states = self.types.get(&change.resource);
         let known = states.and_then(|states| states.objects.get(object.key()));
@@ -126,27 +126,27 @@ impl States {
         if base.is_none_or(|base| base.row != row) {
             flags = flags.with(if row.is_some() { Flags::NEW_ROW } else { Flags::NO_ROW });
         }
-        Encoded { flags, body, row }
+        EncodedChange { flags, body, row }
     }
 
     /// Returns the columns and the template of the row that is stored with a change.
-    pub(super) fn new_row<'a>(&'a self, encoded: &'a Encoded) -> Option<(&'a Arc<[Column]>, &'a [u8])> {
+    pub(super) fn new_row<'a>(&'a self, encoded: &'a EncodedChange) -> Option<(&'a Arc<[Column]>, &'a [u8])> {
         let row = encoded.row.as_ref().filter(|_| encoded.flags.has(Flags::NEW_ROW))?;
         split_row(row, &self.tables.columns)
     }
 
     /// Applies a change after it was appended.
-    pub(super) fn apply(&mut self, change: &Change, version: u64, encoded: Encoded) {
+    pub(super) fn apply(&mut self, change: &Change, version: u64, encoded: EncodedChange) {
         let states = self.types.entry(Arc::clone(&change.resource)).or_default();
         if change.kind == ChangeKind::Deleted {
             states.objects.remove(change.object.key());
             return;
         }
         let object = if change.object.is_compressed() {
-            // A store has it too, with its row.
+            // Shared with the store of the informer, row included.
             Arc::clone(&change.object)
         } else {
-            // Rows are rendered from their templates, which are smaller.
+            // Without the row, which is rendered from its smaller template.
             states.compressor.compress(Arc::new(change.object.copy_with_row(None)))
         };
         states.last_row.clone_from(&encoded.row);

@@ -1,5 +1,6 @@
 //! Tests of decoded objects, rows and events.
 
+use crate::listwatch::{ListMeta, WatchEvent};
 use crate::object::ApiResource;
 use crate::wire::protobuf::testing::{field, frame as packed, frame_of, number};
 

@@ -33,7 +33,7 @@ pub struct Folded<T> {
 /// The values by resource and key.
 type Values<T> = HashMap<Arc<ApiResource>, HashMap<Arc<str>, T>>;
 
-/// The functions of a fold.
+/// The functions and the range of a fold.
 struct Fold<'a, T> {
     reads_deleted: &'a (dyn Fn(&ApiResource) -> bool + Sync),
     apply: &'a (dyn Fn(&mut T, Entry) + Sync),
@@ -147,8 +147,8 @@ impl Part {
         self.first() + self.segment.header().count
     }
 
-    /// Selects the changes to decode. `bases` has the objects whose state after the segment is needed, and gets those whose
-    /// state before it is.
+    /// Selects the changes to decode. On entry, `bases` has the objects whose state after the segment is needed; on return,
+    /// those whose state before the segment is needed.
     fn plan<T>(&mut self, fold: &Fold<'_, T>, bases: &mut Keys) {
         let first = self.first();
         self.plans = Vec::with_capacity(self.logs.len());

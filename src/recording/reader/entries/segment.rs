@@ -55,8 +55,8 @@ impl SegmentEntries {
         &self.segment
     }
 
-    /// Collects the objects whose first change refers to a state that is neither in `states` nor one after an
-    /// earlier segment. `seen` has the objects of earlier segments.
+    /// Collects the objects whose first change refers to a state that is not in `states` and that no earlier segment
+    /// yields. `seen` has the objects of earlier segments.
     pub(super) fn collect_bases(&self, states: &States, seen: &mut Keys, missing: &mut Keys) {
         for SelectedLog { resource, log, objects } in &self.logs {
             let known = states.get(resource);

@@ -18,7 +18,8 @@ pub(in crate::recording::reader) struct JournalFile {
     outline: Outline,
     /// The content, until it is decoded: a writer may remove the file. A std mutex, held while the bytes are taken.
     bytes: Mutex<Vec<u8>>,
-    /// The entries, or the reason why they can't be decoded. A std cell: others wait for the thread that decodes.
+    /// The entries, or the reason why they can't be decoded. A std cell: other threads wait for the one that
+    /// decodes.
     segment: OnceLock<Result<Arc<Segment>, String>>,
 }
 
@@ -74,7 +75,7 @@ impl JournalFile {
     fn decode(&self, bytes: &[u8]) -> Result<Arc<Segment>, String> {
         match JournalReader::of_bytes(self.path.clone(), bytes, self.cipher.as_ref()) {
             Ok(reader) if !reader.is_broken() => Ok(segment_of(reader.into_journal().0)),
-            // The checksums are valid, so that no writer has written it.
+            // The checksums are valid, but no writer writes such records.
             _ => Err("a part can't be decoded".to_owned()),
         }
     }

@@ -51,7 +51,7 @@ impl SegmentFile {
                 let length = path.metadata().map_or(0, |file| file.len());
                 return Ok(if length > MAX_EMPTY_JOURNAL { unreadable(path, reason) } else { Vec::new() });
             }
-            // The file's name determines what it must be.
+            // The name is that of a journal, so other content is damage.
             Err(FileError::Foreign(path)) => {
                 return Ok(unreadable(path, "the header is that of another file".to_owned()));
             }

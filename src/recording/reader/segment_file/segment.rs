@@ -62,7 +62,7 @@ impl Segment {
         }
     }
 
-    /// Returns the times and versions of some entries, and possibly of others.
+    /// Returns the times and versions of these entries, and possibly of others.
     pub(in crate::recording::reader) fn times_of(
         &self,
         entries: impl Iterator<Item = u32>,
@@ -105,7 +105,8 @@ impl Segment {
         }
     }
 
-    /// Returns the changes of an object, and possibly others of its type. `None` if there are none of the object.
+    /// Returns the changes of an object, and possibly those of other objects of its type. `None` if the object has no
+    /// changes.
     pub(in crate::recording::reader) fn log_of(
         &self,
         resource: &ApiResource,

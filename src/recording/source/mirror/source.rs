@@ -28,7 +28,7 @@ impl MirrorSource {
         Self { shared, schemas: Map::new() }
     }
 
-    /// Returns the objects of a page in the form that the server stores. The lock is not held for that.
+    /// Returns the objects of a page in the form that the server stores. Does not need the lock.
     fn snapshot(&self, kind: Option<Arc<Kind>>, page: Page, reads_objects: bool) -> Snapshot {
         let Page { version, objects, more } = page;
         let items = kind.map(|kind| stored_objects(&kind, &objects, reads_objects, self.shared.clock.now()));

@@ -24,11 +24,11 @@ pub(super) struct State {
     parts: HashMap<PartNumber, (KindId, bool)>,
     documents: BTreeMap<Arc<str>, Bytes>,
     /// The resources to serve; `None` after a change of the collections or the documents, until they are requested.
-    served: Option<Arc<Served>>,
+    served: Option<Arc<ServedContent>>,
 }
 
 /// The resources and the documents to serve.
-pub(super) struct Served {
+pub(super) struct ServedContent {
     pub(super) kinds: RecordedKinds,
     pub(super) documents: Documents,
     /// The kinds of the served collections, custom ones with their definitions.
@@ -37,7 +37,7 @@ pub(super) struct Served {
     alternates: Vec<(KindId, Arc<Kind>)>,
 }
 
-impl Served {
+impl ServedContent {
     pub(super) fn kind(&self, id: KindId) -> Option<&Arc<Kind>> {
         self.collections.get(&id)
     }
@@ -108,8 +108,8 @@ impl State {
         }
     }
 
-    /// Returns what is served.
-    pub(super) fn served(&mut self) -> Arc<Served> {
+    /// Returns the resources and the documents to serve.
+    pub(super) fn served(&mut self) -> Arc<ServedContent> {
         if let Some(served) = &self.served {
             return Arc::clone(served);
         }
@@ -128,7 +128,7 @@ impl State {
             alternates.filter_map(|(of, kind)| Some((id(&kinds.recorded[*of].0)?, Arc::clone(kind))));
         let alternates = alternates.collect();
         let documents = Documents::new(self.documents.clone(), &kinds);
-        let served = Arc::new(Served { kinds, documents, collections, alternates });
+        let served = Arc::new(ServedContent { kinds, documents, collections, alternates });
         self.served = Some(Arc::clone(&served));
         served
     }

@@ -141,7 +141,7 @@ impl Review {
     }
 }
 
-/// A real server names no kind in this error.
+/// Returns the error of an invalid field. It names no kind, like that of a real server.
 fn invalid(field: &str, value: &Value, why: &str) -> ApiError {
     ApiError::invalid_of("authorization.k8s.io", "", "", &[Cause::invalid_value(field, value, why)])
 }

@@ -175,7 +175,7 @@ fn load_owners(range: &RecordedRange, tracker: &mut ChangeTracker) -> anyhow::Re
     }
 }
 
-/// Returns the form of the table. Only on a terminal it must fit.
+/// Returns the form of the table. On a terminal it fits the screen, unless `--no-trunc` is given.
 fn table(changes: &Changes, stdout: OutputStream) -> SummaryTable {
     let fits = stdout.is_terminal && !changes.no_trunc;
     SummaryTable {

@@ -17,7 +17,7 @@ use crate::session::Part;
 /// its objects: the changes since the last recorded state were missed, and only the net difference is recorded. The
 /// difference is held until the version of the list is known, because a gap with that version precedes it.
 pub(super) struct Comparison {
-    /// The recorded objects that the initial state has not had yet.
+    /// The recorded objects that the initial state has not contained so far.
     unseen: HashMap<Key, Arc<Object>>,
     is_continued: bool,
     /// The last version that was recorded.

@@ -149,7 +149,7 @@ pub(in crate::commands) async fn follow(
         documents.borrow_mut().requested = Some(count);
         done.notify_one();
         if are_complete(documents) {
-            // Both are followed by another request.
+            // A new type and the end of the interval both lead to another request.
             tokio::select! {
                 () = added.notified() => {}
                 () = deadline::reached(Some(Instant::now() + INTERVAL)) => {}

@@ -39,7 +39,7 @@ use crate::exit::{ExitCode, Usage};
 use crate::session::{EndSignals, ExitOnSignal, Filter, Interrupt, Session, TargetSet};
 use crate::settings::{Record, Redacted, UsageError, Watch};
 
-/// The interval of the line that shows the progress on a terminal.
+/// The interval at which the progress on a terminal is updated.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(500);
 
 /// The time limit for the documents of the server after the initial state.
@@ -77,7 +77,8 @@ pub(crate) async fn run(session: &Session, record: &Record, reporter: &Reporter)
         .with_bookmarks()
         .with_stored_objects()
         .with_redaction(redaction);
-    // A recorder that ends with the initial state needs that state: the current objects, and their difference.
+    // With `--until-synced`, the parts list the current objects: a part that continues from a version would end before it
+    // receives the changes since then.
     if !watch.until.synced {
         parts = parts.with_known_states(&recorders);
     }

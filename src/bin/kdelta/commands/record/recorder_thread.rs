@@ -17,7 +17,7 @@ use super::shared_state::SharedState;
 use crate::commands::Reporter;
 use crate::session::{KnownState, Part};
 
-/// The interval of flushes. With the time that one takes, at most the last second is missing after a kill.
+/// The interval of flushes. Including the time of a flush, a kill loses at most the last second.
 const FLUSH_INTERVAL: Duration = Duration::from_millis(700);
 
 /// The use that a recorder makes of earlier entries.
@@ -99,14 +99,14 @@ impl RecorderThread {
             Message::Begin(number, part) => self.begin(number, part),
             Message::Known(part, response) => {
                 let known = self.known_state(&part);
-                // The watch waits for it, or has ended.
+                // Fails only if the watch has ended.
                 let _ = response.send(known);
             }
             Message::Change(number, change, author) => self.change(number, *change, author)?,
             Message::Mark(number, kind, received) => self.mark(number, kind, received)?,
             Message::Refused(part, kind, received) => self.writer.mark(&mark_of(&part, kind, received))?,
             Message::Bookmark(number, version, received) => {
-                // A bookmark is about a collection.
+                // A bookmark is about a whole collection, not about a named object.
                 if let Some(RecordedPart { part, .. }) = self.parts.get(&number)
                     && part.name.is_none()
                 {

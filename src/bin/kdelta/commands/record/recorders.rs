@@ -162,7 +162,8 @@ impl KnownStates for Recorders {
         let recorder = self.recorders.get(&part.cluster)?;
         let (response, known) = mpsc::sync_channel(1);
         recorder.send(Message::Known(part.clone(), response));
-        // Blocks until the thread has handled what waits, which is at most a flush. It fails if the thread has ended.
+        // Blocks until the thread has handled the messages before this one, which takes at most as long as a flush. Fails
+        // if the thread has ended.
         known.recv().ok()?
     }
 }

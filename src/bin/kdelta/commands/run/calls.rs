@@ -49,7 +49,7 @@ pub(super) struct RunEndEvents {
     pub(super) reader_closed: Arc<Notify>,
 }
 
-/// The reason for which no more changes are received.
+/// The reason why the watch delivers no more changes.
 enum WatchEnd {
     Ended(anyhow::Result<ExitCode>),
     DurationPassed,
@@ -90,7 +90,7 @@ impl<'a> Calls<'a> {
         let ready = self.run_state.borrow().queue.ready();
         let mut watching = pin!(watch_loop.run());
         let (mut recorder, caller) = self.divide();
-        // Dropping them kills their processes.
+        // Dropping the futures kills their processes.
         let mut running = FuturesUnordered::new();
         let mut watch_end: Option<WatchEnd> = None;
         loop {
@@ -130,7 +130,7 @@ impl<'a> Calls<'a> {
         }
     }
 
-    /// Divides the state into that of the results and that which running calls share.
+    /// Divides the calls into the recorder of their results and the caller, which running calls borrow.
     fn divide(&mut self) -> (Recorder<'_>, Caller<'_, 'a>) {
         let Self { options, jobs, groups, output, run_state, metrics, dead_letters, checkpoint, reporter } =
             self;

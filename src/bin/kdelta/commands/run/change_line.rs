@@ -66,7 +66,7 @@ impl ChangeLine {
     }
 }
 
-/// A variable can't contain NUL, and a server's text may.
+/// Removes NUL, which the text of a server may contain and an environment variable can't.
 fn text(text: &str) -> String {
     text.replace('\0', "")
 }

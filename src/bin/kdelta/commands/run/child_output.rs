@@ -26,7 +26,7 @@ impl ChildOutput<'_> {
         each_line(from, |line| {
             let text = prefixed(title, line, self.is_terminal);
             let mut out = self.out.borrow_mut();
-            // A reader that is gone ends the run.
+            // An error is ignored: the run ends when the reader of standard output closes.
             let _ = out.write_all(&text).and_then(|()| out.flush());
         })
         .await;

@@ -137,7 +137,8 @@ fn run_metrics(reporter: &Reporter) -> Arc<RunMetrics> {
 /// Makes the parts continue from the progress of a checkpoint.
 fn continued<'a>(parts: Parts<'a>, watch: &Watch, handled: &'a HandledStates) -> Parts<'a> {
     let parts = parts.with_bookmarks();
-    // A run that ends with the initial state needs that state: the current objects, and their difference.
+    // With `--until-synced`, the parts list the current objects: a part that continues from a version would end before it
+    // receives the changes since then.
     if watch.until.synced { parts } else { parts.with_known_states(handled) }
 }
 

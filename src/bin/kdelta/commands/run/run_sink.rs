@@ -22,7 +22,7 @@ use crate::commands::watch::{DeltaPrinter, PartSink};
 use crate::output::PrintError;
 use crate::session::Part;
 
-/// Passes the changes of all parts on.
+/// Passes on the changes of all parts.
 pub(super) struct RunSink {
     /// Selects changes, and adds them to the queue of lines instead of printing them.
     printer: DeltaPrinter<io::Sink>,
@@ -39,7 +39,7 @@ struct SinkPart {
     title: String,
     /// The context and the type.
     collection: Arc<str>,
-    /// Its place in the progress, if there is one.
+    /// The index of the part in the progress, if there is a progress.
     index: Option<PartIndex>,
     /// Set until the initial state is complete, if objects were handled before.
     difference: Option<InitialDifference>,

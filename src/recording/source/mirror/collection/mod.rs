@@ -87,7 +87,7 @@ impl Collection {
             self.objects.insert(key, (part, new.clone())).map(|(_, old)| old)
         };
         match old {
-            // It was never served.
+            // The deletion of an unknown object changes nothing.
             None if deleted => {}
             // A deletion that was found by a list may have the names only.
             Some(old) if deleted && new.is_names_only() => self.log(Some(old.clone()), old, true),

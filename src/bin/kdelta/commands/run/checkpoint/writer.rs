@@ -116,7 +116,7 @@ impl CheckpointWriter {
     /// # Errors
     /// The file can't be written; it still has an earlier progress.
     pub(in crate::commands::run) async fn finish(mut self, progress: &Progress) -> anyhow::Result<()> {
-        // The last write decides.
+        // Only the final write below decides the result.
         let _ = self.wait().await;
         let text = text(&self.coverage, progress)?;
         let path = self.path.clone();

@@ -15,7 +15,7 @@ use super::HandledState;
 #[derive(Debug)]
 pub(in crate::commands::run) struct InitialDifference {
     type_meta: Arc<TypeMeta>,
-    /// The handled objects that the initial state has not had yet.
+    /// The handled objects that the initial state has not contained so far.
     unseen: HashMap<Key, HandledState>,
 }
 
@@ -27,7 +27,8 @@ impl InitialDifference {
         Self { type_meta, unseen: handled }
     }
 
-    /// Returns the changes that follow from a notification of the initial state. Others pass, and note the object.
+    /// Returns the changes that a notification of the initial state stands for. Other notifications are returned unchanged,
+    /// and their object is not deleted by [`InitialDifference::end`].
     pub(in crate::commands::run) fn apply(&mut self, notification: Notification) -> Vec<Notification> {
         let Notification::Added { object: new, origin: Origin::List, .. } = notification else {
             if let Some(key) = notification.key() {

@@ -3,7 +3,7 @@
 //!
 //! Calls end in any order. A change that waits or is being run is pending; the version before the oldest pending change is
 //! safe to continue from. An object's state is that of its last finished change, which may be newer than the safe version:
-//! then its changes since that version come again. No order of crashes loses a change.
+//! then its changes since that version are run again. A crash at any time loses no change.
 
 mod initial_difference;
 mod part_progress;
@@ -80,7 +80,7 @@ pub(super) struct StateUpdate {
 /// A change that waits or is being run.
 #[derive(Debug)]
 pub(super) struct PendingChange {
-    /// The part may be another one than that of the update, which a later change can replace.
+    /// The part in which the change is pending. It can differ from that of the update, which a later change may replace.
     number: (PartIndex, ChangeNumber),
     pub(super) update: StateUpdate,
 }
@@ -114,7 +114,7 @@ impl Progress {
         self.parts.iter().enumerate().map(|(index, (id, part))| (PartIndex(index), id, part))
     }
 
-    /// Adds a change that is about to wait.
+    /// Adds a change that is about to be queued.
     pub(super) fn add_pending(&mut self, update: StateUpdate) -> PendingChange {
         PendingChange { number: (update.part, self.get_mut(update.part).begin_change()), update }
     }

@@ -25,7 +25,7 @@ use kdelta::workqueue::{ItemExponentialFailureRateLimiter, WorkQueue, WorkQueueO
 
 /// The longest delay of a retry.
 const MAX_RETRY_DELAY: Duration = Duration::from_mins(5);
-/// The quiet times after which an object that keeps changing is run anyway.
+/// The number of `--debounce` times after which an object that keeps changing is run anyway.
 const MAX_QUIET_TIMES: u32 = 10;
 
 /// An object of any collection.
@@ -51,7 +51,8 @@ pub(super) struct RunQueueOptions {
     pub(super) max_bytes: usize,
 }
 
-/// Lines by object. `C` is what completes with a line, and is returned when it has been run or given up.
+/// Lines by object. `C` is the completion of a line: a value that the caller passes with it and receives back when the line
+/// has been run, given up, or merged.
 pub(super) struct RunQueue<L, C> {
     /// The objects that can be run, or can be after a delay.
     ready: Rc<WorkQueue<ObjectId>>,
@@ -159,7 +160,7 @@ impl<L: Line, C> RunQueue<L, C> {
         while !is_alone && lines.len() < self.options.batch {
             let Some(Some(id)) = self.ready.get().now_or_never() else { break };
             if self.objects.get(&id).is_some_and(|object| object.is_alone) {
-                // It is next again.
+                // Queued again, because its line must be the only one of its call.
                 self.ready.add(id.clone());
                 self.ready.done(&id);
                 break;
@@ -200,7 +201,8 @@ impl<L: Line, C> RunQueue<L, C> {
 
     /// Records the result of a call. Returns the lines that will not be run again.
     ///
-    /// A failed call of several lines is repeated with one line each, so that one line does not keep others from success.
+    /// A failed call of several lines is repeated with one line each, so that a line that fails does not
+    /// hold up the others.
     pub(super) fn finish(&mut self, call: &Call<L>, has_succeeded: bool) -> Vec<FinishedLine<L, C>> {
         let is_one = call.lines.len() == 1;
         let finished = call.lines.iter().filter_map(|CallLine { id, attempt, .. }| {
@@ -227,7 +229,7 @@ impl<L: Line, C> RunQueue<L, C> {
             } else {
                 object.first_at = self.clock.now();
                 object.stage = Stage::Queued;
-                // Queued once it is done.
+                // Takes effect with `done`: the object is still being processed.
                 self.ready.add(id.clone());
             }
             self.ready.done(id);

@@ -17,7 +17,7 @@ pub(super) struct ObjectQueue<L, C> {
     pub(super) is_alone: bool,
     /// The time of the last line.
     pub(super) changed_at: Instant,
-    /// The time since which the first line is the first.
+    /// The time at which the first line became the first.
     pub(super) first_at: Instant,
 }
 
@@ -71,7 +71,7 @@ impl<L: Line, C> ObjectQueue<L, C> {
         self.entries.back_mut().filter(|_| !is_running)
     }
 
-    /// Counts the calls of the first line from the start if it is a new line.
+    /// Resets the number of failed calls after the last line was replaced, if that line is also the first.
     pub(super) fn restart_tries(&mut self) {
         if self.entries.len() == 1 {
             self.tries = 0;

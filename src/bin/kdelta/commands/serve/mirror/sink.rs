@@ -91,11 +91,11 @@ impl PartSink for MirrorSink<'_> {
                 mirror.apply(number, &change);
             }
             Err(Mark::Synced { resource_version }) => mirror.synced(number, &resource_version),
-            // The version of a bookmark is about a collection.
+            // A bookmark is about a whole collection, not about a named object.
             Err(Mark::Bookmark { resource_version }) if part.name.is_none() => {
                 mirror.advance(number, &resource_version);
             }
-            // The differences that follow have versions of their own.
+            // The changes after a gap carry their own versions.
             Err(_) => {}
         }
         Ok(())

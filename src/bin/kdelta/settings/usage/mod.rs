@@ -1,12 +1,17 @@
 //! Usage errors, with exit code 2. The messages are kubectl's where it has one.
 
+mod first_flag;
+mod hints;
+
+pub(super) use first_flag::first_flag;
+
 use std::net::IpAddr;
 
 use kdelta::object::SelectorError;
 use kdelta::query::{CelSyntaxError, FieldFilterError, JqSyntaxError, KubectlConditionError};
 
-use super::duration::DurationError;
-use super::print::TemplateError;
+use crate::settings::duration::DurationError;
+use crate::settings::print::TemplateError;
 
 /// An error in the arguments that clap does not detect.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -313,43 +318,8 @@ pub(crate) enum UsageError {
 }
 
 impl UsageError {
-    /// Returns kubectl's explanation that is printed above the error.
-    pub(crate) fn preface(&self) -> Option<&'static str> {
-        matches!(self, Self::NoResource).then_some(
-            "You must specify the type of resource to get. Use \"kdelta api-resources\" for a complete list of supported resources.",
-        )
-    }
-
-    /// Whether kubectl names the help of the command below the error.
-    pub(crate) fn names_help(&self) -> bool {
-        matches!(self, Self::NoResource | Self::UnexpectedArguments(_) | Self::RolloutAction(_))
-    }
-
-    /// Returns a suggestion.
-    pub(crate) fn hint(&self) -> Option<String> {
-        match self {
-            Self::UnknownIndex { similar, .. } => {
-                similar.as_ref().map(|flag| format!("did you mean {flag}?"))
-            }
-            Self::HistoryOfMany => Some(
-                "`kdelta watch TYPE --from DIR --since TIME --changes` prints the versions of all objects"
-                    .to_owned(),
-            ),
-            Self::ChangesOfNames => {
-                Some("`kdelta history TYPE/NAME` prints the versions of one object".to_owned())
-            }
-            Self::NoLiveHistory | Self::NoLiveChanges => {
-                Some("`kdelta record TYPE --to DIR` records a cluster".to_owned())
-            }
-            Self::MixedForms => Some("write TYPE NAME or TYPE/NAME; a name has no slash".to_owned()),
-            _ => None,
-        }
-    }
-}
-
-impl UsageError {
     /// Whether only the combination of arguments is wrong, each of which is valid: a default among them then yields.
-    pub(super) fn is_conflict(&self) -> bool {
+    pub(in crate::settings) fn is_conflict(&self) -> bool {
         matches!(
             self,
             Self::ChangesFormat
@@ -379,9 +349,4 @@ impl UsageError {
                 | Self::WatchIsNeverEmpty
         )
     }
-}
-
-/// Returns the first flag that was given.
-pub(super) fn first_flag<const N: usize>(flags: [(bool, &'static str); N]) -> Option<&'static str> {
-    flags.into_iter().find(|(given, _)| *given).map(|(_, flag)| flag)
 }

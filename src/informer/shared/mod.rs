@@ -1,15 +1,14 @@
-//! The shared informer.
+//! The shared informer: the handle through which callers register handlers, read the store and start the run.
+
+pub(super) mod run;
 
 use std::future::Future;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 
 use super::controller::ControllerBackend;
-use super::controller::queue_sink::QueueSink;
-use super::controller::run::{RunFuture, run_with_consumer};
 use super::delivery::listener::{Inbox, ProcessorListener, channel, coalescing, subscription};
 use super::pump::Pump;
 use super::registration::{Registration, Subscription};
@@ -18,35 +17,9 @@ use crate::clock::Clock;
 use crate::listwatch::Error;
 use crate::object::{Compressor, ResourceVersion};
 use crate::queue::{DEFAULT_BYTES, QueueSize, Transformer};
-use crate::reflector::{Observer, ReflectorHandle, ShouldResync};
+use crate::reflector::Observer;
 use crate::store::{Indexer, Indexers, Store};
-
-/// Creates and runs the reflector, once the resync period is known.
-pub(super) type StartReflector = Box<dyn FnOnce(ReflectorStart) -> (ReflectorHandle, RunFuture) + Send>;
-
-/// The end of a run that no error ends.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum RunUntil {
-    Stopped,
-    Synced,
-}
-
-/// The parameters of a reflector's start.
-pub(super) struct ReflectorStart {
-    pub(super) queue_sink: Arc<QueueSink>,
-    pub(super) resync_period: Option<Duration>,
-    pub(super) should_resync: ShouldResync,
-    /// Replaces the observer of the reflector's options.
-    pub(super) observer: Option<Observer>,
-    pub(super) until: RunUntil,
-    pub(super) stop: CancellationToken,
-}
-
-/// The settings of an informer that has not been started. Taken by the run.
-struct NotStarted {
-    start_reflector: StartReflector,
-    observer: Option<Observer>,
-}
+use run::{RunUntil, Shared, StartReflector};
 
 /// A store that mirrors a source, with any number of handlers that are notified of changes (client-go:
 /// `SharedIndexInformer`).
@@ -89,33 +62,15 @@ pub struct SharedIndexInformer {
 /// An alias for client-go's interface without indices, which is the same type here.
 pub type SharedInformer = SharedIndexInformer;
 
-struct Shared {
-    pump: Pump,
-    /// Taken by the run. A std mutex: it is never held across an `.await`.
-    not_started: Mutex<Option<NotStarted>>,
-    reflector: OnceLock<ReflectorHandle>,
-    clock: Arc<dyn Clock>,
-    default_resync: Option<Duration>,
-    /// The store's compressor.
-    compressor: Option<Arc<Compressor>>,
-}
-
 impl SharedIndexInformer {
-    pub(super) fn new(
+    pub(in crate::informer) fn new(
         pump: Pump,
         start_reflector: StartReflector,
         clock: Arc<dyn Clock>,
         default_resync: Option<Duration>,
         compressor: Option<Arc<Compressor>>,
     ) -> Self {
-        let shared = Shared {
-            pump,
-            not_started: Mutex::new(Some(NotStarted { start_reflector, observer: None })),
-            reflector: OnceLock::new(),
-            clock,
-            default_resync,
-            compressor,
-        };
+        let shared = Shared::new(pump, start_reflector, clock, default_resync, compressor);
         Self { shared: Arc::new(shared) }
     }
 
@@ -394,7 +349,7 @@ impl SharedIndexInformer {
     }
 
     /// Ends this informer if it has not been started. It can't be started afterwards.
-    pub(super) fn end_unstarted(&self) {
+    pub(in crate::informer) fn end_unstarted(&self) {
         self.shared.end_unstarted();
     }
 
@@ -422,92 +377,5 @@ impl SharedIndexInformer {
     #[must_use]
     pub fn get_controller(&self) -> Controller {
         Controller::from_backend(Arc::clone(&self.shared) as _)
-    }
-}
-
-impl ControllerBackend for Shared {
-    fn has_synced(&self) -> bool {
-        self.pump.queue.has_synced()
-    }
-
-    fn last_sync_resource_version(&self) -> ResourceVersion {
-        self.reflector.get().map(ReflectorHandle::last_sync_resource_version).unwrap_or_default()
-    }
-
-    fn start(self: Arc<Self>, stop: CancellationToken) -> RunFuture {
-        Box::pin(async move { self.start_until(RunUntil::Stopped, stop).await.map(|_is_started| ()) })
-    }
-}
-
-impl Shared {
-    fn not_started(&self) -> MutexGuard<'_, Option<NotStarted>> {
-        self.not_started.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Ends an informer that has not been started, as if it had been run and stopped before it synced.
-    fn end_unstarted(&self) {
-        // Dropped after the lock is released: the source's `Drop` may call the informer.
-        let not_started = self.not_started().take();
-        if not_started.is_some() {
-            drop(AbortOnDrop(&self.pump));
-        }
-    }
-
-    /// Runs the informer unless it was run already. Returns whether it ran.
-    async fn start_until(&self, until: RunUntil, stop: CancellationToken) -> Result<bool, Error> {
-        let Some(not_started) = self.not_started().take() else {
-            tracing::warn!("the informer has been started already");
-            return Ok(false);
-        };
-        self.run(not_started, until, stop).await?;
-        Ok(true)
-    }
-
-    async fn run(
-        &self,
-        not_started: NotStarted,
-        until: RunUntil,
-        stop: CancellationToken,
-    ) -> Result<(), Error> {
-        let pump = &self.pump;
-        let _aborted = AbortOnDrop(pump);
-        let resync_period = pump.processor.start(Handle::current());
-        let should_resync: ShouldResync = {
-            let (processor, clock) = (Arc::clone(&pump.processor), Arc::clone(&self.clock));
-            Arc::new(move || processor.should_resync(clock.now()))
-        };
-        let queue_sink = Arc::new(QueueSink(Arc::clone(&pump.queue)));
-        let NotStarted { start_reflector, observer } = not_started;
-        let (handle, reflecting) = start_reflector(ReflectorStart {
-            queue_sink,
-            resync_period,
-            should_resync,
-            observer,
-            until,
-            stop,
-        });
-        let _first = self.reflector.set(handle);
-        let stopping = CancellationToken::new();
-        let detecting = async {
-            if let Some(detector) = &pump.detector {
-                detector.run(&*self.clock, &stopping).await;
-            }
-        };
-        let consumer = async {
-            tokio::join!(pump.process_loop(&stopping), detecting);
-            pump.processor.stop().await;
-        };
-        run_with_consumer(&*pump.queue, reflecting, &stopping, consumer).await
-    }
-}
-
-/// Closes the queue and aborts the handlers however the run ends.
-struct AbortOnDrop<'a>(&'a Pump);
-
-impl Drop for AbortOnDrop<'_> {
-    fn drop(&mut self) {
-        self.0.queue.close();
-        self.0.processor.abort();
-        self.0.synced.end();
     }
 }
