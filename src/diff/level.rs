@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
+use super::document::Document;
 use crate::object::{InvalidJson, JsonKind, JsonNode};
 
 /// The number of members up to which a name is found fastest by comparing each.
@@ -20,21 +21,26 @@ pub(super) enum Level<'a> {
 impl<'a> Level<'a> {
     /// Splits a value. Of its members and elements, only the brackets are checked: the text is JSON.
     pub(super) fn of(json: &'a str) -> Self {
-        let node = JsonNode::root(json.as_bytes());
+        Self::within(Document::of(json), json)
+    }
+
+    /// Splits a value of a document as [`Level::of`] does.
+    pub(super) fn within(document: Document<'a>, json: &'a str) -> Self {
+        let (text, node) = document.node(json);
         let taken = match node.kind() {
-            JsonKind::Object => Members::of(json, node).map(Self::Object),
-            JsonKind::Array => elements(json, node).map(Self::Array),
+            JsonKind::Object => Members::of(text, node).map(Self::Object),
+            JsonKind::Array => elements(text, node).map(Self::Array),
             JsonKind::Scalar => Ok(Self::Scalar),
         };
         taken.unwrap_or(Self::Scalar)
     }
 }
 
-fn elements<'a>(json: &'a str, array: JsonNode<'a>) -> Result<Vec<&'a str>, InvalidJson> {
+fn elements<'a>(text: &'a str, array: JsonNode<'a>) -> Result<Vec<&'a str>, InvalidJson> {
     let mut all = Vec::new();
     let mut elements = array.elements();
     while let Some(element) = elements.next() {
-        all.push(json.get(element?.offset()..elements.offset()).ok_or(InvalidJson)?);
+        all.push(text.get(element?.offset()..elements.offset()).ok_or(InvalidJson)?);
     }
     Ok(all)
 }
@@ -48,12 +54,12 @@ pub(super) struct Members<'a> {
 }
 
 impl<'a> Members<'a> {
-    fn of(json: &'a str, object: JsonNode<'a>) -> Result<Self, InvalidJson> {
+    fn of(text: &'a str, object: JsonNode<'a>) -> Result<Self, InvalidJson> {
         let mut all = Self::default();
         let mut members = object.members();
         while let Some(member) = members.next() {
             let (name, value) = member?;
-            let value = json.get(value.offset()..members.offset()).ok_or(InvalidJson)?;
+            let value = text.get(value.offset()..members.offset()).ok_or(InvalidJson)?;
             all.members.push((name, value));
         }
         if all.members.len() > FEW {

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
+use super::document::Document;
 use super::level::{Level, Members};
 
 /// Members that identify elements of Kubernetes lists, the most common first.
@@ -28,7 +29,8 @@ impl<'a> Pairs<'a> {
         self.names.1.get(&at).cloned()
     }
 
-    pub(super) fn of(old: &[&'a str], new: &[&'a str]) -> Self {
+    /// Pairs the elements of a list of each document, the old one first.
+    pub(super) fn of(documents: [Document<'a>; 2], old: &[&'a str], new: &[&'a str]) -> Self {
         let start = old.iter().zip(new).take_while(|(one, other)| one == other).count();
         let (old_rest, new_rest) = (&old[start..], &new[start..]);
         let end =
@@ -37,7 +39,7 @@ impl<'a> Pairs<'a> {
         let new_middle = &new_rest[..new_rest.len() - end];
 
         let mut names = (HashMap::new(), HashMap::new());
-        let middle = match keys(old_middle, new_middle) {
+        let middle = match keys(documents, old_middle, new_middle) {
             Some((old_keys, new_keys)) => {
                 let pairs = in_order(&old_keys, &new_keys);
                 let placed = |keys: Keys<'a>| {
@@ -60,15 +62,19 @@ type Keys<'a> = Vec<Cow<'a, str>>;
 
 /// Returns the keys of the elements of both lists as JSON: the values of the first member that is unique within each
 /// list.
-fn keys<'a>(old: &[&'a str], new: &[&'a str]) -> Option<(Keys<'a>, Keys<'a>)> {
-    let taken = |list: &[&'a str]| {
-        let objects = list.iter().map(|element| match Level::of(element) {
+fn keys<'a>(
+    [old_document, new_document]: [Document<'a>; 2],
+    old: &[&'a str],
+    new: &[&'a str],
+) -> Option<(Keys<'a>, Keys<'a>)> {
+    let taken = |document: Document<'a>, list: &[&'a str]| {
+        let objects = list.iter().map(|element| match Level::within(document, element) {
             Level::Object(members) => Some(members),
             _ => None,
         });
         objects.collect::<Option<Vec<_>>>()
     };
-    let (old, new) = (taken(old)?, taken(new)?);
+    let (old, new) = (taken(old_document, old)?, taken(new_document, new)?);
     KEYS.iter().find_map(|key| {
         let values = |list: &[Members<'a>]| {
             let mut seen = HashSet::new();
@@ -148,8 +154,12 @@ fn filled(pairs: Vec<(usize, usize)>, old: usize, new: usize) -> Vec<(usize, usi
 mod tests {
     use super::*;
 
+    fn paired<'a>(old: &[&'a str], new: &[&'a str]) -> Pairs<'a> {
+        Pairs::of([Document::of(""); 2], old, new)
+    }
+
     fn pairs(old: &[&str], new: &[&str]) -> Vec<(usize, usize)> {
-        Pairs::of(old, new).pairs
+        paired(old, new).pairs
     }
 
     #[test]
@@ -161,7 +171,7 @@ mod tests {
         // Two elements share the name, so it does not identify them; the port does.
         let (one, two) = (r#"{"name":"a","port":1}"#, r#"{"name":"a","port":2}"#);
         assert_eq!(pairs(&[one, two], &[r#"{"name":"b","port":2}"#]), [(1, 0)]);
-        let named = Pairs::of(&[a, b], &[a, changed]);
+        let named = paired(&[a, b], &[a, changed]);
         assert_eq!((named.old_key(1).as_deref(), named.new_key(0)), (Some("b"), None));
     }
 

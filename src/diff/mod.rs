@@ -8,6 +8,7 @@
 //! paths.
 
 mod change;
+mod document;
 mod level;
 mod list;
 mod patch;
@@ -16,6 +17,7 @@ mod unified;
 mod walk;
 
 pub use change::{Change, ChangeOp, ChangePath, PathStep};
+pub use document::Document;
 pub use patch::{json_patch, merge_patch};
 pub use scope::Scope;
 pub use unified::unified;
@@ -53,5 +55,11 @@ use crate::object::FieldPath;
 /// ```
 #[must_use]
 pub fn changes<'a>(old: &'a str, new: &'a str, skip: &[FieldPath]) -> Vec<Change<'a>> {
-    walk::walk(old.trim(), new.trim(), skip)
+    changes_between(Document::of(old), Document::of(new), skip)
+}
+
+/// Returns [`changes`], of documents that are compared more than once: the brackets of each are found only once.
+#[must_use]
+pub fn changes_between<'a>(old: Document<'a>, new: Document<'a>, skip: &[FieldPath]) -> Vec<Change<'a>> {
+    walk::walk(old, new, skip)
 }

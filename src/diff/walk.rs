@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::change::{Change, ChangeOp, ChangePath, PathStep};
+use super::document::Document;
 use super::level::{Level, Members, equal_scalars};
 use super::list::Pairs;
 use crate::object::{FieldPath, PathCursor};
@@ -13,21 +14,24 @@ pub(super) const MAX_DEPTH: usize = 64;
 /// The maximum number of changes below one value; more are reported as one replacement.
 const MAX_CHANGES: usize = 1000;
 
-pub(super) fn walk<'a>(old: &'a str, new: &'a str, skip: &[FieldPath]) -> Vec<Change<'a>> {
-    let mut walk = Walk { way: Vec::new(), changes: Vec::new() };
+pub(super) fn walk<'a>(old: Document<'a>, new: Document<'a>, skip: &[FieldPath]) -> Vec<Change<'a>> {
+    let mut walk = Walk { documents: [old, new], way: Vec::new(), changes: Vec::new() };
     let skip: Vec<_> = skip.iter().map(FieldPath::cursor).collect();
-    walk.value(old, new, &skip);
+    walk.value(old.root(), new.root(), &skip);
     walk.changes
 }
 
 /// Returns whether both states differ at a path that is not skipped.
 pub(super) fn differs(old: &str, new: &str, skip: &[PathCursor<'_>]) -> bool {
-    let mut walk = Walk { way: Vec::new(), changes: Vec::new() };
+    let documents = [Document::of(old), Document::of(new)];
+    let mut walk = Walk { documents, way: Vec::new(), changes: Vec::new() };
     walk.value(old, new, skip);
     !walk.changes.is_empty()
 }
 
 struct Walk<'a> {
+    /// The old and the new state.
+    documents: [Document<'a>; 2],
     way: Vec<PairedStep<'a>>,
     changes: Vec<Change<'a>>,
 }
@@ -46,7 +50,8 @@ impl<'a> Walk<'a> {
         }
         let before = self.changes.len();
         let levels = if self.way.len() < MAX_DEPTH {
-            (Level::of(old), Level::of(new))
+            let [old_document, new_document] = self.documents;
+            (Level::within(old_document, old), Level::within(new_document, new))
         } else {
             (Level::Scalar, Level::Scalar)
         };
@@ -89,7 +94,7 @@ impl<'a> Walk<'a> {
     fn elements(&mut self, old: &[&'a str], new: &[&'a str], skip: &[PathCursor<'_>]) {
         let below = |at: usize| -> Vec<_> { skip.iter().filter_map(|path| path.element(at)).collect() };
         let is_skipped = |at: usize| below(at).iter().any(|path| path.is_at_end());
-        let paired = Pairs::of(old, new);
+        let paired = Pairs::of(self.documents, old, new);
         let (mut from_old, mut from_new) = (0, 0);
         for (to_old, to_new) in paired.pairs.iter().copied().chain([(old.len(), new.len())]) {
             for at in (from_old..to_old).filter(|at| !is_skipped(*at)) {

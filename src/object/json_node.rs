@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::json::{self, Entry, Members};
+use super::json::{self, Entry, JsonBrackets, Members};
 use super::json_value::JsonValue;
 
 /// A value inside JSON text, as a position. Nothing of it is parsed before it is read.
@@ -13,6 +13,8 @@ use super::json_value::JsonValue;
 pub struct JsonNode<'a> {
     text: &'a [u8],
     at: usize,
+    /// The known ends of the arrays and objects of the text.
+    brackets: Option<&'a JsonBrackets>,
 }
 
 /// The text is not JSON, or is nested too deeply.
@@ -35,7 +37,19 @@ impl<'a> JsonNode<'a> {
     /// Returns the value that the text consists of.
     #[must_use]
     pub fn root(text: &'a [u8]) -> Self {
-        Self { text, at: json::space(text, 0) }
+        Self { text, at: json::space(text, 0), brackets: None }
+    }
+
+    /// Returns the value that begins at a position of a text whose brackets are known. With the brackets of another text,
+    /// the values that are read are arbitrary.
+    #[must_use]
+    pub fn within(text: &'a [u8], at: usize, brackets: &'a JsonBrackets) -> Self {
+        Self { text, at: json::space(text, at), brackets: Some(brackets) }
+    }
+
+    /// Returns the value at a position of the same text.
+    fn at(self, at: usize) -> Self {
+        Self { at, ..self }
     }
 
     /// Returns the type of the value.
@@ -77,9 +91,9 @@ impl<'a> JsonNode<'a> {
                 Entry::End(end) => return Ok((None, end - self.at)),
             };
             if written == name.as_bytes() || (written.contains(&b'\\') && unescaped(written)? == name) {
-                return Ok((Some(Self { text: self.text, at }), at - self.at));
+                return Ok((Some(self.at(at)), at - self.at));
             }
-            members.step_over(json::skip_brackets(self.text, at).ok_or(InvalidJson)?);
+            members.step_over(json::skip(self.text, at, self.brackets).ok_or(InvalidJson)?);
         }
     }
 
@@ -87,14 +101,14 @@ impl<'a> JsonNode<'a> {
     #[must_use]
     pub fn members(self) -> JsonMembers<'a> {
         let members = (self.kind() == JsonKind::Object).then(|| Members::of(self.text, self.at));
-        JsonMembers { text: self.text, members, end: self.at }
+        JsonMembers { object: self, members, end: self.at }
     }
 
     /// Iterates over the elements of an array; over nothing for any other value.
     #[must_use]
     pub fn elements(self) -> JsonElements<'a> {
         let at = (self.kind() == JsonKind::Array).then_some(self.at);
-        JsonElements { text: self.text, at, is_first: true, end: self.at }
+        JsonElements { array: self, at, is_first: true, end: self.at }
     }
 
     /// Parses the value. Callers use it for values that are neither objects nor arrays; of those it parses everything.
@@ -102,7 +116,7 @@ impl<'a> JsonNode<'a> {
     /// # Errors
     /// The value is not JSON.
     pub fn scalar(self) -> Result<JsonValue<'a>, InvalidJson> {
-        let end = json::skip_brackets(self.text, self.at).ok_or(InvalidJson)?;
+        let end = json::skip(self.text, self.at, self.brackets).ok_or(InvalidJson)?;
         match JsonValue::parse(&self.text[self.at..end]) {
             JsonValue::Raw(_) => Err(InvalidJson),
             value => Ok(value),
@@ -112,7 +126,7 @@ impl<'a> JsonNode<'a> {
 
 /// An iterator over the members of an object.
 pub struct JsonMembers<'a> {
-    text: &'a [u8],
+    object: JsonNode<'a>,
     /// `None` at the end.
     members: Option<Members<'a>>,
     /// The end of the last value.
@@ -137,11 +151,14 @@ impl<'a> Iterator for JsonMembers<'a> {
                 self.members = None;
                 return None;
             }
-            Some(Entry::Member(written, at)) => json::skip_brackets(self.text, at).and_then(|end| {
-                members.step_over(end);
-                self.end = end;
-                Some((unescaped(written).ok()?, JsonNode { text: self.text, at }))
-            }),
+            Some(Entry::Member(written, at)) => {
+                let JsonNode { text, brackets, .. } = self.object;
+                json::skip(text, at, brackets).and_then(|end| {
+                    members.step_over(end);
+                    self.end = end;
+                    Some((unescaped(written).ok()?, self.object.at(at)))
+                })
+            }
             None => None,
         };
         if entry.is_none() {
@@ -153,7 +170,7 @@ impl<'a> Iterator for JsonMembers<'a> {
 
 /// An iterator over the elements of an array.
 pub struct JsonElements<'a> {
-    text: &'a [u8],
+    array: JsonNode<'a>,
     /// The position of the opening bracket, later the end of the last element. `None` at the end.
     at: Option<usize>,
     is_first: bool,
@@ -170,16 +187,17 @@ impl<'a> JsonElements<'a> {
 
     /// Returns the next element, `None` at the end of the array.
     fn advance(&mut self, at: usize) -> Result<Option<(JsonNode<'a>, usize)>, InvalidJson> {
-        let at = json::space(self.text, at + usize::from(self.is_first));
-        let start = match (self.text.get(at), self.is_first) {
+        let JsonNode { text, brackets, .. } = self.array;
+        let at = json::space(text, at + usize::from(self.is_first));
+        let start = match (text.get(at), self.is_first) {
             (Some(b']'), _) => return Ok(None),
             (Some(_), true) => at,
-            (Some(b','), false) => json::space(self.text, at + 1),
+            (Some(b','), false) => json::space(text, at + 1),
             _ => return Err(InvalidJson),
         };
         self.is_first = false;
-        let end = json::skip_brackets(self.text, start).ok_or(InvalidJson)?;
-        Ok(Some((JsonNode { text: self.text, at: start }, end)))
+        let end = json::skip(text, start, brackets).ok_or(InvalidJson)?;
+        Ok(Some((self.array.at(start), end)))
     }
 }
 

@@ -12,6 +12,7 @@ pub(crate) mod blocks;
 mod brackets;
 mod specials;
 
+pub use brackets::JsonBrackets;
 use specials::{Specials, short_end};
 
 /// The nesting limit of arrays and objects, which take one bit each.
@@ -84,6 +85,15 @@ pub(super) fn skip_brackets(text: &[u8], at: usize) -> Option<usize> {
         b'"' => string(text, at),
         _ => value(text, at),
     }
+}
+
+/// Returns [`skip_brackets`], by the known ends of a text if there are any.
+pub(super) fn skip(text: &[u8], at: usize, brackets: Option<&JsonBrackets>) -> Option<usize> {
+    let known = match text.get(at)? {
+        b'{' | b'[' => brackets.and_then(|brackets| brackets.end(at)),
+        _ => None,
+    };
+    known.filter(|end| *end <= text.len()).or_else(|| skip_brackets(text, at))
 }
 
 /// Returns the end of the string that begins at `at`. Faster than [`value`] for a single string.

@@ -1,6 +1,6 @@
 //! The changed fields of an object, as lines for people.
 
-use kdelta::diff::{Change, ChangeOp, changes};
+use kdelta::diff::{Change, ChangeOp, Document, changes, changes_between};
 use kdelta::object::{ApiResource, FieldPath, Object};
 
 use super::escape::escape_line;
@@ -36,8 +36,22 @@ impl Details {
     pub(crate) fn lines(self, old: &Object, new: &Object, resource: &ApiResource) -> Vec<String> {
         let (old, new) = (old.json(), new.json());
         let text = |json| std::str::from_utf8(json).unwrap_or_default();
-        let changes = changes(text(&old), text(&new), &self.skipped());
-        let line = |change| line(change, !self.secrets && is_secret_change(resource, &change.path));
+        self.lines_of(&changes(text(&old), text(&new), &self.skipped()), resource)
+    }
+
+    /// Returns [`Details::lines`] for two states as documents.
+    pub(crate) fn lines_between(
+        self,
+        old: Document<'_>,
+        new: Document<'_>,
+        resource: &ApiResource,
+    ) -> Vec<String> {
+        self.lines_of(&changes_between(old, new, &self.skipped()), resource)
+    }
+
+    fn lines_of(self, changes: &[Change<'_>], resource: &ApiResource) -> Vec<String> {
+        let line =
+            |change: &Change<'_>| line(change, !self.secrets && is_secret_change(resource, &change.path));
         let mut lines: Vec<String> = changes.iter().take(MAX_LINES).map(line).collect();
         if changes.len() > MAX_LINES {
             lines.push(format!("and {} more", changes.len() - MAX_LINES));

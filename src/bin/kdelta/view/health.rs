@@ -66,10 +66,10 @@ pub(crate) enum HealthChange {
 }
 
 impl Health {
-    /// Reads the body of an object. Members of the wrong type are skipped.
-    pub(crate) fn of(json: &[u8]) -> Self {
+    /// Reads an object. Members of the wrong type are skipped.
+    pub(crate) fn of(object: JsonNode<'_>) -> Self {
         let mut health = Self::default();
-        for (name, value) in JsonNode::root(json).members().map_while(Result::ok) {
+        for (name, value) in object.members().map_while(Result::ok) {
             match &*name {
                 "metadata" => {
                     health.is_deleting = !text(value, "deletionTimestamp").is_empty();
@@ -300,7 +300,7 @@ mod tests {
     use super::*;
 
     fn health(object: &Value) -> Health {
-        Health::of(object.to_string().as_bytes())
+        Health::of(JsonNode::root(object.to_string().as_bytes()))
     }
 
     fn pod(ready: &str, restarts: u64, waiting: Option<&str>) -> Value {
@@ -394,6 +394,6 @@ mod tests {
         }
         let odd = json!({"status": {"conditions": [7, {"type": 1}], "containerStatuses": ["x"]}});
         assert_eq!(health(&odd).conditions, vec![Condition::default(); 2]);
-        assert_eq!(Health::of(b"{\"status\":{\"phase\":\"Fai"), Health::default());
+        assert_eq!(Health::of(JsonNode::root(b"{\"status\":{\"phase\":\"Fai")), Health::default());
     }
 }

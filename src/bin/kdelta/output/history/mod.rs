@@ -1,5 +1,6 @@
 //! The versions of objects, as `kdelta history` prints them: a row for each, and its changes below.
 
+mod compared_state;
 mod lifetimes;
 
 use std::io::{self, Write};
@@ -10,10 +11,10 @@ use kdelta::lines::{Change, ChangeKind, Mark, MarkKind};
 use kdelta::object::{ApiResource, Column, Object, Origin};
 use kdelta::recording::Author;
 
+use self::compared_state::ComparedState;
 use self::lifetimes::{LifetimeStart, Lifetimes};
-use super::changes::{ChangeForm, ChangeLine, ChangeOptions};
 use super::table::{Extent, RowWidth, Table};
-use crate::view::{Cells, Details, Health, HealthChange, Layout, Line, escape_line};
+use crate::view::{Cells, Details, Layout, Line, escape_line};
 
 /// The format of times: that of JSON lines.
 const TIME: &str = "%Y-%m-%dT%H:%M:%S%.3fZ";
@@ -38,8 +39,8 @@ pub(crate) struct HistoryRows {
     columns: Arc<[Column]>,
     options: HistoryOptions,
     lifetimes: Lifetimes,
-    /// The last state that was compared, and its health: the next version is compared with it.
-    last_health: Option<(Arc<Object>, Health)>,
+    /// The last state that was compared: the next version is compared with it.
+    last_state: Option<ComparedState>,
 }
 
 impl HistoryRows {
@@ -55,7 +56,7 @@ impl HistoryRows {
             columns: names.map(column).collect(),
             options,
             lifetimes: Lifetimes::default(),
-            last_health: None,
+            last_state: None,
         }
     }
 
@@ -97,8 +98,8 @@ impl HistoryRows {
     ) -> io::Result<()> {
         let Change { kind, object, resource, received, .. } = change;
         let birth = self.lifetimes.record(change);
-        let below = self.changed_fields(change);
-        let what = self.what(change, &birth, below.is_empty());
+        let (below, health_changes) = self.compare(change);
+        let what = what(change, &birth, below.is_empty(), &health_changes);
         let mut cells = Cells::default();
         cells.push(&received.strftime(TIME).to_string());
         if self.options.contexts {
@@ -112,8 +113,8 @@ impl HistoryRows {
         cells.push(&escape_line(&what));
         let line = Line { resource: Arc::clone(resource), columns: Arc::clone(&self.columns), cells };
         self.table.line(line, out)?;
-        for ChangeLine { text, colour, is_whole } in &below {
-            self.table.remark(text, *colour, *is_whole);
+        for text in &below {
+            self.table.remark(text, None, false);
         }
         Ok(())
     }
@@ -151,49 +152,42 @@ impl HistoryRows {
         self.table.flush(out)
     }
 
-    /// Returns the lines of the changed fields. The author has a cell of the row.
-    fn changed_fields(&self, change: &Change) -> Vec<ChangeLine> {
+    /// Compares an update with the state before. Returns the lines of the changed fields, without that of the author, who has
+    /// a cell of the row, and the changes of the health as texts.
+    fn compare(&mut self, change: &Change) -> (Vec<String>, Vec<String>) {
         let Some(old) = change.old.as_ref().filter(|_| change.kind == ChangeKind::Modified) else {
-            return Vec::new();
+            return Default::default();
         };
-        let options = ChangeOptions { form: ChangeForm::Inline, details: self.options.details };
-        options.changed_fields(old, &change.object, &change.resource)
+        let last = self.last_state.take().filter(|last| last.is_of(old));
+        let before = last.unwrap_or_else(|| ComparedState::of(old));
+        let after = ComparedState::of(&change.object);
+        let lines = after.changed_fields(&before, &change.resource, self.options.details);
+        let health_changes = after.health_changes(&before);
+        self.last_state = Some(after);
+        (lines, health_changes)
     }
+}
 
-    /// Returns the description of a version: the creation or deletion of the object, or the changes of its health.
-    fn what(&mut self, change: &Change, birth: &LifetimeStart, is_unchanged: bool) -> String {
-        match change.kind {
-            ChangeKind::Added => birth.to_string(),
-            ChangeKind::Deleted if change.final_state_unknown => {
-                "deleted while it was not observed: the last state may be older".to_owned()
-            }
-            ChangeKind::Deleted => "deleted".to_owned(),
-            ChangeKind::Sync => "unchanged".to_owned(),
-            ChangeKind::Modified => {
-                let changes = self.health_changes(change);
-                if changes.is_empty() && is_unchanged && change.old.is_some() {
-                    "only heartbeats, versions or field managers".to_owned()
-                } else {
-                    changes.join("; ")
-                }
-            }
+/// Returns the description of a version: the creation or deletion of the object, or the changes of its health.
+fn what(
+    change: &Change,
+    birth: &LifetimeStart,
+    has_no_changed_fields: bool,
+    health_changes: &[String],
+) -> String {
+    match change.kind {
+        ChangeKind::Added => birth.to_string(),
+        ChangeKind::Deleted if change.final_state_unknown => {
+            "deleted while it was not observed: the last state may be older".to_owned()
         }
-    }
-
-    /// Returns the changes of the health of an object as texts. `ContainersReady` adds nothing to `Ready`.
-    fn health_changes(&mut self, change: &Change) -> Vec<String> {
-        let Some(old) = &change.old else { return Vec::new() };
-        let before = match self.last_health.take() {
-            Some((state, health)) if Arc::ptr_eq(&state, old) => health,
-            _ => Health::of(&old.json()),
-        };
-        let after = Health::of(&change.object.json());
-        let changes = after.changes_since(&before);
-        self.last_health = Some((Arc::clone(&change.object), after));
-        let is = |change: &HealthChange, name: &str| matches!(change, HealthChange::Condition { kind, .. } if kind == name);
-        let has_ready = changes.iter().any(|change| is(change, "Ready"));
-        let shown = changes.iter().filter(|change| !(has_ready && is(change, "ContainersReady")));
-        shown.map(ToString::to_string).collect()
+        ChangeKind::Deleted => "deleted".to_owned(),
+        ChangeKind::Sync => "unchanged".to_owned(),
+        ChangeKind::Modified
+            if health_changes.is_empty() && has_no_changed_fields && change.old.is_some() =>
+        {
+            "only heartbeats, versions or field managers".to_owned()
+        }
+        ChangeKind::Modified => health_changes.join("; "),
     }
 }
 
