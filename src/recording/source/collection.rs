@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use serde_json::Value;
 
-use super::stored::{Rows, stored};
+use super::stored::{Rows, rows_only, stored};
 use crate::object::ApiResource;
 use crate::recording::error::RecordingError;
 use crate::recording::reader::State;
@@ -101,7 +101,7 @@ impl Collection {
             } else {
                 let rows = state.rows(&self.resource, namespace).map_err(unreadable)?;
                 // Rows of different columns can't share a table.
-                let rows = rows.map(|rows| Items::from(stored(kind, rows, Rows::Recorded)));
+                let rows = rows.map(|rows| Items::from(rows_only(kind, rows)));
                 let rows = rows.filter(|rows| rows.iter().all(|row| row.row.is_some()));
                 cache.rows.entry(key.clone()).or_insert(rows).clone()
             };

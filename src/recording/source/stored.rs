@@ -7,13 +7,10 @@ use serde_json::{Value, json};
 use crate::object::{Column, Object, Row};
 use crate::recording::reader::parallel;
 use crate::server::representations::columns::Columns;
-use crate::server::source::{Kind, StoredObject, StoredRow, head};
+use crate::server::source::{Kind, StoredCells, StoredColumns, StoredObject, StoredRow, head};
 
 /// The number of objects that justify threads.
 const MIN_PARALLEL: usize = 1000;
-
-/// The bytes that are reserved for the cells of a row.
-const ROW_LENGTH: usize = 256;
 
 /// The rows of tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,29 +24,45 @@ pub(super) enum Rows {
 /// Returns the stored form of objects. They get their recorded rows, if requested and if all have one with the same
 /// columns: a table has one set of columns, so that otherwise all rows are computed.
 pub(super) fn stored(kind: &Kind, objects: Vec<Arc<Object>>, rows: Rows) -> Vec<Arc<StoredObject>> {
-    with_rows(kind, objects, |object| (object, object.row().filter(|_| rows == Rows::Recorded)), true)
+    let objects = objects.into_iter().map(|object| (object, None)).collect();
+    match rows {
+        Rows::Recorded => with_rows(kind, objects, true),
+        Rows::Computed => without_rows(kind, objects),
+    }
 }
 
-/// Returns the stored form of objects with their rows, both as `parts` returns them, if all have a row with the same
-/// columns. Without `reads_objects`, objects with rows lack their bodies.
-pub(super) fn with_rows<T: Send>(
+/// Returns objects of which only their names and their rows are read. Without rows of the same columns they have none.
+pub(super) fn rows_only(kind: &Kind, objects: Vec<Arc<Object>>) -> Vec<Arc<StoredObject>> {
+    with_rows(kind, objects.into_iter().map(|object| (object, None)).collect(), false)
+}
+
+/// Returns the stored form of objects with their rows, if all have a row with the same columns. The row of an object is the
+/// one that comes with it, or its own. Without `reads_objects`, objects with rows lack their bodies.
+pub(super) fn with_rows(
     kind: &Kind,
-    objects: Vec<T>,
-    parts: impl Fn(&T) -> (&Object, Option<&Row>) + Sync,
+    objects: Vec<(Arc<Object>, Option<Row>)>,
     reads_objects: bool,
 ) -> Vec<Arc<StoredObject>> {
-    let columns = shared_columns(objects.iter().map(|object| parts(object).1));
-    let writer = columns.map(|columns| RowWriter::new(kind, &columns));
+    let rows = objects.iter().map(|(object, row)| row.as_ref().or_else(|| object.row()));
+    let Some(columns) = shared_columns(rows) else { return without_rows(kind, objects) };
+    let columns = Arc::new(stored_columns(kind, &columns));
     let head = head(kind);
-    map_many(objects, |object| {
-        let (object, row) = parts(&object);
-        let mut stored = match &writer {
-            Some(_) if !reads_objects => names_only(object),
-            _ => stored_object(kind, &head, object),
+    map_many(objects, |(object, row)| {
+        let mut stored =
+            if reads_objects { stored_object(kind, &head, &object) } else { names_only(&object) };
+        let cells = match row.or_else(|| object.row().filter(|_| reads_objects).cloned()) {
+            Some(row) => StoredCells::Row(row),
+            // An object without a body has little more than its row.
+            None => StoredCells::Object(object),
         };
-        stored.row = writer.as_ref().zip(row).map(|(writer, row)| writer.write(row));
+        stored.row = Some(StoredRow::new(&columns, cells));
         Arc::new(stored)
     })
+}
+
+fn without_rows(kind: &Kind, objects: Vec<(Arc<Object>, Option<Row>)>) -> Vec<Arc<StoredObject>> {
+    let head = head(kind);
+    map_many(objects, |(object, _)| Arc::new(stored_object(kind, &head, &object)))
 }
 
 /// Maps many items on several threads, which also drop them, and few on this one.
@@ -116,47 +129,18 @@ fn stored_object(kind: &Kind, head: &str, object: &Object) -> StoredObject {
     }
 }
 
-/// Writes recorded rows as JSON.
-struct RowWriter {
-    /// `columnDefinitions`.
-    definitions: Arc<str>,
-    /// Whether each column has whole numbers, which servers also send in some columns of the type `string`.
-    integers: Vec<bool>,
-}
-
-impl RowWriter {
-    /// Creates a writer. A recording has the names of columns, not their types and descriptions: those are of the
-    /// computed column of that name.
-    fn new(kind: &Kind, columns: &[Column]) -> Self {
-        let computed_columns = Columns::of(kind);
-        let (computed, empty) = (computed_columns.definitions(), computed_columns.empty_cells());
-        let definitions: Vec<Value> = columns.iter().map(|column| definition(column, &computed)).collect();
-        let named = computed.as_array().into_iter().flatten().map(|column| &column["name"]);
-        let numbers: Vec<&Value> =
-            named.zip(&empty).filter(|(_, cell)| cell.is_i64()).map(|(name, _)| name).collect();
-        let is_integer = |column: &Value| column["type"] == "integer" || numbers.contains(&&column["name"]);
-        let integers = definitions.iter().map(is_integer).collect();
-        Self { definitions: Value::from(definitions).to_string().into(), integers }
-    }
-
-    fn write(&self, row: &Row) -> StoredRow {
-        let mut cells = Vec::with_capacity(ROW_LENGTH);
-        cells.push(b'[');
-        for (at, cell) in row.cells().enumerate() {
-            if at > 0 {
-                cells.push(b',');
-            }
-            let is_integer = self.integers.get(at).copied().unwrap_or_default();
-            let number = is_integer.then(|| cell.parse::<i64>().ok()).flatten();
-            // Writing a number or a text to a vector does not fail.
-            let _written = match number {
-                Some(number) => serde_json::to_writer(&mut cells, &number),
-                None => serde_json::to_writer(&mut cells, cell),
-            };
-        }
-        cells.push(b']');
-        StoredRow { columns: Arc::clone(&self.definitions), cells: cells.into() }
-    }
+/// Returns the columns of recorded rows. A recording has the names of columns, not their types and descriptions: those are
+/// of the computed column of that name.
+fn stored_columns(kind: &Kind, columns: &[Column]) -> StoredColumns {
+    let computed_columns = Columns::of(kind);
+    let (computed, empty) = (computed_columns.definitions(), computed_columns.empty_cells());
+    let definitions: Vec<Value> = columns.iter().map(|column| definition(column, &computed)).collect();
+    let named = computed.as_array().into_iter().flatten().map(|column| &column["name"]);
+    let numbers: Vec<&Value> =
+        named.zip(&empty).filter(|(_, cell)| cell.is_i64()).map(|(name, _)| name).collect();
+    let is_integer = |column: &Value| column["type"] == "integer" || numbers.contains(&&column["name"]);
+    let integers = definitions.iter().map(is_integer).collect();
+    StoredColumns { definitions: Value::from(definitions).to_string(), integers }
 }
 
 fn definition(column: &Column, computed: &Value) -> Value {

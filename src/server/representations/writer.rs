@@ -78,7 +78,7 @@ impl Writer {
     /// Returns `columnDefinitions`: those of the object's row if it has one.
     fn definitions(&self, object: Option<&StoredObject>) -> String {
         let row = object.and_then(|object| object.row.as_ref());
-        row.map_or_else(|| self.columns.definitions().to_string(), |row| row.columns.to_string())
+        row.map_or_else(|| self.columns.definitions().to_string(), |row| row.definitions().to_owned())
     }
 
     /// Returns the object in the requested version: as stored, unless its version needs a conversion.
@@ -167,7 +167,7 @@ impl Writer {
     fn row(&self, out: &mut Vec<u8>, object: &StoredObject, include: IncludeObject, now: Timestamp) {
         out.extend_from_slice(b"{\"cells\":");
         let value = if let Some(row) = &object.row {
-            out.extend_from_slice(&row.cells);
+            row.write_cells(out);
             is_ended(&object.json).then(|| object.value())
         } else {
             let value = object.value();

@@ -4,6 +4,7 @@ mod change;
 mod kind;
 mod range;
 mod stored_object;
+mod stored_row;
 
 use std::sync::Arc;
 
@@ -16,7 +17,8 @@ use super::clock::Clock;
 pub(crate) use change::{Change, Compacted, ReadError, Unreadable};
 pub(crate) use kind::{Conversion, Custom, Kind, KindId, VERBS};
 pub(crate) use range::{CollectionRange, Snapshot};
-pub(crate) use stored_object::{ObjectKey, StoredObject, StoredRow, head, object_key};
+pub(crate) use stored_object::{ObjectKey, StoredObject, head, object_key};
+pub(crate) use stored_row::{StoredCells, StoredColumns, StoredRow};
 
 /// A versioned collection of objects, with a log of changes that reaches back to some version.
 ///

@@ -1,20 +1,10 @@
 //! Stored objects: bytes, and the metadata needed without parsing them.
 
-use std::sync::Arc;
-
 use bytes::Bytes;
 use serde_json::{Map, Value};
 
 use super::kind::Kind;
-
-/// The table row of an object, as another server wrote it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct StoredRow {
-    /// `columnDefinitions` as JSON.
-    pub(crate) columns: Arc<str>,
-    /// `cells` as JSON.
-    pub(crate) cells: Box<[u8]>,
-}
+use super::stored_row::StoredRow;
 
 /// An immutable object at one version.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -96,6 +96,6 @@ pub(super) fn stored_objects(
     reads_objects: bool,
     now: Timestamp,
 ) -> Vec<Arc<StoredObject>> {
-    let objects: Vec<_> = objects.iter().map(|object| (&*object.object, object.row(now))).collect();
-    stored::with_rows(kind, objects, |(object, row)| (object, row.as_ref()), reads_objects)
+    let with_row = |object: &MirroredObject| (Arc::clone(&object.object), object.row(now));
+    stored::with_rows(kind, objects.iter().map(with_row).collect(), reads_objects)
 }

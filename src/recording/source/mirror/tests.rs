@@ -106,7 +106,11 @@ async fn rows_are_those_of_the_server_with_ages_that_grow() {
     mirror.synced(0, &"9".into());
     let source = source(&mirror);
     let cells = |object: &StoredObject| {
-        object.row.as_ref().map(|row| String::from_utf8_lossy(&row.cells).into_owned())
+        object.row.as_ref().map(|row| {
+            let mut cells = Vec::new();
+            row.write_cells(&mut cells);
+            String::from_utf8_lossy(&cells).into_owned()
+        })
     };
     let (_, items) = list(&source, "pods");
     let (id, kind) = source.find("", "v1", "pods").expect("pods");
