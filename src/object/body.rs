@@ -38,6 +38,11 @@ impl Body {
         Cow::Owned(text)
     }
 
+    #[cfg(feature = "recording")]
+    pub(super) fn into_json(self) -> Vec<u8> {
+        if self.prefix.is_some() { self.json().into_owned() } else { self.bytes.into() }
+    }
+
     /// Returns whether both are the same JSON value. Texts that differ in bytes are parsed, which is rare.
     pub(super) fn same_value(&self, other: &Self) -> bool {
         let prefix = |body: &Self| body.prefix.as_ref().map(Arc::as_ptr);

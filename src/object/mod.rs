@@ -321,6 +321,12 @@ impl Object {
         self.row.as_deref()
     }
 
+    /// Returns [`Object::json`] and the row, without copying a body that is not compressed.
+    #[cfg(feature = "recording")]
+    pub(crate) fn into_json_and_row(self) -> (Vec<u8>, Option<Row>) {
+        (self.body.into_json(), self.row.map(|row| *row))
+    }
+
     /// Deserializes the body into a type of the caller.
     ///
     /// # Errors

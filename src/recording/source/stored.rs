@@ -48,21 +48,21 @@ pub(super) fn with_rows(
     let columns = Arc::new(stored_columns(kind, &columns));
     let head = head(kind);
     map_many(objects, |(object, row)| {
-        let mut stored =
-            if reads_objects { stored_object(kind, &head, &object) } else { names_only(&object) };
-        let cells = match row.or_else(|| object.row().filter(|_| reads_objects).cloned()) {
-            Some(row) => StoredCells::Row(row),
+        let (mut stored, cells) = if reads_objects {
+            let (stored, own) = stored_object(kind, &head, object);
+            (stored, row.or(own).map(StoredCells::Row))
+        } else {
             // An object without a body has little more than its row.
-            None => StoredCells::Object(object),
+            (names_only(&object), Some(row.map_or(StoredCells::Object(object), StoredCells::Row)))
         };
-        stored.row = Some(StoredRow::new(&columns, cells));
+        stored.row = cells.map(|cells| StoredRow::new(&columns, cells));
         Arc::new(stored)
     })
 }
 
 fn without_rows(kind: &Kind, objects: Vec<(Arc<Object>, Option<Row>)>) -> Vec<Arc<StoredObject>> {
     let head = head(kind);
-    map_many(objects, |(object, _)| Arc::new(stored_object(kind, &head, &object)))
+    map_many(objects, |(object, _)| Arc::new(stored_object(kind, &head, object).0))
 }
 
 /// Maps many items on several threads, which also drop them, and few on this one.
@@ -95,38 +95,54 @@ fn shared_columns<'a>(mut rows: impl Iterator<Item = Option<&'a Row>>) -> Option
 
 /// Returns an object of which only the names, the version and the row are read.
 fn names_only(object: &Object) -> StoredObject {
-    let version = object.resource_version().number().unwrap_or_default();
-    let uid = object.uid().to_string();
-    StoredObject::of_text([object.namespace(), object.name(), &uid], "", version, Vec::new(), 0)
+    StoredObject::of_text(names(object), "", version(object), Vec::new(), 0)
 }
 
-fn stored_object(kind: &Kind, head: &str, object: &Object) -> StoredObject {
-    let text = object.json();
-    if text.is_empty() && object.row().is_some() {
-        return names_only(object);
+fn names(object: &Object) -> [Box<str>; 3] {
+    [object.namespace().into(), object.name().into(), object.uid().to_string().into()]
+}
+
+fn version(object: &Object) -> u64 {
+    object.resource_version().number().unwrap_or_default()
+}
+
+/// Returns the stored form of an object without its row, and the row.
+fn stored_object(kind: &Kind, head: &str, object: Arc<Object>) -> (StoredObject, Option<Row>) {
+    if object.json_len() == 0 {
+        return match object.row() {
+            Some(row) => (names_only(&object), Some(row.clone())),
+            None => (named(head, &object), None),
+        };
     }
-    let version = object.resource_version().number().unwrap_or_default();
-    let uid = object.uid().to_string();
-    let names = [object.namespace(), object.name(), &uid];
+    let (names, version) = (names(&object), version(&object));
+    // Few objects have another owner, such as a replay.
+    let (text, row) = match Arc::try_unwrap(object) {
+        Ok(object) => object.into_json_and_row(),
+        Err(object) => (object.json().into_owned(), object.row().cloned()),
+    };
     let of_text = |json| StoredObject::of_text(names, "", version, json, head.len());
-    if text.is_empty() {
-        let mut metadata =
-            json!({"name": object.name(), "resourceVersion": object.resource_version().to_string()});
-        if !object.namespace().is_empty() {
-            metadata["namespace"] = object.namespace().into();
-        }
-        return of_text(format!("{head}\"metadata\":{metadata}}}").into_bytes());
-    }
     if text.starts_with(head.as_bytes()) {
-        return of_text(text.into_owned());
+        return (of_text(text), row);
     }
     // List items get their type in the other order.
     let (api_version, own) = (Value::from(kind.api_version()), Value::from(kind.kind.as_str()));
     let other = format!("{{\"apiVersion\":{api_version},\"kind\":{own},");
-    match text.strip_prefix(other.as_bytes()) {
+    let stored = match text.strip_prefix(other.as_bytes()) {
         Some(rest) => of_text([head.as_bytes(), rest].concat()),
         None => StoredObject::new(kind, serde_json::from_slice(&text).unwrap_or_default(), version),
+    };
+    (stored, row)
+}
+
+/// Returns an object of which only the names and the version are known.
+fn named(head: &str, object: &Object) -> StoredObject {
+    let mut metadata =
+        json!({"name": object.name(), "resourceVersion": object.resource_version().to_string()});
+    if !object.namespace().is_empty() {
+        metadata["namespace"] = object.namespace().into();
     }
+    let text = format!("{head}\"metadata\":{metadata}}}").into_bytes();
+    StoredObject::of_text(names(object), "", version(object), text, head.len())
 }
 
 /// Returns the columns of recorded rows. A recording has the names of columns, not their types and descriptions: those are

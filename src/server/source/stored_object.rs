@@ -49,8 +49,14 @@ impl StoredObject {
     }
 
     /// Creates a stored object like [`StoredObject::new`] from existing text: a [`head`] and the rest.
-    pub(crate) fn of_text(names: [&str; 3], owner: &str, version: u64, json: Vec<u8>, head: usize) -> Self {
-        let [namespace, name, uid] = names.map(Box::from);
+    pub(crate) fn of_text(
+        names: [Box<str>; 3],
+        owner: &str,
+        version: u64,
+        json: Vec<u8>,
+        head: usize,
+    ) -> Self {
+        let [namespace, name, uid] = names;
         let tail = u32::try_from(head).unwrap_or_default();
         Self { namespace, name, uid, version, owner: owner.into(), json: json.into(), tail, row: None }
     }
