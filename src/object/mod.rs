@@ -29,8 +29,8 @@ pub use age::human_duration;
 pub use compression::{Compressor, Footprint};
 pub use error::ObjectError;
 pub use ingest::Ingest;
-#[cfg(any(feature = "api", feature = "demo"))]
 pub use json::JsonBrackets;
+#[cfg(any(feature = "api", feature = "demo"))]
 pub(crate) use json::blocks;
 pub use json_node::{InvalidJson, JsonElements, JsonKind, JsonMembers, JsonNode};
 pub use json_value::{

@@ -55,8 +55,8 @@ pub struct JsonBrackets(
 );
 
 impl JsonBrackets {
-    /// Finds the ends of the arrays and objects of a text. Those of invalid text are missing from the damage on, as are all
-    /// of a text of more than 4 GiB.
+    /// Finds the ends of the arrays and objects of a text. In invalid text, the ends after the damage are unknown. A text of
+    /// more than 4 GiB has no known ends.
     #[must_use]
     pub fn of(text: &[u8]) -> Self {
         const NONE: u32 = u32::MAX;
@@ -64,7 +64,7 @@ impl JsonBrackets {
         if u32::try_from(text.len()).is_err() {
             return Self(pairs);
         }
-        // While a value is open, its number of the enclosing value stands in place of its end.
+        // While a value is open, the number of the enclosing value stands in place of its end.
         let mut current = NONE;
         let mut strings = Strings::default();
         let (blocks, rest) = text.as_chunks::<BLOCK>();

@@ -45,8 +45,8 @@ impl Specials {
 /// The length up to which a string is short, without its quotes.
 const SHORT: usize = 32;
 
-/// Returns the end of the string whose opening quote is just before `at`, if it is short and has no escape. `None` says
-/// nothing about the string. For a single short string this is faster than [`Specials`], which searches 64 bytes.
+/// Returns the end of the string whose opening quote is just before `at`, if it is short and has no escape. `None` does
+/// not mean that the string has no end. For a single short string this is faster than [`Specials`], which searches 64 bytes.
 #[inline]
 pub(super) fn short_end(text: &[u8], at: usize) -> Option<usize> {
     let short: &[u8; SHORT] = text.get(at..)?.first_chunk()?;

@@ -24,9 +24,8 @@ pub(super) enum Rows {
 /// Returns the stored form of objects. They get their recorded rows, if requested and if all have one with the same
 /// columns: a table has one set of columns, so that otherwise all rows are computed.
 pub(super) fn stored(kind: &Kind, objects: Vec<Arc<Object>>, rows: Rows) -> Vec<Arc<StoredObject>> {
-    let objects = objects.into_iter().map(|object| (object, None)).collect();
     match rows {
-        Rows::Recorded => with_rows(kind, objects, true),
+        Rows::Recorded => with_rows(kind, objects.into_iter().map(|object| (object, None)).collect(), true),
         Rows::Computed => without_rows(kind, objects),
     }
 }
@@ -44,7 +43,9 @@ pub(super) fn with_rows(
     reads_objects: bool,
 ) -> Vec<Arc<StoredObject>> {
     let rows = objects.iter().map(|(object, row)| row.as_ref().or_else(|| object.row()));
-    let Some(columns) = shared_columns(rows) else { return without_rows(kind, objects) };
+    let Some(columns) = shared_columns(rows) else {
+        return without_rows(kind, objects.into_iter().map(|(object, _)| object));
+    };
     let columns = Arc::new(stored_columns(kind, &columns));
     let head = head(kind);
     map_many(objects, |(object, row)| {
@@ -60,9 +61,14 @@ pub(super) fn with_rows(
     })
 }
 
-fn without_rows(kind: &Kind, objects: Vec<(Arc<Object>, Option<Row>)>) -> Vec<Arc<StoredObject>> {
+/// Returns the stored form of objects whose rows are computed.
+pub(super) fn without_rows(
+    kind: &Kind,
+    objects: impl IntoIterator<Item = Arc<Object>>,
+) -> Vec<Arc<StoredObject>> {
     let head = head(kind);
-    map_many(objects, |(object, _)| Arc::new(stored_object(kind, &head, object).0))
+    let objects = objects.into_iter().collect();
+    map_many(objects, |object| Arc::new(stored_object(kind, &head, object).0))
 }
 
 /// Maps many items on several threads, which also drop them, and few on this one.

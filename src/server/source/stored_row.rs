@@ -23,9 +23,9 @@ pub(crate) struct StoredColumns {
 /// The cells of an object.
 #[derive(Debug, Clone)]
 pub(crate) enum StoredCells {
-    /// Those of a row.
+    /// The cells of a row.
     Row(Row),
-    /// Those of an object, which has a row.
+    /// The cells of the row of an object.
     Object(Arc<Object>),
 }
 

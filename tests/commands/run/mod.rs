@@ -172,6 +172,25 @@ fn missing_command_ends_the_run() {
 }
 
 #[test]
+fn command_without_its_interpreter_ends_the_run() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let (env, demo) = still();
+    let script = env.home().join("script");
+    fs::write(&script, "#!/does/not/exist\n").expect("a file");
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).expect("permissions");
+    let words = ["run", "ns", "-s", &demo.url, "--until-synced", "--", script.to_str().expect("text")];
+    let done = env.kdelta(&words).finish();
+    assert_eq!(done.code, 1);
+    assert!(
+        done.stderr.contains("No such file") && done.stderr.contains("it can't be executed"),
+        "{}",
+        done.stderr
+    );
+    assert!(!done.stderr.contains("given up"), "{}", done.stderr);
+}
+
+#[test]
 fn secrets_are_masked_on_request() {
     let (env, demo) = still();
     let flags = ["secrets", "-A", "--until-synced"];

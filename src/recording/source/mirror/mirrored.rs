@@ -96,6 +96,10 @@ pub(super) fn stored_objects(
     reads_objects: bool,
     now: Timestamp,
 ) -> Vec<Arc<StoredObject>> {
-    let with_row = |object: &MirroredObject| (Arc::clone(&object.object), object.row(now));
-    stored::with_rows(kind, objects.iter().map(with_row).collect(), reads_objects)
+    let with_row = |object: &MirroredObject| Some((Arc::clone(&object.object), Some(object.row(now)?)));
+    match objects.iter().map(with_row).collect() {
+        Some(objects) => stored::with_rows(kind, objects, reads_objects),
+        // The rows of objects themselves have the ages of the time at which they were received.
+        None => stored::without_rows(kind, objects.iter().map(|object| Arc::clone(&object.object))),
+    }
 }

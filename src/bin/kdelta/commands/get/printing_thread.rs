@@ -1,5 +1,6 @@
 //! The printing of a long list on a thread of its own, while the following objects are received and parsed.
 
+use std::io;
 use std::mem;
 use std::num::NonZero;
 use std::panic::resume_unwind;
@@ -25,9 +26,11 @@ pub(super) struct PrintingThread {
     print: Print,
     batch: Vec<Arc<Object>>,
     bytes: usize,
-    /// Started for the first batch of that many bytes, if there is another processor. Smaller objects, such as rows, are
-    /// printed faster than they could be passed on.
+    /// Started for the first batch of [`BATCH_BYTES`]. Smaller objects, such as rows, are printed faster than they could be
+    /// passed on.
     thread: Option<RunningThread>,
+    /// Whether a thread may be started: there is another processor, and the system has not refused one.
+    may_start: bool,
 }
 
 struct RunningThread {
@@ -39,7 +42,13 @@ struct RunningThread {
 
 impl PrintingThread {
     pub(super) fn new(print: impl Fn(&Arc<Object>) + Send + Sync + 'static) -> Self {
-        Self { print: Arc::new(print), batch: Vec::new(), bytes: 0, thread: None }
+        Self {
+            print: Arc::new(print),
+            batch: Vec::new(),
+            bytes: 0,
+            thread: None,
+            may_start: has_processors(),
+        }
     }
 
     /// Adds an object, which is printed at the latest with the next flush.
@@ -47,8 +56,9 @@ impl PrintingThread {
         self.bytes += object.weight();
         self.batch.push(object);
         let is_large = self.bytes >= BATCH_BYTES;
-        if is_large && self.thread.is_none() && has_processors() {
-            self.thread = Some(RunningThread::start(Arc::clone(&self.print)));
+        if is_large && self.thread.is_none() && self.may_start {
+            self.thread = RunningThread::start(Arc::clone(&self.print)).ok();
+            self.may_start = self.thread.is_some();
         }
         if is_large || self.batch.len() >= BATCH {
             self.flush();
@@ -87,10 +97,10 @@ impl PrintingThread {
 }
 
 impl RunningThread {
-    fn start(print: Print) -> Self {
+    fn start(print: Print) -> io::Result<Self> {
         let (batches, received) = sync_channel::<Vec<Arc<Object>>>(BATCHES);
-        let thread = thread::spawn(move || received.iter().flatten().for_each(|object| print(&object)));
-        Self { batches, thread }
+        let print_all = move || received.iter().flatten().for_each(|object| print(&object));
+        Ok(Self { batches, thread: thread::Builder::new().spawn(print_all)? })
     }
 }
 
@@ -99,7 +109,7 @@ fn has_processors() -> bool {
     available_parallelism().map_or(1, NonZero::get) > 1
 }
 
-/// Waits for the thread. What was not flushed is not printed.
+/// Waits for the thread. Objects that were not flushed are not printed.
 impl Drop for PrintingThread {
     fn drop(&mut self) {
         if let Some(RunningThread { batches, thread }) = self.thread.take() {

@@ -181,6 +181,7 @@ impl<W: Write + Send + 'static> ListReceiver for ListingSink<W> {
     fn begin(&self) {
         let result = self.progress.lock().unwrap_or_else(PoisonError::into_inner).begin();
         if let Err(failure) = result {
+            self.finish();
             self.printer.fail(failure);
         }
     }

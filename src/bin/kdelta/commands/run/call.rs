@@ -57,6 +57,12 @@ impl CallOptions {
         }
         let mut child = match self.command(call, output.is_some()).and_then(|mut command| command.spawn()) {
             Ok(child) => child,
+            // The file of this program is gone.
+            Err(error)
+                if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied) =>
+            {
+                return CallResult::NotStarted(error);
+            }
             Err(error) => return CallResult::Failed(error.to_string()),
         };
         // A child that has not been waited for has an id.
@@ -141,6 +147,9 @@ impl CallOptions {
 fn result(status: io::Result<ExitStatus>) -> CallResult {
     match status {
         Ok(status) if status.success() => CallResult::Succeeded,
+        Ok(status) if start::was_not_executed(status) => {
+            CallResult::NotStarted(io::Error::other("it can't be executed"))
+        }
         Ok(status) => CallResult::Failed(status.to_string()),
         Err(error) => CallResult::Failed(error.to_string()),
     }

@@ -8,22 +8,24 @@ use std::env;
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
-use std::os::unix::process::CommandExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, ExitStatus};
 
 use rustix::fs::{Access, access};
 use rustix::io::{Errno, retry_on_intr};
+use rustix::process::{Signal, getpid, kill_process};
 
 use crate::exit::ExitCode;
 use crate::output::Messages;
 
 /// The hidden command that executes its arguments after a byte of input.
 pub(crate) const START: &str = "__start";
-/// What a child reads before it executes its command.
+/// The byte that makes a child execute its command.
 pub(super) const GO: &[u8] = b"\n";
-/// The search path of a process without `PATH`, as `execvp` of the GNU C library has it.
-const DEFAULT_PATH: &str = "/bin:/usr/bin";
+/// The signal with which a child ends that could not execute its command. Any exit code may be that of a command; this
+/// signal comes from timers of a process only, and hardly a command ends with it.
+const NOT_EXECUTED: Signal = Signal::VTALARM;
 
 /// Returns the path of this program, which remains valid when its file is replaced, where the system has such a path.
 pub(super) fn own_program() -> io::Result<PathBuf> {
@@ -31,7 +33,8 @@ pub(super) fn own_program() -> io::Result<PathBuf> {
     if own.exists() { Ok(own.to_owned()) } else { env::current_exe() }
 }
 
-/// Checks that a command can be executed: `execvp` of it would find a file with that permission.
+/// Checks that `execvp` would find a file for a command, with the permission to execute it. Without a search path, a command
+/// without a separator is not checked: its file depends on the system.
 ///
 /// # Errors
 /// Returns the reason, as `execvp` would.
@@ -39,7 +42,9 @@ pub(super) fn check(command: &OsStr, search_path: &OsStr) -> io::Result<()> {
     if command.as_encoded_bytes().contains(&b'/') {
         return check_file(Path::new(command));
     }
-    let search_path = if search_path.is_empty() { OsStr::new(DEFAULT_PATH) } else { search_path };
+    if search_path.is_empty() {
+        return Ok(());
+    }
     let mut reason = Errno::NOENT.into();
     for entry in env::split_paths(search_path) {
         match check_file(&entry.join(command)) {
@@ -58,9 +63,16 @@ fn check_file(file: &Path) -> io::Result<()> {
     Ok(access(file, Access::EXEC_OK)?)
 }
 
+/// Returns whether a child ended because its command can't be executed, for a reason that [`check`] does not find, such as
+/// a missing interpreter.
+pub(super) fn was_not_executed(status: ExitStatus) -> bool {
+    status.signal() == Some(NOT_EXECUTED.as_raw())
+}
+
 /// Waits for a byte of standard input, then executes the words in place of this process.
 ///
-/// Returns if the input ends before, because the parent is gone, or if the command can't be executed.
+/// Returns if the input ends before, because the parent is gone. If the command can't be executed, this process reports it
+/// and ends with a signal that tells its parent.
 pub(crate) fn start(words: &[OsString]) -> ExitCode {
     let [command, arguments @ ..] = words else { return ExitCode::Usage };
     // Without a buffer, because the rest is the input of the command.
@@ -69,6 +81,7 @@ pub(crate) fn start(words: &[OsString]) -> ExitCode {
         let error = Command::new(command).args(arguments).exec();
         Messages::stderr(false, false)
             .error(&[format!("run {:?}: {error}", command.to_string_lossy())], None);
+        let _ = kill_process(getpid(), NOT_EXECUTED);
     }
     ExitCode::Error
 }
@@ -83,7 +96,7 @@ mod tests {
             check(OsStr::new(command), OsStr::new("/none:/bin")).map_err(|error| error.kind())
         };
         assert_eq!(kind("sh"), Ok(()));
-        assert!(check(OsStr::new("sh"), OsStr::new("")).is_ok());
+        assert!(check(OsStr::new("no-such-command"), OsStr::new("")).is_ok());
         assert!(check(OsStr::new("sh"), OsStr::new("/none")).is_err());
         assert_eq!(kind("/bin/sh"), Ok(()));
         assert_eq!(kind("no-such-command"), Err(io::ErrorKind::NotFound));

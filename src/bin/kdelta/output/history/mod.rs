@@ -99,7 +99,7 @@ impl HistoryRows {
         let Change { kind, object, resource, received, .. } = change;
         let birth = self.lifetimes.record(change);
         let (below, health_changes) = self.compare(change);
-        let what = what(change, &birth, below.is_empty(), &health_changes);
+        let what = version_description(change, &birth, below.is_empty(), &health_changes);
         let mut cells = Cells::default();
         cells.push(&received.strftime(TIME).to_string());
         if self.options.contexts {
@@ -169,7 +169,7 @@ impl HistoryRows {
 }
 
 /// Returns the description of a version: the creation or deletion of the object, or the changes of its health.
-fn what(
+fn version_description(
     change: &Change,
     birth: &LifetimeStart,
     has_no_changed_fields: bool,
