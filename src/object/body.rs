@@ -38,7 +38,7 @@ impl Body {
         Cow::Owned(text)
     }
 
-    #[cfg(feature = "recording")]
+    #[cfg(feature = "serve")]
     pub(super) fn into_json(self) -> Vec<u8> {
         if self.prefix.is_some() { self.json().into_owned() } else { self.bytes.into() }
     }

@@ -322,7 +322,7 @@ impl Object {
     }
 
     /// Returns [`Object::json`] and the row, without copying a body that is not compressed.
-    #[cfg(feature = "recording")]
+    #[cfg(feature = "serve")]
     pub(crate) fn into_json_and_row(self) -> (Vec<u8>, Option<Row>) {
         (self.body.into_json(), self.row.map(|row| *row))
     }
