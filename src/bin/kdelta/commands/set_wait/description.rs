@@ -37,7 +37,7 @@ pub(super) fn state(wait: &SetWait, progress: &WaitProgress) -> String {
         pieces.push(format!("for {held}s of {}s", wait.stable.as_secs()));
         return pieces.join("; ");
     }
-    let unknown = progress.targets().iter().filter(|target| !target.has_parts);
+    let unknown = progress.targets().iter().filter(|target| !target.has_parts());
     pieces.extend(unknown.map(|target| format!("{}: not known yet", target.title)));
     let now = progress.now().wall;
     let missing = progress.machine.missing().take(MAX_NAMED);

@@ -1,6 +1,7 @@
 //! The progress of a wait: the state machine and the parts whose events it receives.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,8 +20,9 @@ pub(super) type SharedProgress = Rc<RefCell<WaitProgress>>;
 /// The state of a wait.
 pub(super) struct WaitProgress {
     pub(super) machine: WaitMachine,
-    /// The parts by number. Numbers are never reused.
-    parts: Vec<Part>,
+    /// The parts by number. Numbers are never reused. They follow the order of the targets, not of their answers: messages
+    /// name the objects in this order.
+    parts: BTreeMap<usize, Part>,
     /// The targets, each watched by a loop of its own.
     targets: Vec<WaitTarget>,
     /// Whether no part can be added.
@@ -44,17 +46,24 @@ pub(super) struct WaitTarget {
     pub(super) title: String,
     /// Whether the initial state of all of its parts is complete.
     pub(super) is_complete: bool,
+    /// The number of parts that were added; none before its types are known.
+    added_parts: usize,
+}
+
+impl WaitTarget {
     /// Whether its types are known.
-    pub(super) has_parts: bool,
+    pub(super) fn has_parts(&self) -> bool {
+        self.added_parts > 0
+    }
 }
 
 impl WaitProgress {
     /// Creates the state of a wait for targets with these titles.
     pub(super) fn new(rules: WaitRules, titles: Vec<String>, is_closed: bool) -> Self {
-        let target = |title| WaitTarget { title, is_complete: false, has_parts: false };
+        let target = |title| WaitTarget { title, is_complete: false, added_parts: 0 };
         Self {
             machine: WaitMachine::new(rules),
-            parts: Vec::new(),
+            parts: BTreeMap::new(),
             targets: titles.into_iter().map(target).collect(),
             is_closed,
             clock: WaitClock::Live(Instant::now()),
@@ -118,18 +127,18 @@ impl WaitProgress {
 
     /// Returns a part that has been added.
     pub(super) fn part(&self, number: usize) -> Option<&Part> {
-        self.parts.get(number)
+        self.parts.get(&number)
     }
 
     /// Whether objects of several types may be waited for, and whether objects of several namespaces.
     pub(super) fn varies(&self) -> (bool, bool) {
-        let first = self.parts.first();
+        let first = self.parts.values().next();
         let differs = |part: &Part| first.is_some_and(|first| part.resource != first.resource);
         let is_elsewhere = |part: &Part| {
             let is_all = part.namespace.is_empty() && part.resource.namespaced;
             is_all || first.is_some_and(|first| part.namespace != first.namespace)
         };
-        (self.parts.iter().any(differs), self.parts.iter().any(is_elsewhere))
+        (self.parts.values().any(differs), self.parts.values().any(is_elsewhere))
     }
 
     pub(super) fn targets(&self) -> &[WaitTarget] {
@@ -149,11 +158,13 @@ impl WaitProgress {
 
     /// Adds a part of a target and returns its number.
     pub(super) fn add_part(&mut self, target: usize, part: &Part, is_named: bool) -> usize {
-        let number = self.parts.len();
-        self.parts.push(part.clone());
-        if let Some(target) = self.targets.get_mut(target) {
-            target.has_parts = true;
-        }
+        let count = self.targets.len();
+        let before = self.targets.get_mut(target).map_or(0, |target| {
+            target.added_parts += 1;
+            target.added_parts - 1
+        });
+        let number = before * count + target;
+        self.parts.insert(number, part.clone());
         self.machine.add_part(number, is_named);
         number
     }
@@ -200,5 +211,40 @@ impl WaitProgress {
         if *self.machine.state() != WaitState::Pending || self.machine.next_check() != before {
             self.changed.notify_one();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kdelta::object::ApiResource;
+
+    use super::*;
+
+    fn part(plural: &str) -> Part {
+        let [group, version, resource, kind] = ["", "v1", plural, plural].map(str::to_owned);
+        Part {
+            cluster: 0,
+            context: "".into(),
+            prefix: "".into(),
+            resource: Arc::new(ApiResource { group, version, resource, kind, namespaced: true }),
+            namespace: "".into(),
+            name: Some("x".into()),
+            repetition: 0,
+            patterns: None,
+        }
+    }
+
+    #[test]
+    fn missing_objects_are_named_in_the_order_of_the_targets() {
+        let titles = ["pods", "services"].map(str::to_owned).to_vec();
+        let mut progress = WaitProgress::new(WaitRules::default(), titles, true);
+        // The types of the second target are known first.
+        for (target, plural) in [(1, "services"), (0, "pods"), (1, "others")] {
+            progress.add_part(target, &part(plural), true);
+        }
+        let part_of = |number| progress.part(number).map(|part| part.resource.resource.as_str());
+        let missing: Vec<_> =
+            progress.machine.missing().filter_map(|missing| part_of(missing.part)).collect();
+        assert_eq!(missing, ["pods", "services", "others"]);
     }
 }

@@ -58,7 +58,7 @@ impl<W: Write> Report<'_, W> {
         let result = description::timed_out(self.wait, self.progress);
         let (met, total) = (result.met, result.total);
         let parts: Vec<usize> = self.progress.machine.missing().map(|missing| missing.part).collect();
-        let unknown = self.progress.targets().iter().filter(|target| !target.has_parts);
+        let unknown = self.progress.targets().iter().filter(|target| !target.has_parts());
         let unknown: Vec<&str> = unknown.map(|target| target.title.as_str()).collect();
         for title in &unknown {
             self.error(&format!("{} on {title}: {}", self.unmet(), self.without_type()));
