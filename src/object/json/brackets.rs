@@ -43,6 +43,9 @@ fn step(block: &[u8; BLOCK], depth: &mut u32, strings: &mut Strings) -> Option<u
     None
 }
 
+/// The length of text for each array or object that room is reserved for.
+const BYTES_PER_PAIR: usize = 48;
+
 /// The ends of all arrays and objects of a JSON text, found in one pass.
 ///
 /// For a text of which many values are read, at once or repeatedly: a [`JsonNode`](crate::object::JsonNode) with them
@@ -60,10 +63,11 @@ impl JsonBrackets {
     #[must_use]
     pub fn of(text: &[u8]) -> Self {
         const NONE: u32 = u32::MAX;
-        let mut pairs: Vec<[u32; 2]> = Vec::new();
         if u32::try_from(text.len()).is_err() {
-            return Self(pairs);
+            return Self::default();
         }
+        // Objects of Kubernetes have fewer.
+        let mut pairs: Vec<[u32; 2]> = Vec::with_capacity(text.len() / BYTES_PER_PAIR);
         // While a value is open, the number of the enclosing value stands in place of its end.
         let mut current = NONE;
         let mut strings = Strings::default();

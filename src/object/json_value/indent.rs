@@ -2,7 +2,7 @@
 
 use super::JsonValue;
 use super::write::{MAY_BE_ESCAPED, new_line, string};
-use crate::object::json;
+use crate::object::json::{self, JsonBrackets};
 
 /// The nesting up to which text is written directly: that of [`JsonValue::parse`] is higher.
 const MAX_NESTING: usize = 64;
@@ -16,7 +16,8 @@ impl JsonValue<'_> {
     pub fn write_text_indented(json: &[u8], depth: usize, out: &mut Vec<u8>) {
         let start = out.len();
         let is_text = str::from_utf8(json).is_ok();
-        let mut indenter = Indenter { json, depth, out, members: Vec::new(), sorted: Vec::new() };
+        let brackets = &JsonBrackets::of(json);
+        let mut indenter = Indenter { json, brackets, depth, out, members: Vec::new() };
         if !is_text || indenter.value(0, depth) != Some(json.len()) {
             out.truncate(start);
             JsonValue::parse(json).write_indented(depth, out);
@@ -24,26 +25,30 @@ impl JsonValue<'_> {
     }
 }
 
-/// A member of an object, and its range in the output from the comma before it on.
+/// A member of an object, by its positions in the text.
+#[derive(Clone, Copy)]
 struct Member<'a> {
+    /// The key as written, without its quotes.
     key: &'a [u8],
-    start: usize,
+    value: usize,
     end: usize,
+    /// Whether the value is a string that is printed as it is written.
+    is_plain: bool,
 }
 
 /// Writes one text. Its functions return `None` for text that must be parsed.
 struct Indenter<'a> {
     json: &'a [u8],
+    /// The ends of the values in it: the members of an object are found before they are written, in the order of their keys.
+    brackets: &'a JsonBrackets,
     /// The depth of the whole text.
     depth: usize,
     out: &'a mut Vec<u8>,
     /// The members of the enclosing objects, innermost last.
     members: Vec<Member<'a>>,
-    /// The members of an object in their final order, while it is sorted.
-    sorted: Vec<u8>,
 }
 
-impl Indenter<'_> {
+impl<'a> Indenter<'a> {
     /// Writes the value at a position and returns its end.
     fn value(&mut self, at: usize, depth: usize) -> Option<usize> {
         match *self.json.get(at)? {
@@ -63,30 +68,41 @@ impl Indenter<'_> {
             return None;
         }
         let base = self.members.len();
-        let mut at = at + 1;
+        let end = self.find_members(at + 1)?;
+        self.sort(base)?;
+        for number in base..self.members.len() {
+            let Member { key, value, end, is_plain } = self.members[number];
+            self.out.push(if number == base { b'{' } else { b',' });
+            new_line(depth + 1, self.out);
+            self.out.push(b'"');
+            self.out.extend_from_slice(key);
+            self.out.extend_from_slice(b"\": ");
+            if is_plain {
+                self.out.extend_from_slice(&self.json[value..end]);
+            } else if self.value(value, depth + 1)? != end {
+                return None;
+            }
+        }
+        self.members.truncate(base);
+        new_line(depth, self.out);
+        self.out.push(b'}');
+        Some(end)
+    }
+
+    /// Adds the members of the object whose first key is at a position, and returns the end of the object.
+    fn find_members(&mut self, mut at: usize) -> Option<usize> {
         loop {
             let key_end = plain_text(self.json, at)?;
             if self.json.get(key_end) != Some(&b':') {
                 return None;
             }
-            let start = self.out.len();
-            self.out.push(b',');
-            new_line(depth + 1, self.out);
-            self.out.extend_from_slice(&self.json[at..key_end]);
-            self.out.extend_from_slice(b": ");
-            let key = &self.json[at + 1..key_end - 1];
-            let end = self.value(key_end + 1, depth + 1)?;
-            self.members.push(Member { key, start, end: self.out.len() });
+            let (key, value) = (&self.json[at + 1..key_end - 1], key_end + 1);
+            let plain_end = plain_text(self.json, value);
+            let end = plain_end.or_else(|| json::skip(self.json, value, Some(self.brackets)))?;
+            self.members.push(Member { key, value, end, is_plain: plain_end.is_some() });
             match self.json.get(end)? {
                 b',' => at = end + 1,
-                b'}' => {
-                    let start = self.members[base].start;
-                    self.sort(base)?;
-                    self.out[start] = b'{';
-                    new_line(depth, self.out);
-                    self.out.push(b'}');
-                    return Some(end + 1);
-                }
+                b'}' => return Some(end + 1),
                 _ => return None,
             }
         }
@@ -96,22 +112,11 @@ impl Indenter<'_> {
     fn sort(&mut self, base: usize) -> Option<()> {
         let members = &mut self.members[base..];
         if !members.is_sorted_by(|one, next| one.key < next.key) {
-            let starts: smallvec::SmallVec<[usize; 32]> = members.iter().map(|member| member.start).collect();
             members.sort_unstable_by_key(|member| member.key);
             if members.windows(2).any(|pair| pair[0].key == pair[1].key) {
                 return None;
             }
-            // Often only few members at the front are out of order.
-            let is_moved = |at: &usize| members[*at].start != starts[*at];
-            let first = (0..members.len()).find(is_moved)?;
-            let last = (0..members.len()).rfind(is_moved)?;
-            self.sorted.clear();
-            for member in &members[first..=last] {
-                self.sorted.extend_from_slice(&self.out[member.start..member.end]);
-            }
-            self.out[starts[first]..][..self.sorted.len()].copy_from_slice(&self.sorted);
         }
-        self.members.truncate(base);
         Some(())
     }
 
