@@ -80,7 +80,7 @@ pub(crate) fn start(words: &[OsString]) -> ExitCode {
     if read == Ok(GO.len()) {
         let error = Command::new(command).args(arguments).exec();
         Messages::stderr(false, false)
-            .error(&[format!("run {:?}: {error}", command.to_string_lossy())], None);
+            .error(&[format!("error: run {:?}: {error}", command.to_string_lossy())], None);
         let _ = kill_process(getpid(), NOT_EXECUTED);
     }
     ExitCode::Error
