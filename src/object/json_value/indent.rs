@@ -48,7 +48,7 @@ struct Indenter<'a> {
     members: Vec<Member<'a>>,
 }
 
-impl<'a> Indenter<'a> {
+impl Indenter<'_> {
     /// Writes the value at a position and returns its end.
     fn value(&mut self, at: usize, depth: usize) -> Option<usize> {
         match *self.json.get(at)? {
