@@ -11,14 +11,15 @@ pub struct Document<'a> {
 }
 
 impl<'a> Document<'a> {
-    /// Returns the document of a text whose brackets are known: those of exactly this text.
+    /// Returns the document of a text whose brackets are known. They must be those of this text.
     #[must_use]
     pub fn with_brackets(text: &'a str, brackets: &'a JsonBrackets) -> Self {
         Self { text, brackets: Some(brackets) }
     }
 
     /// Returns the document of a text.
-    pub(super) fn of(text: &'a str) -> Self {
+    #[must_use]
+    pub fn of(text: &'a str) -> Self {
         Self { text, brackets: None }
     }
 

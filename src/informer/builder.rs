@@ -9,7 +9,7 @@ use super::delivery::handler_call::HandlerPanicHook;
 use super::delivery::processor::SharedProcessor;
 use super::pump::{LastStateFilter, Pump};
 use super::shared::SharedIndexInformer;
-use super::shared::run::{ReflectorStart, RunUntil, StartReflector};
+use super::shared::run::{ReflectorStart, RunUntil, Shared, StartReflector};
 use crate::listwatch::ListerWatcher;
 use crate::object::{Compressor, Object};
 use crate::queue::{
@@ -221,6 +221,7 @@ impl<L: ListerWatcher> Builder<L> {
             .with_last_states(self.last_states)
             .with_bookmarks(self.bookmarks)
             .with_stored_objects(self.delivers_stored);
-        SharedIndexInformer::new(pump, start_reflector, clock, resync_check_period, shared_compressor)
+        let shared = Shared::new(pump, start_reflector, clock, resync_check_period, shared_compressor);
+        SharedIndexInformer::new(shared)
     }
 }

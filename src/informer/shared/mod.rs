@@ -10,16 +10,14 @@ use tokio_util::sync::CancellationToken;
 
 use super::controller::ControllerBackend;
 use super::delivery::listener::{Inbox, ProcessorListener, channel, coalescing, subscription};
-use super::pump::Pump;
 use super::registration::{Registration, Subscription};
 use super::{Controller, HandlerOptions, InformerError, OnSlow, ResourceEventHandler};
-use crate::clock::Clock;
 use crate::listwatch::Error;
-use crate::object::{Compressor, ResourceVersion};
+use crate::object::ResourceVersion;
 use crate::queue::{DEFAULT_BYTES, QueueSize, Transformer};
 use crate::reflector::Observer;
 use crate::store::{Indexer, Indexers, Store};
-use run::{RunUntil, Shared, StartReflector};
+use run::{RunUntil, Shared};
 
 /// A store that mirrors a source, with any number of handlers that are notified of changes (client-go:
 /// `SharedIndexInformer`).
@@ -63,14 +61,7 @@ pub struct SharedIndexInformer {
 pub type SharedInformer = SharedIndexInformer;
 
 impl SharedIndexInformer {
-    pub(in crate::informer) fn new(
-        pump: Pump,
-        start_reflector: StartReflector,
-        clock: Arc<dyn Clock>,
-        default_resync: Option<Duration>,
-        compressor: Option<Arc<Compressor>>,
-    ) -> Self {
-        let shared = Shared::new(pump, start_reflector, clock, default_resync, compressor);
+    pub(in crate::informer) fn new(shared: Shared) -> Self {
         Self { shared: Arc::new(shared) }
     }
 

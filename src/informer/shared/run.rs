@@ -44,7 +44,7 @@ pub(super) struct NotStarted {
 }
 
 /// The state that all handles of an informer share.
-pub(super) struct Shared {
+pub(in crate::informer) struct Shared {
     pub(super) pump: Pump,
     /// Taken by the run. A std mutex: it is never held across an `.await`.
     not_started: Mutex<Option<NotStarted>>,
@@ -70,7 +70,7 @@ impl ControllerBackend for Shared {
 }
 
 impl Shared {
-    pub(super) fn new(
+    pub(in crate::informer) fn new(
         pump: Pump,
         start_reflector: StartReflector,
         clock: Arc<dyn Clock>,

@@ -46,8 +46,8 @@ const LOCALHOST: &str = "localhost";
 /// A running server of a recording at one moment. Dropping it stops it.
 ///
 /// Only this process can reach it. It serves the recorded data up to the moment: the objects, their rows in tables,
-/// and the documents of discovery and `OpenAPI`, in the API versions that were recorded. Reads of types that were not recorded fail, as do writes. Watches
-/// stay open without events, as on a cluster without changes.
+/// and the documents of discovery and `OpenAPI`, in the API versions that were recorded. Reads of types
+/// that were not recorded fail, as do writes. Watches stay open without events, as on a cluster without changes.
 pub struct RecordedServer {
     opener: StreamOpener,
     time: Option<Timestamp>,

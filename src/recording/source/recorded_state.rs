@@ -64,8 +64,8 @@ impl RecordedState {
         Self::new(recording, state, &resources, Rows::Recorded, versions)
     }
 
-    /// Opens a recording for a replay that starts at a moment, with alternate versions. Types that are recorded later exist from the
-    /// beginning.
+    /// Opens a recording for a replay that starts at a moment, with alternate versions. Types that are recorded later
+    /// exist from the beginning.
     pub(super) fn replayed(recording: Recording, moment: Moment) -> Result<Self, RecordingError> {
         let state = recording.state(moment)?;
         let resources = recording.resources()?;

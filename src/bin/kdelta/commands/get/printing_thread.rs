@@ -87,11 +87,8 @@ impl PrintingThread {
     /// If the thread panicked.
     pub(super) fn finish(&mut self) {
         self.flush();
-        if let Some(RunningThread { batches, thread }) = self.thread.take() {
-            drop(batches);
-            if let Err(panic) = thread.join() {
-                resume_unwind(panic);
-            }
+        if let Some(Err(panic)) = self.thread.take().map(RunningThread::join) {
+            resume_unwind(panic);
         }
     }
 }
@@ -101,6 +98,12 @@ impl RunningThread {
         let (batches, received) = sync_channel::<Vec<Arc<Object>>>(BATCHES);
         let print_all = move || received.iter().flatten().for_each(|object| print(&object));
         Ok(Self { batches, thread: thread::Builder::new().spawn(print_all)? })
+    }
+
+    /// Waits until the passed objects are printed.
+    fn join(self) -> thread::Result<()> {
+        drop(self.batches);
+        self.thread.join()
     }
 }
 
@@ -112,11 +115,8 @@ fn has_processors() -> bool {
 /// Waits for the thread. Objects that were not flushed are not printed.
 impl Drop for PrintingThread {
     fn drop(&mut self) {
-        if let Some(RunningThread { batches, thread }) = self.thread.take() {
-            drop(batches);
-            // A panic was reported by the thread.
-            let _ended = thread.join();
-        }
+        // A panic was reported by the thread.
+        let _ended = self.thread.take().map(RunningThread::join);
     }
 }
 
