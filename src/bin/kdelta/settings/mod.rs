@@ -126,7 +126,7 @@ impl Settings {
         };
         check_profile(&cli.kubectl_options.profile)?;
         let task = Task::read(&cli.command, cli.connection.namespace.as_deref(), environment)?;
-        let recording = Recording::read(cli, &Zoned::now())?;
+        let recording = Recording::read(cli, Zoned::now)?;
         let task = match &recording {
             Some(recording) => task.of_recording(cli, recording, environment)?,
             None => task.checked_live(cli)?,
@@ -154,7 +154,7 @@ impl Settings {
             demo: Demo::read(cli, environment)?,
             recording,
             recording_keys: Keys::read(cli, environment)?,
-            serve: Serve::read(cli, &Zoned::now())?,
+            serve: Serve::read(cli, Zoned::now)?,
             connection,
             terminal: Terminal {
                 stdout: stream(environment.stdout_is_terminal),

@@ -186,7 +186,7 @@ mod tests {
         let range = |since: &str, until: &str| {
             let text = |text: &str| (!text.is_empty()).then(|| text.to_owned());
             let args = RangeArgs { since: text(since), until: text(until) };
-            let range = Range::read(&args, &"2026-11-24T12:00:00Z[UTC]".parse().expect("a time"));
+            let range = Range::read(&args, || "2026-11-24T12:00:00Z[UTC]".parse().expect("a time"));
             coverage().check(&range.expect("a range"))
         };
         assert_eq!(range("", "").expect("whole"), None);

@@ -62,7 +62,7 @@ impl Changes {
         Ok(Self {
             types: types(args, environment)?,
             namespaces,
-            range: Range::read(&args.range, &Zoned::now())?,
+            range: Range::read(&args.range, Zoned::now)?,
             format,
             headers: !args.no_headers,
             no_trunc: args.no_trunc,

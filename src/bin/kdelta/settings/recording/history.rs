@@ -71,7 +71,7 @@ impl History {
         }
         Ok(Self {
             selection,
-            range: Range::read(&args.range, &Zoned::now())?,
+            range: Range::read(&args.range, Zoned::now)?,
             json,
             headers: !args.no_headers,
             no_trunc: args.no_trunc,

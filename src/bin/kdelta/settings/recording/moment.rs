@@ -20,8 +20,8 @@ pub(crate) enum RequestedMoment {
 
 impl RequestedMoment {
     /// Parses the value of a flag, which the error names: RFC 3339, `03:12` (local time, the most recent past), `-10m` or
-    /// `rv:N`. `now` is the local time.
-    pub(crate) fn parse(flag: &'static str, text: &str, now: &Zoned) -> Result<Self, UsageError> {
+    /// `rv:N`. `now` returns the local time: asking for its zone reads many directories, and only a time of the day needs it.
+    pub(crate) fn parse(flag: &'static str, text: &str, now: fn() -> Zoned) -> Result<Self, UsageError> {
         let invalid = || UsageError::Moment { flag, text: text.to_owned() };
         parsed(text, now).ok_or_else(invalid)
     }
@@ -37,7 +37,7 @@ impl RequestedMoment {
     }
 }
 
-fn parsed(text: &str, now: &Zoned) -> Option<RequestedMoment> {
+fn parsed(text: &str, now: fn() -> Zoned) -> Option<RequestedMoment> {
     if let Some(version) = text.strip_prefix("rv:") {
         return version.parse().ok().map(RequestedMoment::Version);
     }
@@ -51,7 +51,7 @@ fn parsed(text: &str, now: &Zoned) -> Option<RequestedMoment> {
     // jiff also reads forms such as T0312 or 03, which may be typing errors.
     let is_clock = matches!(text.len(), 5 | 8) && text.as_bytes()[2] == b':';
     let time: Time = text.parse().ok().filter(|_| is_clock)?;
-    last(time, now).map(RequestedMoment::Time)
+    last(time, &now()).map(RequestedMoment::Time)
 }
 
 /// Returns the last moment at which clocks showed this time.
@@ -74,7 +74,7 @@ mod tests {
     #[test]
     fn moments_are_times_ages_and_versions() {
         // Two hours ahead of UTC.
-        let now: Zoned = "2026-11-24T12:00:00+02:00[+02:00]".parse().expect("a time");
+        let now = || "2026-11-24T12:00:00+02:00[+02:00]".parse().expect("a time");
         let minutes = |count| RequestedMoment::BeforeEnd(SignedDuration::from_mins(count));
         for (text, expected) in [
             ("2026-11-24T03:12:00Z", time("2026-11-24T03:12:00Z")),
@@ -88,14 +88,14 @@ mod tests {
             ("-0s", minutes(0)),
             ("rv:42", RequestedMoment::Version(42)),
         ] {
-            assert_eq!(RequestedMoment::parse("at", text, &now), Ok(expected), "{text}");
+            assert_eq!(RequestedMoment::parse("at", text, now), Ok(expected), "{text}");
         }
         for text in [
             "", "-", "--1m", "10m", "rv:", "rv:-1", "rv:x", "25:00", "3:12", "03", "T03:12", "0312", "now",
             "ü0:00",
         ] {
             let error = UsageError::Moment { flag: "since", text: text.to_owned() };
-            assert_eq!(RequestedMoment::parse("since", text, &now), Err(error), "{text}");
+            assert_eq!(RequestedMoment::parse("since", text, now), Err(error), "{text}");
         }
     }
 

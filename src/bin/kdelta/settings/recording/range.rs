@@ -15,7 +15,7 @@ pub(crate) struct Range {
 
 impl Range {
     /// Reads the flags. `now` is the local time.
-    pub(crate) fn read(args: &RangeArgs, now: &Zoned) -> Result<Self, UsageError> {
+    pub(crate) fn read(args: &RangeArgs, now: fn() -> Zoned) -> Result<Self, UsageError> {
         let time = |flag, text: &Option<String>| match text.as_deref() {
             None => Ok(None),
             Some(text) => match RequestedMoment::parse(flag, text, now) {
@@ -58,7 +58,7 @@ mod tests {
     fn read(since: &str, until: &str) -> Result<Range, UsageError> {
         let text = |text: &str| (!text.is_empty()).then(|| text.to_owned());
         let args = RangeArgs { since: text(since), until: text(until) };
-        Range::read(&args, &"2026-11-24T12:00:00Z[UTC]".parse().expect("a time"))
+        Range::read(&args, || "2026-11-24T12:00:00Z[UTC]".parse().expect("a time"))
     }
 
     #[test]

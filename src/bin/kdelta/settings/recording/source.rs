@@ -17,7 +17,7 @@ pub(crate) struct Recording {
 
 impl Recording {
     /// Returns the recording of the flags, if requested. `now` is the local time.
-    pub(in crate::settings) fn read(cli: &Cli, now: &Zoned) -> Result<Option<Self>, UsageError> {
+    pub(in crate::settings) fn read(cli: &Cli, now: fn() -> Zoned) -> Result<Option<Self>, UsageError> {
         let args = &cli.recording;
         let Some(dir) = args.from.clone() else {
             return if args.at.is_some() { Err(UsageError::NeedsRecording("at")) } else { Ok(None) };
@@ -61,7 +61,7 @@ mod tests {
 
     fn read(line: &str) -> Result<Option<Recording>, UsageError> {
         let cli = Cli::try_parse_from(line.split_whitespace()).expect(line);
-        Recording::read(&cli, &now())
+        Recording::read(&cli, now)
     }
 
     /// Two hours ahead of UTC.

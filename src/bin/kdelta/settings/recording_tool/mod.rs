@@ -63,7 +63,7 @@ impl RecordingTool {
         args: &RecordingToolArgs,
         namespace: Option<&str>,
         environment: &Environment,
-        now: &Zoned,
+        now: fn() -> Zoned,
     ) -> Result<Self, UsageError> {
         let action = args.action.as_deref().ok_or(UsageError::NoRecordingTool)?;
         let tool = RECORDING_TOOLS.into_iter().find(|tool| *tool == action);
@@ -150,7 +150,7 @@ impl RecordingExcerpt {
         dir: PathBuf,
         types: &[String],
         namespace: Option<&str>,
-        now: &Zoned,
+        now: fn() -> Zoned,
     ) -> Result<Self, UsageError> {
         let moment = |flag, text: &Option<String>| {
             text.as_deref().map(|text| RequestedMoment::parse(flag, text, now)).transpose()
@@ -182,8 +182,8 @@ mod tests {
         let words = ["kdelta", "recording"].into_iter().chain(line.split_whitespace());
         let cli = Cli::try_parse_from(words).expect(line);
         let Command::Recording(args) = &cli.command else { panic!("{line}") };
-        let now: Zoned = "2026-11-24T12:00:00+02:00[+02:00]".parse().expect("a time");
-        RecordingTool::read(args, cli.connection.namespace.as_deref(), &Environment::default(), &now)
+        let now = || "2026-11-24T12:00:00+02:00[+02:00]".parse().expect("a time");
+        RecordingTool::read(args, cli.connection.namespace.as_deref(), &Environment::default(), now)
     }
 
     #[test]

@@ -27,7 +27,7 @@ pub(crate) struct Serve {
 
 impl Serve {
     /// Returns the settings of a server, if one is requested. `now` is the local time.
-    pub(super) fn read(cli: &Cli, now: &Zoned) -> Result<Option<Self>, UsageError> {
+    pub(super) fn read(cli: &Cli, now: fn() -> Zoned) -> Result<Option<Self>, UsageError> {
         let Command::Serve(args) = &cli.command else { return Ok(None) };
         if args.move_to.is_some() {
             return Ok(None);
@@ -56,7 +56,7 @@ impl Serve {
 fn replay(
     args: &ServeArgs,
     speed: Option<SpeedArg>,
-    now: &Zoned,
+    now: fn() -> Zoned,
 ) -> Result<Option<(RequestedMoment, ReplaySpeed)>, UsageError> {
     let Some(since) = &args.since else {
         // The demo, which can be mirrored, has a speed too.
@@ -84,7 +84,7 @@ pub(super) fn moved(args: &ServeArgs) -> Result<Option<RequestedMoment>, UsageEr
     if text == "end" {
         return Ok(Some(RequestedMoment::End));
     }
-    RequestedMoment::parse("move-to", text, &Zoned::now()).map(Some)
+    RequestedMoment::parse("move-to", text, Zoned::now).map(Some)
 }
 
 #[cfg(test)]
@@ -97,7 +97,7 @@ mod tests {
         let cli = Cli::try_parse_from(format!("kdelta {line}").split_whitespace()).expect(line);
         let Command::Serve(args) = &cli.command else { panic!("{line}") };
         moved(args)?;
-        Serve::read(&cli, &Zoned::now())
+        Serve::read(&cli, Zoned::now)
     }
 
     #[test]

@@ -49,7 +49,7 @@ impl Task {
             Command::Run(args) => reader.run(args),
             Command::Record(args) => reader.record(args),
             Command::Recording(args) => {
-                RecordingTool::read(args, namespace, environment, &Zoned::now()).map(Self::RecordingTool)
+                RecordingTool::read(args, namespace, environment, Zoned::now).map(Self::RecordingTool)
             }
             Command::History(args) => {
                 History::read(args, namespace, environment).map(Box::new).map(Self::History)
@@ -84,7 +84,7 @@ impl TaskReader<'_> {
     fn watch(self, args: &WatchArgs) -> Result<Task, UsageError> {
         let (select, files) = (&args.objects.select, &args.objects.files);
         let (selection, files) = self.objects(select, files, TargetForm::OwnWatch)?;
-        let range = Range::read(&args.range, &Zoned::now())?;
+        let range = Range::read(&args.range, Zoned::now)?;
         let watch = Watch::read(&args.objects, Some(&args.rows), selection, files, WatchForm::Deltas)?;
         Ok(Task::Watch(Watch { replay: Replay::of(range).map(Box::new), ..watch }))
     }

@@ -25,7 +25,7 @@ impl Task {
                 return Err(UsageError::WaitAtMoment);
             }
             let wait = SetWait::read(args, cli.connection.namespace.as_deref(), environment)?;
-            let range = Range::read(&args.range, &Zoned::now())?;
+            let range = Range::read(&args.range, Zoned::now)?;
             return Ok(Self::SetWait(Box::new(wait.of_recording(range))));
         }
         if let Some(flag) = self.range().and_then(Range::first_flag).filter(|_| is_moment) {
@@ -53,7 +53,7 @@ impl Task {
     /// Rejects flags and commands that need a recording.
     pub(in crate::settings) fn checked_live(self, cli: &Cli) -> Result<Self, UsageError> {
         if let Command::Wait(args) = &cli.command
-            && let Some(flag) = Range::read(&args.range, &Zoned::now())?.first_flag()
+            && let Some(flag) = Range::read(&args.range, Zoned::now)?.first_flag()
         {
             return Err(UsageError::NeedsRecording(flag));
         }
