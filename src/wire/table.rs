@@ -64,8 +64,8 @@ pub(crate) fn plain_columns() -> Arc<[Column]> {
     Arc::from([column("Name", "name"), column("Age", "")])
 }
 
-/// The row of a watched Table in the form that servers write after the columns. It is the right one if, and only if,
-/// the text of its object then parses as one JSON object.
+/// A row in the form that servers write. It is the right one if, and only if, the text of its object then parses as one
+/// JSON object.
 pub(crate) struct PlainRow<'a> {
     cells: &'a RawValue,
     /// The object, unparsed.
@@ -73,22 +73,31 @@ pub(crate) struct PlainRow<'a> {
 }
 
 impl<'a> PlainRow<'a> {
-    /// Cuts the Table of one row. Nested values in its metadata or cells are not accepted, since their depth would be
-    /// unbounded.
+    /// Cuts the Table of one row in a watch, after the columns. Nested values in its metadata or cells are not accepted,
+    /// since their depth would be unbounded.
     pub(crate) fn of_table(json: &'a [u8]) -> Option<Self> {
-        let is_flat = |value: &RawValue| memchr::memchr2(b'[', b'{', &value.get().as_bytes()[1..]).is_none();
         let rest = json.strip_prefix(br#"{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":"#)?;
         let (metadata, rest) = value(rest)?;
-        let rest = rest.strip_prefix(br#","columnDefinitions":null,"rows":[{"cells":"#)?;
-        let (cells, rest) = value(rest)?;
-        let json = rest.strip_prefix(br#","object":"#)?.strip_suffix(b"}]}")?;
-        (is_flat(metadata) && is_flat(cells) && cells.get().starts_with('[')).then_some(Self { cells, json })
+        let row = rest.strip_prefix(br#","columnDefinitions":null,"rows":["#)?.strip_suffix(b"]}")?;
+        Self::of_list(row).filter(|_| is_flat(metadata))
+    }
+
+    /// Cuts an element of the rows of a list.
+    pub(crate) fn of_list(json: &'a [u8]) -> Option<Self> {
+        let (cells, rest) = value(json.strip_prefix(br#"{"cells":"#)?)?;
+        let json = rest.strip_prefix(br#","object":"#)?.strip_suffix(b"}")?;
+        (is_flat(cells) && cells.get().starts_with('[')).then_some(Self { cells, json })
     }
 
     /// Returns the cells as text.
     pub(crate) fn row(&self, columns: Arc<[Column]>) -> Row {
         row(Some(self.cells), columns)
     }
+}
+
+/// Returns whether no value is nested in another one.
+fn is_flat(value: &RawValue) -> bool {
+    memchr::memchr2(b'[', b'{', &value.get().as_bytes()[1..]).is_none()
 }
 
 /// Returns the value at the start of a text, and the rest.

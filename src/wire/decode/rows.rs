@@ -10,13 +10,33 @@ use crate::listwatch::Error;
 use crate::object::{Column, Object, ResourceVersion};
 use crate::wire::malformed::malformed;
 use crate::wire::representation::Representation;
-use crate::wire::table::{WireRow, WireTable};
+use crate::wire::table::{PlainRow, WireRow, WireTable};
 
 impl Decoder {
     /// Decodes one element of the rows of a list.
     pub(crate) fn row(&mut self, json: &[u8]) -> Result<Arc<Object>, Error> {
+        match self.plain_row(json) {
+            Some(object) => Ok(Arc::new(object)),
+            None => self.any_row(json),
+        }
+    }
+
+    /// Decodes a row in any notation.
+    pub(super) fn any_row(&mut self, json: &[u8]) -> Result<Arc<Object>, Error> {
         let row: WireRow<'_> = serde_json::from_slice(json).map_err(|error| malformed("row", &error))?;
         self.row_object(&row, None)
+    }
+
+    /// Decodes a row that is, to its last byte, in the plain form that servers write, without looking at its object twice.
+    /// `None` if it is not or may not be.
+    pub(super) fn plain_row(&mut self, json: &[u8]) -> Option<Object> {
+        if matches!(self.naming, Naming::Cell) {
+            return None;
+        }
+        let columns = self.columns.clone()?;
+        let row = PlainRow::of_list(json)?;
+        let object = self.plain_object(row.json)?;
+        Some(object.with_row(row.row(columns)))
     }
 
     /// Decodes the response to a request for one object by name: the object, or a Table of one row.

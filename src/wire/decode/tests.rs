@@ -174,6 +174,31 @@ fn events_decode_in_any_json_notation() {
     }
 }
 
+#[test]
+fn plain_rows_decode_like_others() {
+    let object = r#"{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"c1","namespace":"shop"}}"#;
+    let all_of = |object: &Object| {
+        format!("{object:?} {:?} {}", object.row().map(|row| row.cells().collect::<Vec<_>>()), text(object))
+    };
+    for (include, object) in [(IncludeObject::Metadata, PARTIAL), (IncludeObject::Object, object)] {
+        let line = format!(r#"{{"cells":["c]\"1",1,null],"object":{object}}}"#);
+        let mut decoder = decoder(Representation::Table(include));
+        assert!(decoder.plain_row(line.as_bytes()).is_none(), "there are no columns yet");
+        decoder.columns(COLUMNS.as_bytes()).expect("columns");
+        assert!(decoder.plain_row(line.as_bytes()).is_some(), "{line}");
+        for at in 0..=line.len() {
+            let others = ["{", "}", "[", "]", "\"", ",", ":", "\\", "1", " ", "null"];
+            let damaged = others.map(|other| [&line[..at], other, &line[at..]].concat());
+            let shorter = [&line[..at], &line[(at + 1).min(line.len())..]].concat();
+            for line in damaged.iter().chain([&shorter, &line]) {
+                let Some(object) = decoder.plain_row(line.as_bytes()) else { continue };
+                let expected = decoder.any_row(line.as_bytes()).expect(line);
+                assert_eq!(all_of(&object), all_of(&expected), "{line}");
+            }
+        }
+    }
+}
+
 /// Formats all of an event.
 fn reported(event: &WatchEvent) -> String {
     match event {
