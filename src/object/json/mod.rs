@@ -13,6 +13,7 @@ mod brackets;
 mod specials;
 
 pub use brackets::JsonBrackets;
+pub(super) use specials::zero_if_special;
 use specials::{Specials, short_end};
 
 /// The nesting limit of arrays and objects, which take one bit each.

@@ -69,7 +69,7 @@ fn special(block: &[u8; BLOCK]) -> u64 {
 
 /// Maps special bytes to zero, and no others.
 #[inline]
-fn zero_if_special(bytes: u8x16) -> u8x16 {
+pub(in crate::object) fn zero_if_special(bytes: u8x16) -> u8x16 {
     // With its second bit inverted, a quote directly follows the control characters, and no other byte takes that
     // value.
     let above = (bytes ^ u8x16::splat(0x02)).saturating_sub(u8x16::splat(0x20));

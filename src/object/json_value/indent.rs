@@ -1,7 +1,7 @@
 //! JSON text as kubectl prints it, written from the compact text of an object without a tree.
 
 use super::JsonValue;
-use super::write::{MAY_BE_ESCAPED, new_line, string};
+use super::write::{first_escaped, new_line, string};
 use crate::object::json::{self, JsonBrackets};
 
 /// The nesting up to which text is written directly: that of [`JsonValue::parse`] is higher.
@@ -183,7 +183,7 @@ fn plain_text(json: &[u8], at: usize) -> Option<usize> {
         return None;
     }
     let inside = json.get(at + 1..)?;
-    let end = inside.iter().position(|byte| MAY_BE_ESCAPED[usize::from(*byte)])?;
+    let end = first_escaped(inside)?;
     (inside[end] == b'"').then_some(at + end + 2)
 }
 
