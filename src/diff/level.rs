@@ -9,6 +9,9 @@ use crate::object::{InvalidJson, JsonKind, JsonNode};
 /// The number of members up to which a name is found fastest by comparing each.
 const FEW: usize = 16;
 
+/// The number of members or elements for which memory is reserved.
+const USUAL: usize = 12;
+
 /// A value split one level deep.
 pub(super) enum Level<'a> {
     Object(Members<'a>),
@@ -37,7 +40,7 @@ impl<'a> Level<'a> {
 }
 
 fn elements<'a>(text: &'a str, array: JsonNode<'a>) -> Result<Vec<&'a str>, InvalidJson> {
-    let mut all = Vec::new();
+    let mut all = Vec::with_capacity(USUAL);
     let mut elements = array.elements();
     while let Some(element) = elements.next() {
         all.push(text.get(element?.offset()..elements.offset()).ok_or(InvalidJson)?);
@@ -48,44 +51,58 @@ fn elements<'a>(text: &'a str, array: JsonNode<'a>) -> Result<Vec<&'a str>, Inva
 /// The members of an object in text order. For a duplicate name the last value wins.
 #[derive(Default)]
 pub(super) struct Members<'a> {
-    members: Vec<(Cow<'a, str>, &'a str)>,
+    pairs: Vec<(Cow<'a, str>, &'a str)>,
     /// The place of the last member of each name; empty if there are few.
     places: HashMap<Cow<'a, str>, usize>,
+    /// Whether a name occurs twice.
+    has_duplicates: bool,
 }
 
 impl<'a> Members<'a> {
     fn of(text: &'a str, object: JsonNode<'a>) -> Result<Self, InvalidJson> {
-        let mut all = Self::default();
+        let mut all = Self { pairs: Vec::with_capacity(USUAL), ..Self::default() };
         let mut members = object.members();
         while let Some(member) = members.next() {
             let (name, value) = member?;
             let value = text.get(value.offset()..members.offset()).ok_or(InvalidJson)?;
-            all.members.push((name, value));
+            all.pairs.push((name, value));
         }
-        if all.members.len() > FEW {
-            all.places = all.members.iter().enumerate().map(|(at, (name, _))| (name.clone(), at)).collect();
+        if all.pairs.len() > FEW {
+            all.places = all.pairs.iter().enumerate().map(|(at, (name, _))| (name.clone(), at)).collect();
         }
+        let is_last = |(at, (name, _)): (usize, &(Cow<'_, str>, _))| all.place(name) == Some(at);
+        all.has_duplicates = !all.pairs.iter().enumerate().all(is_last);
         Ok(all)
     }
 
     pub(super) fn get(&self, name: &str) -> Option<&'a str> {
-        self.place(name).map(|at| self.members[at].1)
+        self.place(name).map(|at| self.pairs[at].1)
     }
 
     fn place(&self, name: &str) -> Option<usize> {
-        if self.members.len() <= FEW {
-            return self.members.iter().rposition(|(own, _)| own == name);
+        if self.pairs.len() <= FEW {
+            return self.pairs.iter().rposition(|(own, _)| own == name);
         }
         self.places.get(name).copied()
     }
 
+    /// Returns the value of a name that is most likely at this place, as in another state of the same object.
+    pub(super) fn get_near(&self, place: usize, name: &str) -> Option<&'a str> {
+        match self.pairs.get(place) {
+            Some((own, value)) if own == name && !self.has_duplicates => Some(value),
+            _ => self.get(name),
+        }
+    }
+
     pub(super) fn is_empty(&self) -> bool {
-        self.members.is_empty()
+        self.pairs.is_empty()
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = (&Cow<'a, str>, &'a str)> {
-        let last = |(at, (name, _)): &(usize, &(Cow<'a, str>, _))| self.place(name) == Some(*at);
-        self.members.iter().enumerate().filter(last).map(|(_, (name, value))| (name, *value))
+        let last = |(at, (name, _)): &(usize, &(Cow<'a, str>, _))| {
+            !self.has_duplicates || self.place(name) == Some(*at)
+        };
+        self.pairs.iter().enumerate().filter(last).map(|(_, (name, value))| (name, *value))
     }
 }
 

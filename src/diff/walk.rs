@@ -70,11 +70,12 @@ impl<'a> Walk<'a> {
     fn members(&mut self, old: &Members<'a>, new: &Members<'a>, skip: &[PathCursor<'_>]) {
         let below = |name: &str| -> Vec<_> { skip.iter().filter_map(|path| path.member(name)).collect() };
         let is_skipped = |name: &str| below(name).iter().any(|path| path.is_at_end());
-        for (name, value) in old.iter().filter(|(name, _)| new.get(name).is_none() && !is_skipped(name)) {
+        let removed = old.iter().enumerate().filter(|(at, (name, _))| new.get_near(*at, name).is_none());
+        for (name, value) in removed.map(|(_, member)| member).filter(|(name, _)| !is_skipped(name)) {
             self.at(PairedStep::Member(name.clone()), |walk| walk.push(ChangeOp::Remove, Some(value), None));
         }
-        for (name, value) in new.iter() {
-            match old.get(name) {
+        for (at, (name, value)) in new.iter().enumerate() {
+            match old.get_near(at, name) {
                 Some(before) if before == value => {}
                 Some(before) => {
                     self.at(PairedStep::Member(name.clone()), |walk| walk.value(before, value, &below(name)));

@@ -82,8 +82,8 @@ impl ChangeOptions {
                 let hunks = unified(&self.yaml(old_json), &self.yaml(new_json));
                 return diff_lines(&from, &to, &hunks);
             }
-            ChangeForm::JsonPatch => json_patch(old_json, new_json, &skipped),
-            ChangeForm::MergePatch => match merge_patch(old_json, new_json, &skipped) {
+            ChangeForm::JsonPatch => json_patch(old_json, new_json, skipped),
+            ChangeForm::MergePatch => match merge_patch(old_json, new_json, skipped) {
                 Some(patch) => patch,
                 None => return vec![ChangeLine::plain("no merge patch can express this change".to_owned())],
             },

@@ -1,5 +1,7 @@
 //! The changed fields of an object, as lines for people.
 
+use std::borrow::Cow;
+
 use kdelta::diff::{Change, ChangeOp, Document, changes, changes_between};
 use kdelta::object::{ApiResource, FieldPath, Object};
 
@@ -27,8 +29,8 @@ pub(crate) struct Details {
 
 impl Details {
     /// Returns the paths of fields whose changes are not printed.
-    pub(crate) fn skipped(self) -> Vec<FieldPath> {
-        if self.noise { Vec::new() } else { noise::paths() }
+    pub(crate) fn skipped(self) -> &'static [FieldPath] {
+        if self.noise { &[] } else { noise::paths() }
     }
 
     /// Returns an escaped line for each change: `status.phase: Pending → Running`, `+ metadata.labels.a: 1`, `-
@@ -36,7 +38,7 @@ impl Details {
     pub(crate) fn lines(self, old: &Object, new: &Object, resource: &ApiResource) -> Vec<String> {
         let (old, new) = (old.json(), new.json());
         let text = |json| std::str::from_utf8(json).unwrap_or_default();
-        self.lines_of(&changes(text(&old), text(&new), &self.skipped()), resource)
+        self.lines_of(&changes(text(&old), text(&new), self.skipped()), resource)
     }
 
     /// Returns [`Details::lines`] for two states as documents.
@@ -46,7 +48,7 @@ impl Details {
         new: Document<'_>,
         resource: &ApiResource,
     ) -> Vec<String> {
-        self.lines_of(&changes_between(old, new, &self.skipped()), resource)
+        self.lines_of(&changes_between(old, new, self.skipped()), resource)
     }
 
     fn lines_of(self, changes: &[Change<'_>], resource: &ApiResource) -> Vec<String> {
@@ -76,16 +78,24 @@ fn line(change: &Change<'_>, masked: bool) -> String {
 }
 
 /// Returns a string without quotes unless it is empty, and any other value as JSON.
-fn text_of(json: &str) -> String {
-    match serde_json::from_str::<String>(json) {
+fn text_of(json: &str) -> Cow<'_, str> {
+    if !json.starts_with('"') {
+        return Cow::Borrowed(json);
+    }
+    // A string without escapes is borrowed.
+    let text = serde_json::from_str::<&str>(json).map(Cow::Borrowed);
+    match text.or_else(|_| serde_json::from_str::<String>(json).map(Cow::Owned)) {
         Ok(text) if !text.is_empty() => text,
-        _ => json.to_owned(),
+        _ => Cow::Borrowed(json),
     }
 }
 
 /// Returns the character from which two values are printed: the first, or one shortly before the first difference if
 /// that would be cut off.
 fn beginning(old: &str, new: &str) -> usize {
+    if old.len().max(new.len()) <= MAX_VALUE {
+        return 0;
+    }
     let same = old.chars().zip(new.chars()).take_while(|(old, new)| old == new).count();
     let is_long = [old, new].iter().any(|text| text.chars().nth(MAX_VALUE).is_some());
     if is_long && same + CONTEXT_BEFORE > MAX_VALUE { same - CONTEXT_BEFORE } else { 0 }
@@ -93,6 +103,9 @@ fn beginning(old: &str, new: &str) -> usize {
 
 /// Returns an excerpt of a value on one line, with dots where text is omitted.
 fn shown(text: &str, from: usize) -> String {
+    if from == 0 && text.len() <= MAX_VALUE {
+        return escape_line(text);
+    }
     let place = |at: usize| text.char_indices().nth(at).map(|(place, _)| place);
     let start = place(from).unwrap_or(text.len());
     let end = place(from + MAX_VALUE);

@@ -1,5 +1,7 @@
 //! Fields that change with most updates and carry no information.
 
+use std::sync::LazyLock;
+
 use kdelta::object::{FieldPath, JsonValue};
 
 const NOISE: [&[&str]; 5] = [
@@ -11,8 +13,11 @@ const NOISE: [&[&str]; 5] = [
 ];
 
 /// Returns the paths of these fields.
-pub(super) fn paths() -> Vec<FieldPath> {
-    NOISE.iter().map(|names| FieldPath::of_names(names.iter().copied())).collect()
+pub(super) fn paths() -> &'static [FieldPath] {
+    // Created once: each update of an object needs them.
+    static PATHS: LazyLock<Vec<FieldPath>> =
+        LazyLock::new(|| NOISE.iter().map(|names| FieldPath::of_names(names.iter().copied())).collect());
+    &PATHS
 }
 
 /// Removes these fields from an object.

@@ -8,6 +8,8 @@ use crate::view::{Colour, PLAIN};
 /// endless table may begin with a large one.
 pub(super) const PIECE: usize = 1 << 16;
 
+const BLANKS: &str = "                                                                ";
+
 /// Collects lines and writes them once there is a piece of them.
 pub(super) struct Pieces<'a, W> {
     text: &'a mut String,
@@ -31,8 +33,13 @@ impl<'a, W: Write> Pieces<'a, W> {
         }
     }
 
-    pub(super) fn push_blanks(&mut self, count: usize) {
-        self.text.extend(std::iter::repeat_n(' ', count));
+    pub(super) fn push_blanks(&mut self, mut count: usize) {
+        // Copied at once: a large table has many.
+        while count > 0 {
+            let blanks = &BLANKS[..count.min(BLANKS.len())];
+            self.text.push_str(blanks);
+            count -= blanks.len();
+        }
     }
 
     /// Ends a line, and writes the lines if they are a piece.
