@@ -72,13 +72,30 @@ pub(in crate::recording) struct JournalObject {
     pub(in crate::recording) key: Arc<str>,
 }
 
-/// One chunk, decoded.
+/// One chunk, or several joined ones, decoded.
 #[derive(Debug, Default)]
 pub(in crate::recording) struct DecodedChunk {
     pub(in crate::recording) bytes: Vec<u8>,
     pub(in crate::recording) entries: Vec<RawEntry>,
     /// The objects that the chunk defines.
     pub(in crate::recording) objects: Vec<JournalObject>,
+}
+
+impl DecodedChunk {
+    /// Appends a chunk without bytes, and its text.
+    pub(super) fn append(&mut self, mut chunk: Self, text: &[u8]) {
+        // Far below the maximum: only the last of the joined texts is long.
+        let base = u32::try_from(self.bytes.len()).unwrap_or(u32::MAX);
+        for entry in &mut chunk.entries {
+            if let RawItem::Change(change) = &mut entry.item {
+                change.row.at = change.row.at.saturating_add(base);
+                change.body.at = change.body.at.saturating_add(base);
+            }
+        }
+        self.bytes.extend_from_slice(text);
+        self.entries.append(&mut chunk.entries);
+        self.objects.append(&mut chunk.objects);
+    }
 }
 
 /// The state of earlier chunks that the records of a chunk depend on.

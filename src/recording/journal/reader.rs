@@ -21,6 +21,10 @@ const MAX_SHORT_TEXT: u64 = 48 << 20;
 const MAX_ENTRIES_RATIO: u64 = 16;
 const MAX_FEW_ENTRIES: u64 = 400_000;
 
+/// The length of the text of joined chunks. The threads that decode journals would ask the system for memory for each of
+/// many short texts.
+const JOINED: usize = 1 << 20;
+
 /// The second copy of the header begins within this many bytes.
 const MAX_HEADER: usize = 64 << 10;
 
@@ -145,14 +149,25 @@ impl JournalReader {
         (self.end, self.file_end)
     }
 
+    /// Decodes all whole chunks, and joins them to long ones.
     fn decode(&mut self, mut bytes: &[u8]) {
+        let mut joined = DecodedChunk::default();
         while let Some(stored) = whole_chunk(bytes) {
-            let Some((chunk, text)) = self.decode_chunk(&stored) else { return };
-            let chunk = DecodedChunk { bytes: text.to_vec(), ..chunk };
-            self.journal.chunks.push(Arc::new(chunk));
+            let Some((chunk, text)) = self.decode_chunk(&stored) else { break };
+            if joined.bytes.is_empty() {
+                joined.bytes.reserve(JOINED + text.len());
+            }
+            joined.append(chunk, text);
+            if joined.bytes.len() >= JOINED {
+                self.journal.chunks.push(Arc::new(std::mem::take(&mut joined)));
+            }
             bytes = &bytes[stored.length..];
         }
-        self.end_before(bytes);
+        joined.bytes.shrink_to_fit();
+        self.journal.chunks.push(Arc::new(joined));
+        if !self.is_broken {
+            self.end_before(bytes);
+        }
     }
 
     /// Returns the entries and the text of the next chunk. Without them, the rest of the journal can't be read.

@@ -74,17 +74,27 @@ impl Decompression {
         self.text.shrink_to(MAX_KEPT);
         let mut input = InBuffer::around(chunk);
         loop {
-            let mut output = OutBuffer::around(&mut self.step[..]);
-            self.decoder.run(&mut input, &mut output)?;
-            let produced = output.as_slice();
-            self.text.extend_from_slice(produced);
-            if self.text.len() > max_len {
+            let length = self.run_step(&mut input)?;
+            // If the buffer is full, the decoder may have more output for the same input.
+            let is_last = input.pos() == chunk.len() && length < STEP;
+            if self.text.len() + length > max_len {
                 return Err(io::Error::other("a chunk is too long"));
             }
-            // If the buffer is full, the decoder may have more output for the same input.
-            if input.pos() == chunk.len() && produced.len() < STEP {
+            // Most texts are those of one step, and need not be copied.
+            if is_last && self.text.is_empty() {
+                return Ok(&self.step[..length]);
+            }
+            self.text.extend_from_slice(&self.step[..length]);
+            if is_last {
                 return Ok(&self.text);
             }
         }
+    }
+
+    /// Decompresses as much as the buffer holds, and returns its length.
+    fn run_step(&mut self, input: &mut InBuffer<'_>) -> io::Result<usize> {
+        let mut output = OutBuffer::around(&mut self.step[..]);
+        self.decoder.run(input, &mut output)?;
+        Ok(output.as_slice().len())
     }
 }
