@@ -123,6 +123,22 @@ impl<'a> Cursor<'a> {
         Some(())
     }
 
+    /// Skips as many numbers, without a check of their lengths.
+    pub(in crate::recording) fn skip_numbers(&mut self, mut count: usize) -> Option<()> {
+        while count >= 8
+            && let Some(word) = self.bytes.first_chunk().map(|word| u64::from_le_bytes(*word))
+        {
+            // Eight bytes have at most eight ends.
+            count -= (!word & CONTINUES).count_ones() as usize;
+            self.bytes = &self.bytes[8..];
+        }
+        for _ in 0..count {
+            let end = self.bytes.iter().position(|byte| *byte < 0x80)?;
+            self.bytes = &self.bytes[end + 1..];
+        }
+        Some(())
+    }
+
     pub(in crate::recording) fn take_signed(&mut self) -> Option<i64> {
         self.take_number().map(signed)
     }
@@ -165,7 +181,13 @@ mod tests {
             prop_assert_eq!(cursor.len(), bytes.len() - length);
             let (mut cursor, mut taken) = (Cursor::new(&bytes), vec![0; numbers.len()]);
             prop_assert_eq!(cursor.take_numbers(&mut taken), Some(()));
-            prop_assert_eq!((taken, cursor.len()), (numbers, bytes.len() - length));
+            prop_assert_eq!((&taken, cursor.len()), (&numbers, bytes.len() - length));
+            for skipped in 0..=numbers.len() {
+                let mut cursor = Cursor::new(&bytes);
+                prop_assert_eq!(cursor.skip_numbers(skipped), Some(()));
+                let next = numbers.get(skipped).copied();
+                prop_assert!(next.is_none_or(|next| cursor.take_number() == Some(next)), "{skipped}");
+            }
         }
 
         #[test]

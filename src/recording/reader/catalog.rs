@@ -7,7 +7,7 @@ use std::thread;
 
 use jiff::Timestamp;
 
-use super::segment_file::{JournalFile, Segment, SegmentFile};
+use super::segment_file::{JournalFile, KeptTables, Segment, SegmentFile};
 use crate::recording::encryption::Cipher;
 use crate::recording::error::{Damage, RecordingError};
 use crate::recording::files::{self, FileError, Header, Kind, RandomAccess};
@@ -34,6 +34,7 @@ pub(in crate::recording) struct Catalog {
     pub(super) keyframes: Vec<u64>,
     /// The numbers of the entries before which the state is not known, in order.
     pub(super) losses: Vec<u64>,
+    kept: Arc<KeptTables>,
 }
 
 impl Catalog {
@@ -72,6 +73,7 @@ impl Catalog {
         if listed.is_empty() {
             return Err(FileError::Foreign(dir.to_owned()));
         }
+        let kept = previous.map(|previous| Arc::clone(&previous.kept)).unwrap_or_default();
         let is_sealed = |number: u64| listed.contains(&(number, Kind::Segment));
         let mut segments = Vec::new();
         let (mut keyframes, mut losses) = (Vec::new(), Vec::new());
@@ -82,8 +84,8 @@ impl Catalog {
                 Kind::Loss => losses.push(*number),
                 Kind::Segment => {
                     let known = previous.and_then(|previous| previous.sealed(*number));
-                    segments
-                        .push(known.unwrap_or_else(|| Arc::new(SegmentFile::sealed(*number, path, cipher))));
+                    let sealed = || Arc::new(SegmentFile::sealed(*number, path, cipher, &kept));
+                    segments.push(known.unwrap_or_else(sealed));
                 }
                 // A segment is renamed into place before its journal is removed.
                 Kind::Journal if is_sealed(*number) => {}
@@ -99,7 +101,7 @@ impl Catalog {
             }
         }
         let (dir, cipher) = (dir.to_owned(), cipher.cloned());
-        let mut catalog = Self { dir, cipher, context: "".into(), segments, keyframes, losses };
+        let mut catalog = Self { dir, cipher, context: "".into(), segments, keyframes, losses, kept };
         catalog.drop_incomplete_beginning();
         catalog.context = catalog.read_context()?.into();
         Ok(catalog)

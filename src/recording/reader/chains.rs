@@ -113,7 +113,7 @@ impl Chains {
         resource: &ApiResource,
         key: &str,
     ) -> Result<Self, FileError> {
-        Self::read(files, resource, true, |of, _| of == key, |segment| segment.log_of(resource, key))
+        Self::read(files, resource, true, |of, _| of == key, |segment| segment.log_of(resource, key, true))
     }
 
     /// Collects the chains of the objects whose key and length of namespace `wanted` accepts.

@@ -2,7 +2,8 @@
 
 use std::fmt;
 use std::io;
-use std::sync::{Arc, mpsc};
+use std::sync::Arc;
+use std::sync::mpsc::{self, TrySendError};
 use std::thread::{self, JoinHandle};
 use std::vec;
 
@@ -11,17 +12,17 @@ use super::catalog::Catalog;
 use super::chains::SegmentLog;
 use super::segment_file::{Segment, SegmentFile};
 use crate::object::{ApiResource, Object};
-use crate::recording::entry::Entry;
+use crate::recording::entry::{Entry, Item};
 use crate::recording::error::RecordingError;
 use crate::recording::files::FileError;
 use crate::recording::flags::Flags;
 use crate::recording::type_log::{LogEntry, TypeLog};
 
 /// The number of segments whose tables are read ahead.
-const READ_AHEAD: usize = 3;
+const READ_AHEAD: usize = 8;
 
-/// The number of versions in a batch, and the capacity of the channel in batches.
-const BATCH: usize = 64;
+/// The memory of the objects in a batch from which on it is sent, in bytes, and the capacity of the channel in batches.
+const BATCH: usize = 512 << 10;
 const BATCHES: usize = 2;
 
 /// The number of times that the files are listed again because one vanished.
@@ -34,9 +35,9 @@ type Batch = Vec<Result<Entry, RecordingError>>;
 /// A damaged part is one error; the versions continue at the next keyframe.
 pub struct Versions {
     batch: vec::IntoIter<Result<Entry, RecordingError>>,
-    /// Receives from the reading thread, which blocks while the channel is full and ends when the receiver is dropped.
+    /// Receives from the reading thread, which blocks while the channel is full and ends after the receiver is dropped.
     batches: mpsc::Receiver<Batch>,
-    /// `None` once the first version was requested, which starts the thread.
+    /// `None` once the thread was started.
     reader: Option<Reader>,
     /// The reading thread.
     thread: Option<JoinHandle<()>>,
@@ -46,11 +47,7 @@ impl Iterator for Versions {
     type Item = Result<Entry, RecordingError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if let Some(mut reader) = self.reader.take() {
-            // A std thread: it reads and decodes while the caller uses the first versions. It ends with the last version,
-            // or when the receiver is dropped.
-            self.thread = Some(thread::spawn(move || reader.read()));
-        }
+        self.start();
         loop {
             if let Some(next) = self.batch.next() {
                 return Some(next);
@@ -76,13 +73,29 @@ impl Versions {
             key: Object::named(resource.type_meta(), namespace, name).key().as_ref().into(),
             renders_rows: true,
             batch: Batch::new(),
+            batch_weight: 0,
             sender,
-            has_sent: false,
+            has_versions: false,
         };
         Self { batch: Batch::new().into_iter(), batches, reader: Some(reader), thread: None }
     }
 
-    /// Leaves out the rows of objects, which take time to read. Has no effect after the first version was requested.
+    /// Starts to read before the first version is requested.
+    #[must_use]
+    pub fn start_reading(mut self) -> Self {
+        self.start();
+        self
+    }
+
+    fn start(&mut self) {
+        if let Some(mut reader) = self.reader.take() {
+            // A std thread: it reads and decodes while the caller uses the first versions. It ends with the last version,
+            // or with the next batch after the receiver is dropped.
+            self.thread = Some(thread::spawn(move || reader.read()));
+        }
+    }
+
+    /// Leaves out the rows of objects, which take time to read. Has no effect after reading has started.
     #[must_use]
     pub fn without_rows(mut self) -> Self {
         if let Some(reader) = &mut self.reader {
@@ -105,8 +118,10 @@ struct Reader {
     key: Box<str>,
     renders_rows: bool,
     batch: Batch,
+    /// The memory of its objects, in bytes.
+    batch_weight: usize,
     sender: mpsc::SyncSender<Batch>,
-    has_sent: bool,
+    has_versions: bool,
 }
 
 /// The reason why reading ended early.
@@ -141,7 +156,7 @@ impl Reader {
     }
 
     /// Lists the files after one vanished, and returns the number of the entry from which to continue. If a writer has
-    /// dropped entries after the first versions were sent, one error takes their place.
+    /// dropped entries after the first versions were read, one error takes their place.
     fn list_again(&mut self, at: u64) -> Option<u64> {
         let listed = match self.catalog.list_again() {
             Ok(listed) => Arc::new(listed),
@@ -155,7 +170,7 @@ impl Reader {
         if start <= at {
             return Some(at);
         }
-        if self.has_sent
+        if self.has_versions
             && let Some(beginning) = self.catalog.beginning()
         {
             self.push(Err(RecordingError::BeforeBeginning { beginning })).ok()?;
@@ -165,15 +180,32 @@ impl Reader {
 
     /// Adds a version or an error, and sends a full batch.
     fn push(&mut self, version: Result<Entry, RecordingError>) -> Result<(), End> {
+        if let Ok(Entry { item: Item::Change { change, .. }, .. }) = &version {
+            self.batch_weight += change.object.weight();
+            self.has_versions = true;
+        }
         self.batch.push(version);
-        if self.batch.len() >= BATCH { self.flush() } else { Ok(()) }
+        if self.batch_weight >= BATCH { self.flush() } else { Ok(()) }
+    }
+
+    /// Sends the batch unless the receiver has others to use first.
+    fn offer(&mut self) -> Result<(), End> {
+        if self.batch.is_empty() {
+            return Ok(());
+        }
+        match self.sender.try_send(std::mem::take(&mut self.batch)) {
+            Ok(()) => self.batch_weight = 0,
+            Err(TrySendError::Full(batch)) => self.batch = batch,
+            Err(TrySendError::Disconnected(_)) => return Err(End::Dropped),
+        }
+        Ok(())
     }
 
     fn flush(&mut self) -> Result<(), End> {
         if self.batch.is_empty() {
             return Ok(());
         }
-        self.has_sent = true;
+        self.batch_weight = 0;
         self.sender.send(std::mem::take(&mut self.batch)).map_err(|_| End::Dropped)
     }
 
@@ -188,7 +220,7 @@ impl Reader {
             state = last.map_err(at(start))?;
         }
         let files: Vec<_> = catalog.segments.iter().filter(|segment| segment.first() >= start).collect();
-        let (resource, key) = (self.resource.clone(), self.key.clone());
+        let (resource, key, with_rows) = (self.resource.clone(), self.key.clone(), self.renders_rows);
         // A scoped std thread: it reads the tables of the next segments while the versions of one are decoded. It ends
         // with the last segment, or when this call ends.
         thread::scope(|scope| {
@@ -196,7 +228,7 @@ impl Reader {
             let read = files.clone();
             scope.spawn(move || {
                 for file in read {
-                    let part = Part::read(file, &resource, &key);
+                    let part = Part::read(file, &resource, &key, with_rows);
                     let is_last = part.is_err();
                     if sender.send(part).is_err() || is_last {
                         return;
@@ -214,14 +246,17 @@ impl Reader {
                 if catalog.losses.contains(&file.first()) {
                     state = None;
                 }
-                let Some((own, object, log)) = log else { continue };
+                let Some((own, object, log)) = log else {
+                    self.offer()?;
+                    continue;
+                };
                 let changes = ChangeReader::new(&catalog.context, &segment, &own, &log);
                 let mut changes = changes.with_rows(self.renders_rows);
                 for (number, _) in log.log.numbered(object) {
                     let version = changes.read(object, number, &mut state).map_err(at(file.first()))?;
                     self.push(Ok(version))?;
                 }
-                self.flush()?;
+                self.offer()?;
             }
             Ok(())
         })
@@ -236,12 +271,17 @@ struct Part {
 }
 
 impl Part {
-    fn read(file: &SegmentFile, resource: &ApiResource, key: &str) -> Result<Self, FileError> {
+    fn read(
+        file: &SegmentFile,
+        resource: &ApiResource,
+        key: &str,
+        with_rows: bool,
+    ) -> Result<Self, FileError> {
         let segment = file.open()?;
         let own = segment.tables().resources.iter().find(|own| ***own == *resource).cloned();
         let mut log = None;
         if let Some(own) = own
-            && let Some(of_type) = segment.log_of(resource, key)?
+            && let Some(of_type) = segment.log_of(resource, key, with_rows)?
             && let Some(object) = of_type.find(key)
         {
             let times = segment.times_of(needed_entries(&of_type, object))?;

@@ -101,12 +101,30 @@ impl Recording {
         self.catalog.includes(time)
     }
 
-    /// Returns every recorded resource, sorted by group and name.
+    /// Returns every recorded resource, sorted by group and name. Those of damaged files may be missing:
+    /// [`Recording::check_tables`] reports damage.
     ///
     /// # Errors
-    /// [`RecordingError`] when the files can't be read or are damaged.
+    /// [`RecordingError`] when the files can't be read.
     pub fn resources(&self) -> Result<Vec<Arc<ApiResource>>, RecordingError> {
         self.read(|catalog| catalog.resources().map_err(|error| catalog.error(error)))
+    }
+
+    /// Returns the resources that the last sealed segment and the last keyframe name, sorted by group and name, without
+    /// waiting for the journal. Those of damaged files are missing.
+    ///
+    /// # Errors
+    /// [`RecordingError`] when the files can't be read.
+    pub fn recent_resources(&self) -> Result<Vec<Arc<ApiResource>>, RecordingError> {
+        self.read(|catalog| catalog.recent_resources().map_err(|error| catalog.error(error)))
+    }
+
+    /// Reads the tables of all files, to explain why a resource or a time is missing.
+    ///
+    /// # Errors
+    /// [`RecordingError`] when a file can't be read or is damaged.
+    pub fn check_tables(&self) -> Result<(), RecordingError> {
+        self.read(|catalog| catalog.check_tables().map_err(|error| catalog.error(error)))
     }
 
     /// Returns the state at a moment. Its objects are read when they are requested. A time after the last entry

@@ -8,66 +8,28 @@ use bytes::Bytes;
 use jiff::Timestamp;
 
 use super::columns::{CHUNK, take_entries, take_timeline};
+use super::file_tables::FileTables;
 use super::footer::{
-    BODIES, BlockRef, COLUMNS, DOCUMENT, FILTERS, FOOTER, Footer, ITEMS, NAMES, ROWS, TIMELINE, TypeFooter,
+    BODIES, BlockRef, COLUMNS, DOCUMENT, FILTERS, Footer, ITEMS, NAMES, ROWS, TIMELINE, TypeFooter,
 };
 use crate::object::ApiResource;
 use crate::recording::bytes::Cursor;
 use crate::recording::encryption::Cipher;
 use crate::recording::entry::Item;
-use crate::recording::files::{FileError, Header, HeaderError, Kind, RandomAccess};
+use crate::recording::files::{FileError, Header, RandomAccess};
 use crate::recording::journal::take_item;
 use crate::recording::names::take_filter;
 use crate::recording::tables::{take_size, take_u32};
 use crate::recording::type_log::{LogEntry, Payload, Place, Timeline, Times, TypeLog};
 
-/// The length of the end of a file: the position of the footer and its checksum.
-const TRAILER: u64 = 12;
-
-/// The bytes that are read for a header. A longer one, of a context with a very long name, is read again as a whole.
-const HEADER_READ: u64 = 512;
-
 /// The most entries for which memory is reserved before they are read: the header of a crafted file may state any number.
 const MAX_RESERVED: usize = 1 << 18;
-
-/// Reads the header of a segment or keyframe, and returns its length.
-pub(in crate::recording) fn read_header(
-    access: &RandomAccess,
-    kind: Kind,
-) -> Result<(Header, u64), FileError> {
-    for length in [HEADER_READ, 1 << 20] {
-        let bytes = access.read(0, length.min(access.len()))?;
-        match Header::read(&bytes, kind, access.cipher()) {
-            Ok((header, length)) => return Ok((header, length as u64)),
-            // The file's name determines what it must be.
-            Err(HeaderError::Foreign) => return Err(access.damaged(0, "the header is that of another file")),
-            Err(error) if length > HEADER_READ => return Err(FileError::of_header(access.path(), &error)),
-            Err(_) => {}
-        }
-    }
-    Err(access.damaged(0, "the header is incomplete"))
-}
-
-/// Reads the footer of a segment or keyframe, and returns its position.
-pub(in crate::recording) fn read_footer(access: &RandomAccess, tag: u8) -> Result<(Vec<u8>, u64), FileError> {
-    let trailer_at = access.len().saturating_sub(TRAILER);
-    let trailer = access.read(trailer_at, TRAILER)?;
-    let invalid = || access.damaged(trailer_at, "the checksum of the trailer differs");
-    let (position, sum) = trailer.split_first_chunk::<8>().ok_or_else(invalid)?;
-    if !cfg!(fuzzing) && crc32fast::hash(position).to_le_bytes() != *sum {
-        return Err(invalid());
-    }
-    let at = u64::from_le_bytes(*position);
-    let length = trailer_at.checked_sub(at).ok_or_else(invalid)?;
-    Ok((access.block(tag, at, length)?, at))
-}
 
 /// A sealed segment.
 #[derive(Debug)]
 pub(in crate::recording) struct Sealed {
     access: RandomAccess,
-    header: Header,
-    footer: Footer,
+    tables: Arc<FileTables>,
     timeline: OnceLock<Arc<Timeline>>,
 }
 
@@ -75,20 +37,21 @@ impl Sealed {
     /// Opens a segment and reads its tables.
     pub(in crate::recording) fn open(path: PathBuf, cipher: Option<&Arc<Cipher>>) -> Result<Self, FileError> {
         let access = RandomAccess::open(path, cipher)?;
-        let (header, start) = read_header(&access, Kind::Segment)?;
-        let (payload, at) = read_footer(&access, FOOTER)?;
-        let mut cursor = Cursor::new(&payload);
-        let footer = Footer::take(&mut cursor, start..at).filter(|_| cursor.is_empty());
-        let footer = footer.ok_or_else(|| access.damaged(at, "the footer is invalid"))?;
-        Ok(Self { access, header, footer, timeline: OnceLock::new() })
+        let tables = Arc::new(FileTables::read(&access)?);
+        Ok(Self::new(access, tables))
+    }
+
+    /// Returns an open segment with its tables.
+    pub(in crate::recording) fn new(access: RandomAccess, tables: Arc<FileTables>) -> Self {
+        Self { access, tables, timeline: OnceLock::new() }
     }
 
     pub(in crate::recording) fn header(&self) -> &Header {
-        &self.header
+        &self.tables.header
     }
 
     pub(in crate::recording) fn footer(&self) -> &Footer {
-        &self.footer
+        &self.tables.footer
     }
 
     pub(in crate::recording) fn len(&self) -> u64 {
@@ -106,7 +69,7 @@ impl Sealed {
 
     /// Reads every block, for its checksum, and returns the damaged ones.
     pub(in crate::recording) fn damaged_blocks(&self) -> Vec<FileError> {
-        self.footer.all_blocks().filter_map(|(tag, block)| self.block(tag, block).err()).collect()
+        self.footer().all_blocks().filter_map(|(tag, block)| self.block(tag, block).err()).collect()
     }
 
     /// Returns the times and versions of all entries.
@@ -115,14 +78,14 @@ impl Sealed {
             return Ok(Arc::clone(timeline));
         }
         let mut timeline = Timeline::default();
-        timeline.reserve(usize::try_from(self.header.count).unwrap_or(usize::MAX).min(MAX_RESERVED));
-        for block in &self.footer.timeline {
+        timeline.reserve(usize::try_from(self.header().count).unwrap_or(usize::MAX).min(MAX_RESERVED));
+        for block in &self.footer().timeline {
             self.take_times(block, &mut timeline)?;
         }
         let count = timeline.received.len() as u64;
         let mut ends = timeline.received.first().into_iter().chain(timeline.received.last());
         let in_range = ends.all(|time| Timestamp::from_millisecond(*time).is_ok());
-        if count != self.header.count || !timeline.received.is_sorted() || !in_range {
+        if count != self.header().count || !timeline.received.is_sorted() || !in_range {
             return Err(self.invalid(0, "the times are invalid"));
         }
         Ok(Arc::clone(self.timeline.get_or_init(|| Arc::new(timeline))))
@@ -136,7 +99,7 @@ impl Sealed {
         if let Some(timeline) = self.timeline.get() {
             return Ok(Times::All(Arc::clone(timeline)));
         }
-        let blocks = &self.footer.timeline;
+        let blocks = &self.footer().timeline;
         let block_of = |entry| blocks.partition_point(|block| block.first <= entry).checked_sub(1);
         let needed: BTreeSet<usize> = entries.filter_map(block_of).collect();
         let chunk = |at: usize| {
@@ -149,7 +112,7 @@ impl Sealed {
 
     /// Returns the number of entries that were received up to a time, in Unix milliseconds.
     pub(in crate::recording) fn entries_until(&self, time: i64) -> Result<u64, FileError> {
-        let blocks = &self.footer.timeline;
+        let blocks = &self.footer().timeline;
         let (mut low, mut high) = (0, blocks.len());
         let mut count = 0;
         // The last chunk that begins at the time or before it.
@@ -175,8 +138,8 @@ impl Sealed {
     }
 
     fn of_type(&self, resource: &ApiResource) -> Option<&TypeFooter> {
-        let number = self.footer.tables.resource(resource)?;
-        self.footer.types.iter().find(|of_type| of_type.resource == number)
+        let number = self.footer().tables.resource(resource)?;
+        self.footer().types.iter().find(|of_type| of_type.resource == number)
     }
 
     /// Returns the groups of names that may have a key.
@@ -225,16 +188,17 @@ impl Sealed {
         if log.names.len() != of_type.objects as usize {
             return Err(self.invalid(0, "the names are incomplete"));
         }
-        self.take_columns(of_type, 0..of_type.entries as usize, &mut log)?;
+        self.take_columns(of_type, 0..of_type.entries as usize, true, &mut log)?;
         Ok(Some(log))
     }
 
     /// Returns the changes of an object and of its neighbours in the same blocks, or `None` if there are none of
-    /// the object.
+    /// the object. Without rows, the places of rows are not set.
     pub(in crate::recording) fn log_of(
         &self,
         resource: &ApiResource,
         key: &str,
+        with_rows: bool,
     ) -> Result<Option<TypeLog>, FileError> {
         let Some(of_type) = self.of_type(resource) else { return Ok(None) };
         for group in self.groups_of(of_type, key)? {
@@ -247,16 +211,18 @@ impl Sealed {
             let start_of = |blocks: &[BlockRef]| {
                 blocks.iter().map(|block| block.first as usize).rfind(|start| *start <= first)
             };
-            let starts = [start_of(&of_type.bodies), start_of(&of_type.rows)];
+            let of_rows = if with_rows { start_of(&of_type.rows) } else { None };
+            let starts = [start_of(&of_type.bodies), of_rows];
             let start = starts.into_iter().flatten().min().unwrap_or_default();
-            let from = of_type.names.iter().rposition(|names| names.first as usize <= start).unwrap_or(0);
+            let from =
+                of_type.names[..=group].iter().rposition(|names| names.first as usize <= start).unwrap_or(0);
             let mut log = TypeLog::default();
             for block in &of_type.names[from..=group] {
                 self.take_names(block, &mut log)?;
             }
             let from = of_type.names[from].first as usize;
             let end = from + log.ends.last().copied().unwrap_or_default() as usize;
-            self.take_columns(of_type, from..end, &mut log)?;
+            self.take_columns(of_type, from..end, with_rows, &mut log)?;
             return Ok(Some(log));
         }
         Ok(None)
@@ -267,33 +233,34 @@ impl Sealed {
         &self,
         of_type: &TypeFooter,
         range: std::ops::Range<usize>,
+        with_rows: bool,
         log: &mut TypeLog,
     ) -> Result<(), FileError> {
-        let mut first = 0;
+        if u32::try_from(range.end).is_err() {
+            return Err(self.invalid(0, "an object has too many entries"));
+        }
         for block in &of_type.columns {
             let start = block.first as usize;
-            if start + CHUNK <= range.start || start >= range.end {
+            let wanted = range.start.saturating_sub(start)..range.end.saturating_sub(start).min(CHUNK);
+            if wanted.is_empty() {
                 continue;
             }
-            if log.entries.is_empty() {
-                first = start;
-            }
             let payload = self.block(COLUMNS, block)?;
-            let taken = take_entries(&mut Cursor::new(&payload), &mut log.entries);
+            let taken = take_entries(&mut Cursor::new(&payload), wanted, with_rows, &mut log.entries);
             taken.ok_or_else(|| self.invalid(block.offset, "the columns are invalid"))?;
         }
-        let is_whole = first <= range.start && range.end - first <= log.entries.len();
-        let authors = self.footer.tables.authors.len();
-        let is_valid =
-            |entry: &LogEntry| u64::from(entry.index) < self.header.count && entry.author as usize <= authors;
+        let authors = self.footer().tables.authors.len();
+        let is_valid = |entry: &LogEntry| {
+            u64::from(entry.index) < self.header().count && entry.author as usize <= authors
+        };
         let last = log.ends.last().copied().unwrap_or_default() as usize;
-        if !is_whole || last != range.len() || !log.entries.iter().all(is_valid) {
+        if log.entries.len() != range.len() || last != range.len() || !log.entries.iter().all(is_valid) {
             return Err(self.invalid(0, "names and columns disagree"));
         }
-        place(&mut log.entries, first, &of_type.bodies, |entry| &mut entry.body);
-        place(&mut log.entries, first, &of_type.rows, |entry| &mut entry.row);
-        log.entries.truncate(range.end - first);
-        log.entries.drain(..range.start - first);
+        place(&mut log.entries, range.start, &of_type.bodies, |entry| &mut entry.body);
+        if with_rows {
+            place(&mut log.entries, range.start, &of_type.rows, |entry| &mut entry.row);
+        }
         Ok(())
     }
 
@@ -338,8 +305,8 @@ impl Sealed {
     ) -> Result<Vec<(u32, Item)>, FileError> {
         let timeline = self.timeline()?;
         let mut items = Vec::new();
-        let mut documents = self.footer.documents.iter();
-        for block in &self.footer.items {
+        let mut documents = self.footer().documents.iter();
+        for block in &self.footer().items {
             let payload = self.block(ITEMS, block)?;
             let mut cursor = Cursor::new(&payload);
             let mut take = || {
@@ -347,7 +314,7 @@ impl Sealed {
                     let index = take_u32(&mut cursor)?;
                     let received =
                         Timestamp::from_millisecond(*timeline.received.get(index as usize)?).ok()?;
-                    items.push((index, take_item(&mut cursor, &self.footer.tables, context, received)?));
+                    items.push((index, take_item(&mut cursor, &self.footer().tables, context, received)?));
                 }
                 Some(())
             };

@@ -2,9 +2,12 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::fixtures::{at, at_second, change, entry_text, object, options, pods, row, synced, text};
 use crate::lines::ChangeKind;
+use crate::recording::files::RandomAccess;
+use crate::recording::segment::{FileTables, Sealed};
 use crate::recording::{EntryFilter, Moment, Recording, RecordingError, Writer, WriterOptions};
 
 /// Records some versions of three pods, with a flush after each.
@@ -190,6 +193,7 @@ fn a_history_leaves_out_only_the_damaged_part() {
     *bytes.last_mut().expect("bytes") ^= 1;
     fs::write(&segment, bytes).expect("written");
     let recording = Recording::open(dir.path()).expect("a recording");
+    assert_eq!(recording.resources().expect("resources"), [pods()]);
     assert!(matches!(recording.history(&pods(), "a", "pod-1"), Err(RecordingError::Damaged(_))));
     let versions: Vec<_> = recording.versions(&pods(), "a", "pod-1").collect();
     let damaged: Vec<_> = versions.iter().filter(|version| version.is_err()).collect();
@@ -364,4 +368,20 @@ fn a_newer_format_is_refused() {
     assert!(matches!(newer, Err(RecordingError::Newer { version: 3, .. })), "{newer:?}");
     let newer = Writer::open(dir.path(), "test", options(), at(9000));
     assert!(matches!(newer, Err(RecordingError::Newer { version: 3, .. })), "{newer:?}");
+}
+
+/// A segment whose tables state that several groups of names begin with the first name.
+#[test]
+fn crafted_groups_of_names_cause_no_panic() {
+    let dir = tempfile::tempdir().expect("a directory");
+    record(dir.path(), options().seal_entries(5), 40);
+    let segment = files(dir.path(), "segment").remove(0);
+    let access = || RandomAccess::open(segment.clone(), None).expect("a file");
+    let mut tables = FileTables::read(&access()).expect("tables");
+    for of_type in &mut tables.footer.types {
+        of_type.names = vec![of_type.names[0]; 3];
+    }
+    let sealed = Sealed::new(access(), Arc::new(tables));
+    let log = sealed.log_of(&pods(), "a/pod-1", false).expect("a log").expect("changes");
+    assert!(log.find("a/pod-1").is_some());
 }

@@ -46,7 +46,7 @@ pub(crate) use source::{KnownState, PartSource, ReceivedCount, RequestMode, refl
 pub(crate) use target_set::{TargetFailure, TargetSet};
 pub(crate) use target_watcher::is_unreachable;
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use jiff::Timestamp;
 use kdelta::client::{Notice, Redaction};
@@ -57,7 +57,7 @@ use kdelta::wire::Representation;
 
 use crate::settings::{Connection, ListMode, Print, Selection, Settings};
 use cluster::{NoticeHandlers, ServerSelectors};
-use recordings::GapNotice;
+use recordings::{EarlyHistory, GapNotice};
 
 /// The clusters and options that a command works with.
 pub(crate) struct Session {
@@ -87,6 +87,8 @@ struct ServedRecording {
     recording: Recording,
     /// Whether an earlier moment than the end is served.
     is_earlier: bool,
+    /// The versions that are read early, until they are requested. A std mutex, held while they are taken.
+    history: Mutex<Option<EarlyHistory>>,
     _gap_notice: GapNotice,
 }
 

@@ -82,7 +82,7 @@ impl JournalFile {
 }
 
 fn segment_of(journal: Journal) -> Arc<Segment> {
-    Arc::new(Segment::Journal(JournalView::new(journal)))
+    Arc::new(Segment::Journal(Box::new(JournalView::new(journal))))
 }
 
 impl fmt::Debug for JournalFile {

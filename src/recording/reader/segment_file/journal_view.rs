@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::object::ApiResource;
 use crate::recording::files::Header;
-use crate::recording::journal::{FirstGap, Journal, RawItem};
+use crate::recording::journal::{FirstGap, Journal, RawChange, RawItem, Span};
 use crate::recording::type_log::{LogEntry, Place, Timeline, TypeLog};
 
 /// A journal with the tables that a sealed segment has in its file.
@@ -42,6 +42,31 @@ impl JournalView {
         Self { journal, header, timeline: Arc::new(timeline) }
     }
 
+    /// Returns the changes of one object. `None` if there are none.
+    pub(super) fn log_of(&self, resource: &ApiResource, key: &str) -> Option<TypeLog> {
+        let number = self.journal.tables.resource(resource)?;
+        let objects = self.journal.objects();
+        let mut log = TypeLog::default();
+        let mut index = 0;
+        for (block, chunk) in (0u32..).zip(&self.journal.chunks) {
+            for entry in &chunk.entries {
+                if let RawItem::Change(change) = &entry.item
+                    && let object = objects[change.object as usize]
+                    && object.resource as usize == number
+                    && *object.key == *key
+                {
+                    if log.entries.is_empty() {
+                        log.names.push(key, object.namespace_len);
+                    }
+                    log.entries.push(log_entry(index, block, change));
+                }
+                index += 1;
+            }
+        }
+        log.ends.push(u32::try_from(log.entries.len()).unwrap_or(u32::MAX));
+        (!log.entries.is_empty()).then_some(log)
+    }
+
     /// Returns the changes of one type.
     pub(super) fn log(&self, resource: &ApiResource) -> Option<TypeLog> {
         let number = self.journal.tables.resource(resource)?;
@@ -62,14 +87,7 @@ impl JournalView {
                         of_objects.push(Vec::new());
                         of_objects.len() - 1
                     });
-                    let (row, body) = (change.row, change.body);
-                    of_objects[place].push(LogEntry {
-                        index,
-                        flags: change.flags,
-                        author: change.author,
-                        body: Place { block, at: body.at, len: body.len },
-                        row: Place { block, at: row.at, len: row.len },
-                    });
+                    of_objects[place].push(log_entry(index, block, change));
                 }
                 index += 1;
             }
@@ -79,5 +97,17 @@ impl JournalView {
             log.ends.push(u32::try_from(log.entries.len()).unwrap_or(u32::MAX));
         }
         Some(log)
+    }
+}
+
+/// Returns a change of the chunk with this number.
+fn log_entry(index: u32, block: u32, change: &RawChange) -> LogEntry {
+    let place = |span: Span| Place { block, at: span.at, len: span.len };
+    LogEntry {
+        index,
+        flags: change.flags,
+        author: change.author,
+        body: place(change.body),
+        row: place(change.row),
     }
 }

@@ -5,14 +5,16 @@ mod journal_view;
 mod segment;
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 pub(super) use journal_file::JournalFile;
 pub(super) use segment::{PayloadBytes, Segment};
 
+use crate::object::ApiResource;
 use crate::recording::encryption::Cipher;
 use crate::recording::files::{FileError, Header, Kind, MAX_EMPTY_JOURNAL, RandomAccess};
-use crate::recording::segment::{Sealed, read_header};
+use crate::recording::segment::{FileTables, Sealed, read_header};
 
 /// A segment as the directory lists it. It is read when it is needed.
 #[derive(Debug)]
@@ -22,6 +24,11 @@ pub(super) enum SegmentFile {
         path: PathBuf,
         cipher: Option<Arc<Cipher>>,
         header: OnceLock<Header>,
+        /// Kept from the first reading, because a history reads them twice. A std cell: if two threads read them, the first
+        /// result is kept.
+        tables: OnceLock<Arc<FileTables>>,
+        /// Bounds the tables that are kept.
+        kept: Arc<KeptTables>,
     },
     Journal(JournalFile),
     /// A journal whose header is damaged, or the entries of one after the damage, with the reason.
@@ -33,8 +40,14 @@ pub(super) enum SegmentFile {
 }
 
 impl SegmentFile {
-    pub(super) fn sealed(first: u64, path: PathBuf, cipher: Option<&Arc<Cipher>>) -> Self {
-        Self::Sealed { first, path, cipher: cipher.cloned(), header: OnceLock::new() }
+    pub(super) fn sealed(
+        first: u64,
+        path: PathBuf,
+        cipher: Option<&Arc<Cipher>>,
+        kept: &Arc<KeptTables>,
+    ) -> Self {
+        let (cipher, kept) = (cipher.cloned(), Arc::clone(kept));
+        Self::Sealed { first, path, cipher, header: OnceLock::new(), tables: OnceLock::new(), kept }
     }
 
     /// Returns a journal. Unreadable entries follow the others as a file of their own. Returns no file if the journal ends
@@ -115,8 +128,8 @@ impl SegmentFile {
         match self {
             Self::Journal(file) => Ok(file.segment()?.header()),
             Self::Unreadable { path, reason, .. } => Err(FileError::Damaged(path.clone(), 0, reason.clone())),
-            Self::Sealed { path, cipher, header, .. } => {
-                if let Some(header) = header.get() {
+            Self::Sealed { path, cipher, header, tables, .. } => {
+                if let Some(header) = tables.get().map(|tables| &tables.header).or(header.get()) {
                     return Ok(header);
                 }
                 let access = RandomAccess::open(path.clone(), cipher.as_ref())?;
@@ -130,9 +143,56 @@ impl SegmentFile {
         match self {
             Self::Journal(file) => file.segment().cloned(),
             Self::Unreadable { path, reason, .. } => Err(FileError::Damaged(path.clone(), 0, reason.clone())),
-            Self::Sealed { path, cipher, .. } => {
-                Sealed::open(path.clone(), cipher.as_ref()).map(|sealed| Arc::new(Segment::Sealed(sealed)))
+            Self::Sealed { path, cipher, tables, kept, .. } => {
+                let access = RandomAccess::open(path.clone(), cipher.as_ref())?;
+                let tables = kept.read(tables, &access)?;
+                Ok(Arc::new(Segment::Sealed(Sealed::new(access, tables))))
             }
         }
+    }
+
+    /// Returns the resources of the entries, and possibly others. A sealed segment is not kept open.
+    pub(super) fn resources(&self) -> Result<Vec<Arc<ApiResource>>, FileError> {
+        let Self::Sealed { path, cipher, tables, kept, .. } = self else {
+            return Ok(self.open()?.tables().resources.clone());
+        };
+        if let Some(tables) = tables.get() {
+            return Ok(tables.footer.tables.resources.clone());
+        }
+        let access = RandomAccess::open(path.clone(), cipher.as_ref())?;
+        Ok(kept.read(tables, &access)?.footer.tables.resources.clone())
+    }
+
+    pub(super) fn is_sealed(&self) -> bool {
+        matches!(self, Self::Sealed { .. })
+    }
+}
+
+/// The length of the texts of all tables that are kept. In memory, they take up to some 40 times as much.
+const MAX_KEPT: usize = 4 << 20;
+
+/// The tables that are kept in memory, for all segments of a recording.
+#[derive(Debug, Default)]
+pub(super) struct KeptTables {
+    /// The length of their texts. An atomic: any thread may keep tables. It only grows, even if files are dropped.
+    text_len: AtomicUsize,
+}
+
+impl KeptTables {
+    /// Returns the tables of a segment, which are read unless they were kept.
+    fn read(
+        &self,
+        tables: &OnceLock<Arc<FileTables>>,
+        access: &RandomAccess,
+    ) -> Result<Arc<FileTables>, FileError> {
+        if let Some(tables) = tables.get() {
+            return Ok(Arc::clone(tables));
+        }
+        let read = Arc::new(FileTables::read(access)?);
+        let add = |kept: usize| kept.checked_add(read.text_len).filter(|kept| *kept <= MAX_KEPT);
+        if self.text_len.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add).is_ok() {
+            tables.get_or_init(|| Arc::clone(&read));
+        }
+        Ok(read)
     }
 }

@@ -15,7 +15,7 @@ use crate::recording::type_log::{Payload, Timeline, Times, TypeLog};
 #[derive(Debug)]
 pub(in crate::recording::reader) enum Segment {
     Sealed(Sealed),
-    Journal(JournalView),
+    Journal(Box<JournalView>),
 }
 
 /// The bytes of a block of payloads.
@@ -106,15 +106,16 @@ impl Segment {
     }
 
     /// Returns the changes of an object, and possibly those of other objects of its type. `None` if the object has no
-    /// changes.
+    /// changes. Without rows, the places of rows may be wrong.
     pub(in crate::recording::reader) fn log_of(
         &self,
         resource: &ApiResource,
         key: &str,
+        with_rows: bool,
     ) -> Result<Option<TypeLog>, FileError> {
         match self {
-            Self::Sealed(sealed) => sealed.log_of(resource, key),
-            Self::Journal(view) => Ok(view.log(resource)),
+            Self::Sealed(sealed) => sealed.log_of(resource, key, with_rows),
+            Self::Journal(view) => Ok(view.log_of(resource, key)),
         }
     }
 

@@ -53,9 +53,9 @@ pub(super) fn read(
     let range = RecordedRange::open(session, part.cluster, range)?;
     let mut gaps = range.gaps_of(part).map(|gap| Version::of_gap(part, gap)).peekable();
     let resources = range.required_resources(&part.resource)?;
-    let mut reading = Reading { range: &range, part, is_known: false, failure: None };
+    let mut reading = Reading { session, range: &range, part, is_known: false, failure: None };
     if let [resource] = &resources[..] {
-        for version in reading.versions(resource) {
+        for version in reading.versions(resource)? {
             while let Some(gap) = gaps.next_if(|gap| gap.time <= version.time) {
                 print(gap).map_err(Failure::Print)?;
             }
@@ -66,7 +66,7 @@ pub(super) fn read(
     }
     let mut versions: Vec<_> = gaps.collect();
     for resource in &resources {
-        versions.extend(reading.versions(resource));
+        versions.extend(reading.versions(resource)?);
     }
     sort(&mut versions);
     versions.into_iter().try_for_each(print).map_err(Failure::Print)?;
@@ -80,6 +80,7 @@ pub(super) fn sort(versions: &mut [Version]) {
 
 /// The reading of the versions of one object.
 struct Reading<'a> {
+    session: &'a Session,
     range: &'a RecordedRange,
     part: &'a Part,
     /// Whether the object was recorded, possibly outside of the range.
@@ -88,11 +89,12 @@ struct Reading<'a> {
 }
 
 impl Reading<'_> {
-    /// Returns the versions in one version of the resource. The first error is kept.
-    fn versions(&mut self, resource: &ApiResource) -> impl Iterator<Item = Version> {
-        let Part { namespace, name, .. } = self.part;
-        let history = self.range.recording.versions(resource, namespace, name.as_deref().unwrap_or_default());
-        history.without_rows().filter_map(|entry| {
+    /// Returns the versions in one version of the resource. The first error while they are read is kept.
+    fn versions(&mut self, resource: &ApiResource) -> anyhow::Result<impl Iterator<Item = Version>> {
+        let Part { cluster, namespace, name, .. } = self.part;
+        let object = (&**namespace, name.as_deref().unwrap_or_default());
+        let history = self.session.recorded_versions(*cluster, resource, object)?;
+        Ok(history.filter_map(|entry| {
             let Entry { number, received, item } = match entry {
                 Ok(entry) => entry,
                 Err(error) => {
@@ -108,7 +110,7 @@ impl Reading<'_> {
                 }
                 _ => None,
             }
-        })
+        }))
     }
 
     fn result(self) -> Result<(), Failure> {

@@ -74,6 +74,7 @@ impl RecordedRange {
     pub(super) fn required_resources(&self, resource: &ApiResource) -> anyhow::Result<Vec<Arc<ApiResource>>> {
         let recorded = self.resources(resource)?;
         if recorded.is_empty() {
+            self.recording.check_tables()?;
             let all = self.recording.resources()?;
             let all: Vec<String> = all.iter().map(|resource| resource.group_resource()).collect();
             bail!("{} was not recorded: the recording has {}", resource.group_resource(), all.join(", "));

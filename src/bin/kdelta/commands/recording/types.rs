@@ -32,6 +32,7 @@ pub(super) fn named_types(
     };
     for word in words {
         if !known.iter().flatten().any(|named| has_name(word, named)) {
+            recordings.iter().try_for_each(Recording::check_tables)?;
             let names = known.iter().flatten().map(|named| named.resource.group_resource()).collect();
             let spellings = known.iter().flatten().flat_map(|named| named.names.iter().cloned()).collect();
             bail!("{:?} was not recorded{}", word.text(), alternatives(word.text(), spellings, &names));

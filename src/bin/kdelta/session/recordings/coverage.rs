@@ -23,7 +23,7 @@ impl Coverage {
         let times = recording.beginning().zip(recording.end());
         if times.is_none() {
             // Damaged or newer files have no times either.
-            recording.resources()?;
+            recording.check_tables()?;
         }
         Self::new(recording.context(), times)
     }

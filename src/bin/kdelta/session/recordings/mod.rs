@@ -1,22 +1,24 @@
 //! Recordings in place of clusters: each is served inside the process at one moment.
 
 mod coverage;
+mod early_history;
 mod gap_notice;
 
 pub(crate) use coverage::Coverage;
+pub(super) use early_history::EarlyHistory;
 pub(super) use gap_notice::GapNotice;
 pub(crate) use gap_notice::gap_notice;
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Context, bail};
 use jiff::Timestamp;
 use kdelta::client::Connector;
 use kdelta::kubeconfig::Config;
 use kdelta::kubeconfig::Contexts as Known;
-use kdelta::object::{FieldSelector, LabelSelector};
-use kdelta::recording::{Keyring, Moment, RecordedServer, Recording, RecordingError};
+use kdelta::object::{ApiResource, FieldSelector, LabelSelector};
+use kdelta::recording::{Keyring, Moment, RecordedServer, Recording, RecordingError, Versions};
 
 use super::cluster::{Cluster, NoticeHandlers};
 use super::{Filter, Part, ServedRecording, Session, contexts};
@@ -36,13 +38,17 @@ impl Session {
         let has_several = selected.len() > 1;
         for (context, path) in selected {
             let index = self.clusters.len();
-            let recording = opened(&path, &self.keyring, requested.at, settings.task.range());
-            let started = recording.and_then(|(recording, moment, notice)| {
+            let recording = Recording::open_with(&path, &self.keyring).map_err(anyhow::Error::from);
+            let started = recording.and_then(|recording| {
+                let history = EarlyHistory::start(&recording, &settings.task);
+                let (moment, notice) = moment_of(&recording, requested.at, settings.task.range())?;
                 let (cluster, server) =
                     serve(index, &context, recording.clone(), moment, &connection, has_several, handlers)?;
                 let is_earlier = requested.at != RequestedMoment::End;
                 let search = GapNotice::of(&recording, moment, cluster.warn());
-                let recording = ServedRecording { server, recording, is_earlier, _gap_notice: search };
+                let history = Mutex::new(history);
+                let recording =
+                    ServedRecording { server, recording, is_earlier, history, _gap_notice: search };
                 Ok((cluster, recording, notice))
             });
             match started {
@@ -68,6 +74,26 @@ impl Session {
     pub(crate) fn recording(&self, cluster: usize) -> anyhow::Result<&Recording> {
         let served = self.recordings.get(cluster).context("there is no recording: --from selects one")?;
         Ok(&served.recording)
+    }
+
+    /// Returns the recorded versions of an object, without rows. They may be partly read already.
+    ///
+    /// # Errors
+    /// No recording is served.
+    pub(crate) fn recorded_versions(
+        &self,
+        cluster: usize,
+        resource: &ApiResource,
+        (namespace, name): (&str, &str),
+    ) -> anyhow::Result<Versions> {
+        let early = self.recordings.get(cluster).and_then(|served| {
+            let mut history = served.history.lock().unwrap_or_else(PoisonError::into_inner);
+            history.take_if(|history| history.is_of(resource, namespace, name))
+        });
+        match early {
+            Some(history) => Ok(history.versions),
+            None => Ok(self.recording(cluster)?.versions(resource, namespace, name).without_rows()),
+        }
     }
 
     /// Returns the filter for the recorded objects of a part: all conditions and selectors, including those that a
@@ -101,27 +127,25 @@ impl Session {
     }
 }
 
-/// Opens a recording that has the requested moment and the end of the range. If the range begins before the recording, the
-/// result has a notice for the user.
-fn opened(
-    path: &Path,
-    keyring: &Keyring,
+/// Returns the requested moment of a recording, which must have the end of the range too. If the range begins before the
+/// recording, the result has a notice for the user.
+fn moment_of(
+    recording: &Recording,
     at: RequestedMoment,
     range: Option<&Range>,
-) -> anyhow::Result<(Recording, Moment, Option<String>)> {
-    let recording = Recording::open_with(path, keyring)?;
+) -> anyhow::Result<(Moment, Option<String>)> {
     let has_ends = range.is_some_and(|range| range.ends().next().is_some());
     // A time before the newest entries need not wait for the time of the last one.
     if let RequestedMoment::Time(time) = at
         && !has_ends
         && recording.includes(time)
     {
-        return Ok((recording, Moment::Time(time), None));
+        return Ok((Moment::Time(time), None));
     }
-    let coverage = Coverage::of(&recording)?;
-    let moment = coverage.moment(&recording, "at", at)?;
+    let coverage = Coverage::of(recording)?;
+    let moment = coverage.moment(recording, "at", at)?;
     let notice = range.map_or(Ok(None), |range| coverage.check(range))?;
-    Ok((recording, moment, notice))
+    Ok((moment, notice))
 }
 
 /// Serves a recording and returns it as a cluster.
