@@ -4,9 +4,9 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use clap::builder::StyledStr;
-use clap::{Command, CommandFactory};
+use clap::{Command, Subcommand};
 
-use crate::args::Cli;
+use crate::args;
 use crate::settings::RECORDING_TOOLS;
 
 /// The hidden command by which shells request completions, as in every program built with Cobra.
@@ -38,12 +38,12 @@ const ACTIONS: [(&str, &[&str]); 2] = [("recording", &RECORDING_TOOLS), ("rollou
 /// Returns the program name, and the command with its action if the words name one, for the errors of words that clap
 /// rejects.
 pub(super) fn called(words: &[OsString], program: &str) -> String {
-    let app = Cli::command();
-    let Some(command) = words.iter().skip(1).find_map(|word| app.find_subcommand(word)) else {
+    let mut texts = words.iter().skip(1).filter_map(|word| word.to_str());
+    // The definitions of all commands are not built for their names: every run looks for them.
+    let Some(name) = texts.find(|word| args::Command::has_subcommand(word)) else {
         return program.to_owned();
     };
-    let name = command.get_name();
-    let actions = ACTIONS.iter().filter(|(command, _)| *command == name).flat_map(|(_, actions)| *actions);
+    let actions = ACTIONS.iter().filter(|(command, _)| **command == *name).flat_map(|(_, actions)| *actions);
     let is_typed = |action: &&&str| words.iter().any(|word| word == **action);
     match actions.clone().find(is_typed) {
         Some(action) => format!("{program} {name} {action}"),
@@ -95,10 +95,27 @@ fn file_name(path: Option<&OsString>) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
+    use clap::CommandFactory;
+
     use super::*;
+    use crate::args::Cli;
 
     fn words(line: &[&str]) -> Vec<OsString> {
         line.iter().map(OsString::from).collect()
+    }
+
+    #[test]
+    fn command_is_named_with_its_action() {
+        for command in Cli::command().get_subcommands() {
+            let name = command.get_name();
+            assert_eq!(
+                called(&words(&["kdelta", "--context", "c", name]), "kdelta"),
+                format!("kdelta {name}")
+            );
+        }
+        let action = called(&words(&["x", "recording", "info", "rec"]), "kubectl delta");
+        assert_eq!(action, "kubectl delta recording info");
+        assert_eq!(called(&words(&["kdelta", "nothing"]), "kdelta"), "kdelta");
     }
 
     #[test]
