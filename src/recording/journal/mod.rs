@@ -12,7 +12,7 @@ mod stream;
 mod texts;
 mod writer;
 
-pub(in crate::recording) use chunk::{DecodedChunk, RawChange, RawItem, Span};
+pub(in crate::recording) use chunk::{DecodedChunk, JournalObject, RawChange, RawItem, Span};
 pub(in crate::recording) use compressed::{JournalChunks, JournalTexts};
 pub(in crate::recording) use gap::{FirstGap, gap_start};
 pub(in crate::recording) use outline::Outline;

@@ -14,7 +14,7 @@ const NOISE: [&[&str]; 5] = [
 
 /// Returns the paths of these fields.
 pub(super) fn paths() -> &'static [FieldPath] {
-    // Created once: each update of an object needs them.
+    // They are created once, because each update of an object needs them.
     static PATHS: LazyLock<Vec<FieldPath>> =
         LazyLock::new(|| NOISE.iter().map(|names| FieldPath::of_names(names.iter().copied())).collect());
     &PATHS

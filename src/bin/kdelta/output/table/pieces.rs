@@ -34,7 +34,7 @@ impl<'a, W: Write> Pieces<'a, W> {
     }
 
     pub(super) fn push_blanks(&mut self, mut count: usize) {
-        // Copied at once: a large table has many.
+        // Many blanks are copied at once, because a large table has many of them.
         while count > 0 {
             let blanks = &BLANKS[..count.min(BLANKS.len())];
             self.text.push_str(blanks);
