@@ -38,12 +38,12 @@ pub(in crate::recording) struct Identity<'a> {
     pub(in crate::recording) own_version: Option<&'a str>,
 }
 
-impl Identity<'_> {
-    pub(in crate::recording) fn namespace(&self) -> &str {
+impl<'a> Identity<'a> {
+    pub(in crate::recording) fn namespace(&self) -> &'a str {
         self.key.get(..self.namespace_len.into()).unwrap_or_default()
     }
 
-    fn name(&self) -> &str {
+    pub(in crate::recording) fn name(&self) -> &'a str {
         match usize::from(self.namespace_len) {
             0 => self.key,
             length => self.key.get(length + 1..).unwrap_or_default(),

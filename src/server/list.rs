@@ -22,7 +22,6 @@ use crate::server::representations::writer::{ListMeta, Writer};
 use crate::server::source::{
     CollectionRange, Kind, KindId, ObjectKey, ReadError, Snapshot, Source, StoredObject, object_key,
 };
-use crate::wire::IncludeObject;
 
 /// The size at which a chunk is sent.
 pub(crate) const CHUNK: usize = 64 * 1024;
@@ -76,12 +75,10 @@ pub(crate) fn page(
 ) -> Result<Page, ApiError> {
     let (version, after) = start(source, kind, options)?;
     let namespace = selection.namespace.as_deref();
-    // Selectors read the objects.
-    let is_row = matches!(representation, ResponseForm::Table(IncludeObject::None | IncludeObject::Identity));
-    let reads_objects = !is_row || !selection.is_everything();
+    let data = selection.data(representation);
     let read =
         |after: Option<&ObjectKey>, version: Option<u64>, limit: usize| -> Result<Snapshot, ApiError> {
-            let range = CollectionRange { kind, namespace, after, limit, reads_objects };
+            let range = CollectionRange { kind, namespace, after, limit, data };
             match version {
                 None => source.now(&range).map_err(ApiError::unreadable),
                 Some(version) => source.at(&range, version).map_err(|error| match error {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::source::{CollectionRange, Snapshot, Source};
+use super::source::{CollectionRange, ObjectData, Snapshot, Source};
 
 /// Returns the document.
 pub(super) fn text(source: &dyn Source) -> String {
@@ -12,7 +12,7 @@ pub(super) fn text(source: &dyn Source) -> String {
     );
     for kind in source.kinds().iter().filter(|kind| kind.conversion.is_none()) {
         let Some((id, _)) = source.find(&kind.group, &kind.version, &kind.plural) else { continue };
-        let range = CollectionRange { limit: 0, reads_objects: false, ..CollectionRange::all(id, None) };
+        let range = CollectionRange { limit: 0, data: ObjectData::Rows, ..CollectionRange::all(id, None) };
         let Ok(Snapshot { more: count, .. }) = source.now(&range) else { continue };
         // Writing into a String does not fail.
         let _written = writeln!(

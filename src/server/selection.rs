@@ -3,8 +3,10 @@
 use super::selectable_fields;
 use crate::object::{FieldSelector, LabelSelector};
 use crate::server::api_error::ApiError;
+use crate::server::http::accept::ResponseForm;
 use crate::server::http::query::Query;
-use crate::server::source::Kind;
+use crate::server::source::{Kind, ObjectData};
+use crate::wire::IncludeObject;
 
 /// The selection of objects.
 #[derive(Debug, Clone, Default)]
@@ -37,6 +39,17 @@ impl Selection {
     /// Returns whether every object of the namespace is selected.
     pub(crate) fn is_everything(&self) -> bool {
         self.labels.is_everything() && self.fields.is_everything()
+    }
+
+    /// Returns what the selectors and a representation need of the objects.
+    pub(crate) fn data(&self, representation: ResponseForm) -> ObjectData {
+        match representation {
+            ResponseForm::Objects | ResponseForm::Metadata => ObjectData::Json,
+            ResponseForm::Table(IncludeObject::None | IncludeObject::Identity) if self.is_everything() => {
+                ObjectData::Rows
+            }
+            ResponseForm::Table(_) => ObjectData::RowsAndJson,
+        }
     }
 
     /// Returns whether the selectors match; the namespace is not compared.

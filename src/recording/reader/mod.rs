@@ -23,4 +23,5 @@ pub(in crate::recording) use continuation::{Continuation, Step};
 pub use entries::{Entries, Folded};
 pub use history::Versions;
 pub use recording::Recording;
+pub(in crate::recording) use rows::TemplateRow;
 pub use state::State;

@@ -7,35 +7,41 @@ use crate::object::Object;
 /// The length of a prefix. The namespace and the name of most pods are shorter.
 const PREFIX_LEN: usize = 40;
 
-/// An object with a prefix of its namespace and name. The prefixes are next to each other in memory and differ in most cases,
-/// so that sorting does not read the objects themselves.
-pub(super) struct NamedObject {
+/// A value that belongs to an object.
+pub(super) trait Named {
+    /// Returns the namespace, which is empty for a cluster-scoped object, and the name.
+    fn names(&self) -> (&str, &str);
+}
+
+impl Named for Arc<Object> {
+    fn names(&self) -> (&str, &str) {
+        (self.namespace(), self.name())
+    }
+}
+
+/// A value with a prefix of the namespace and name of its object. The prefixes are next to each other in memory and differ
+/// in most cases, so that sorting does not read the values themselves.
+pub(super) struct Prefixed<T> {
     /// `None` if the namespace or the name contains a zero byte.
     prefix: Option<[u8; PREFIX_LEN]>,
-    object: Arc<Object>,
+    value: T,
 }
 
-impl NamedObject {
-    pub(super) fn new(object: Object) -> Self {
-        Self {
-            prefix: prefix_of(object.namespace().as_bytes(), object.name().as_bytes()),
-            object: Arc::new(object),
-        }
-    }
-
-    fn names(&self) -> (&str, &str) {
-        (self.object.namespace(), self.object.name())
+impl<T: Named> Prefixed<T> {
+    pub(super) fn new(value: T) -> Self {
+        let (namespace, name) = value.names();
+        Self { prefix: prefix_of(namespace.as_bytes(), name.as_bytes()), value }
     }
 }
 
-/// Returns the objects in the order of their namespaces and names.
-pub(super) fn sorted(mut objects: Vec<NamedObject>) -> Vec<Arc<Object>> {
-    let have_prefixes = objects.iter().all(|named| named.prefix.is_some());
-    objects.sort_unstable_by(|one, other| {
-        let by_names = || one.names().cmp(&other.names());
+/// Returns the values in the order of their namespaces and names.
+pub(super) fn sorted<T: Named>(mut values: Vec<Prefixed<T>>) -> Vec<T> {
+    let have_prefixes = values.iter().all(|value| value.prefix.is_some());
+    values.sort_unstable_by(|one, other| {
+        let by_names = || one.value.names().cmp(&other.value.names());
         if have_prefixes { one.prefix.cmp(&other.prefix).then_with(by_names) } else { by_names() }
     });
-    objects.into_iter().map(|named| named.object).collect()
+    values.into_iter().map(|prefixed| prefixed.value).collect()
 }
 
 /// Returns the prefix, with zero bytes after the namespace and at the end.
@@ -67,11 +73,11 @@ mod tests {
             let objects: Vec<_> = names
                 .iter()
                 .map(|(namespace, name, is_long)| {
-                    NamedObject::new(Object::named(Arc::clone(&type_meta), namespace, &long(name, *is_long)))
+                    Prefixed::new(Arc::new(Object::named(Arc::clone(&type_meta), namespace, &long(name, *is_long))))
                 })
                 .collect();
             let names = |object: &Arc<Object>| (object.namespace().to_owned(), object.name().to_owned());
-            let mut expected: Vec<_> = objects.iter().map(|named| names(&named.object)).collect();
+            let mut expected: Vec<_> = objects.iter().map(|named| names(&named.value)).collect();
             expected.sort();
             let sorted: Vec<_> = sorted(objects).iter().map(names).collect();
             prop_assert_eq!(sorted, expected);

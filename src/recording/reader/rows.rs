@@ -2,22 +2,54 @@
 
 use std::sync::Arc;
 
-use jiff::Timestamp;
+use bytes::Bytes;
 
-use super::chains::{Chains, RowPlace, identity};
-use super::order::NamedObject;
+use super::chains::{Chain, Chains, RowPlace};
+use super::order::{Named, Prefixed, sorted};
 use super::parallel;
 use super::segment_file::PayloadBytes;
 use super::state_files::StateFiles;
 use crate::object::{ApiResource, Column};
 use crate::recording::files::FileError;
 use crate::recording::last_state::RowTemplate;
-use crate::recording::payload::split_row;
-use crate::recording::row_template::{needs_body, render};
+use crate::recording::payload::{Identity, split_row};
+use crate::recording::row_template::{is_without_body, needs_body};
 use crate::recording::type_log::{Payload, Place};
 
-/// Creates a value from the number of a chain, the payload of its row and the columns of its file.
-type Make<'a, T> = dyn Fn(usize, &[u8], &[Arc<[Column]>]) -> Option<T> + Sync + 'a;
+/// The row of an object, as a template that needs no body.
+#[derive(Debug)]
+pub(in crate::recording) struct TemplateRow {
+    key: Arc<str>,
+    namespace_len: u16,
+    version: u64,
+    pub(in crate::recording) columns: Arc<[Column]>,
+    pub(in crate::recording) template: Bytes,
+}
+
+impl TemplateRow {
+    fn new(chain: &Chain, columns: &Arc<[Column]>, template: Bytes) -> Self {
+        let Chain { key, namespace_len, version, .. } = chain;
+        let (key, columns) = (Arc::clone(key), Arc::clone(columns));
+        Self { key, namespace_len: *namespace_len, version: *version, columns, template }
+    }
+
+    /// Returns the names and the version of the object.
+    pub(in crate::recording) fn identity(&self) -> Identity<'_> {
+        let Self { key, namespace_len, version, .. } = self;
+        Identity { key, namespace_len: *namespace_len, version: *version, own_version: None }
+    }
+}
+
+impl Named for TemplateRow {
+    fn names(&self) -> (&str, &str) {
+        let identity = self.identity();
+        (identity.namespace(), identity.name())
+    }
+}
+
+/// Creates a value from the number of a chain, the bytes with the payload of its row, that payload, and the columns of its
+/// file.
+type Make<'a, T> = dyn Fn(usize, &PayloadBytes, &[u8], &[Arc<[Column]>]) -> Option<T> + Sync + 'a;
 
 /// The number of rows that justify threads.
 const MIN_PARALLEL: usize = 1000;
@@ -27,25 +59,21 @@ const MIN_PARALLEL: usize = 1000;
 type RowOfChain = (usize, Place, usize);
 
 impl Chains {
-    /// Returns the objects with their names, versions and rows, or `None` if a row can only be rendered with its
-    /// body.
-    pub(super) fn rows(
+    /// Returns the rows, sorted by namespace and name, or `None` if one can only be rendered with its body.
+    pub(super) fn template_rows(
         &self,
         files: &StateFiles,
         resource: &ApiResource,
-        now: Timestamp,
-    ) -> Result<Option<Vec<NamedObject>>, FileError> {
-        let type_meta = resource.type_meta();
-        let objects = self.read_rows(files, resource, &|chain, payload, columns| {
+    ) -> Result<Option<Vec<TemplateRow>>, FileError> {
+        let rows = self.read_rows(files, resource, &|chain, bytes, payload, columns| {
             let (columns, template) = split_row(payload, columns)?;
             if needs_body(template) {
                 return Some(None);
             }
-            let object = identity(&self.objects[chain], None).named(&type_meta);
-            let row = render(template, columns, &object, now)?;
-            Some(Some(NamedObject::new(object.with_row(row))))
+            let row = || TemplateRow::new(&self.objects[chain], columns, bytes.part(template));
+            is_without_body(template).then(|| Some(Prefixed::new(row())))
         })?;
-        Ok(objects.into_iter().map(|(_, object)| object).collect())
+        Ok(rows.into_iter().map(|(_, row)| row).collect::<Option<Vec<_>>>().map(sorted))
     }
 
     /// Returns the columns and the template of the row of each chain.
@@ -54,7 +82,7 @@ impl Chains {
         files: &StateFiles,
         resource: &ApiResource,
     ) -> Result<Vec<Option<RowTemplate>>, FileError> {
-        let read = self.read_rows(files, resource, &|_, payload, columns| {
+        let read = self.read_rows(files, resource, &|_, _, payload, columns| {
             let (columns, template) = split_row(payload, columns)?;
             Some((Arc::clone(columns), template.into()))
         })?;
@@ -102,13 +130,13 @@ fn read_places<T>(
     make: &Make<'_, T>,
 ) -> Result<Vec<(usize, T)>, FileError> {
     let mut values = Vec::with_capacity(places.len());
-    let mut loaded: Option<(usize, u32, PayloadBytes<'_>)> = None;
+    let mut loaded: Option<(usize, u32, PayloadBytes)> = None;
     for (file, place, chain) in places.iter().copied() {
         let segment = file.checked_sub(1).map(|segment| &files.segments[segment]);
         if loaded.as_ref().is_none_or(|(of, block, _)| (*of, *block) != (file, place.block)) {
             let bytes = match (segment, &files.keyframe) {
                 (Some(segment), _) => segment.payload(resource, Payload::Rows, place.block)?,
-                (None, Some(keyframe)) => PayloadBytes::Read(keyframe.rows(resource, place.block)?),
+                (None, Some(keyframe)) => PayloadBytes::Read(keyframe.rows(resource, place.block)?.into()),
                 (None, None) => continue,
             };
             loaded = Some((file, place.block, bytes));
@@ -118,8 +146,8 @@ fn read_places<T>(
             (None, Some(keyframe)) => &keyframe.footer().tables.columns,
             (None, None) => continue,
         };
-        let payload = loaded.as_ref().and_then(|(.., bytes)| place.of(bytes));
-        match (payload.and_then(|payload| make(chain, payload, columns)), segment, &files.keyframe) {
+        let made = loaded.as_ref().and_then(|(.., bytes)| make(chain, bytes, place.of(bytes)?, columns));
+        match (made, segment, &files.keyframe) {
             (Some(value), ..) => values.push((chain, value)),
             (None, Some(segment), _) => {
                 return Err(segment.invalid(resource, Payload::Rows, place.block, "a row can't be decoded"));

@@ -9,8 +9,10 @@ use jiff::Timestamp;
 
 use super::catalog::Catalog;
 use super::chains::{Chains, identity};
-use super::order::{NamedObject, sorted};
+use super::order::{Prefixed, sorted};
+use super::parallel;
 use super::resources::sorted_resources;
+use super::rows::TemplateRow;
 use super::segment_file::Segment;
 use super::state_files::{Limit, StateFiles};
 use crate::object::{ApiResource, Object};
@@ -19,6 +21,10 @@ use crate::recording::error::RecordingError;
 use crate::recording::files::FileError;
 use crate::recording::last_state::with_row;
 use crate::recording::payload::ingest;
+use crate::recording::row_template::render;
+
+/// The number of rows that justify another thread.
+const MIN_PARALLEL: usize = 1000;
 
 /// The state at one moment. Objects are read when they are requested, one resource at a time.
 pub struct State {
@@ -74,19 +80,38 @@ impl State {
         resource: &ApiResource,
         namespace: Option<&str>,
     ) -> Result<Vec<Arc<Object>>, RecordingError> {
+        self.objects_with(resource, namespace, true)
+    }
+
+    /// Returns the objects of [`State::objects`], with or without their rows.
+    ///
+    /// # Errors
+    /// The same.
+    pub(in crate::recording) fn objects_with(
+        &self,
+        resource: &ApiResource,
+        namespace: Option<&str>,
+        rows: bool,
+    ) -> Result<Vec<Arc<Object>>, RecordingError> {
         let chains =
             Chains::collect(&self.files, resource, |key, length| in_namespace(key, length, namespace));
-        let read = chains.and_then(|chains| self.read(resource, &chains));
+        let read = chains.and_then(|chains| self.read(resource, &chains, rows));
         read.map_err(|error| self.catalog.error(error))
     }
 
-    fn read(&self, resource: &ApiResource, chains: &Chains) -> Result<Vec<Arc<Object>>, FileError> {
-        let rows = chains.templates(&self.files, resource)?;
+    fn read(
+        &self,
+        resource: &ApiResource,
+        chains: &Chains,
+        with_rows: bool,
+    ) -> Result<Vec<Arc<Object>>, FileError> {
+        let rows = if with_rows { chains.templates(&self.files, resource)? } else { Vec::new() };
         let now = self.now();
         let ingest = ingest(resource.type_meta());
         let objects = chains.decode(&self.files, resource, &|number, own, text| {
             let object = identity(&chains.objects[number], own).object(text.to_vec(), &ingest)?;
-            Some(NamedObject::new(with_row(object, rows[number].as_ref(), now)?))
+            let row = rows.get(number).and_then(Option::as_ref);
+            Some(Prefixed::new(Arc::new(with_row(object, row, now)?)))
         })?;
         Ok(sorted(objects))
     }
@@ -102,6 +127,29 @@ impl State {
         resource: &ApiResource,
         namespace: Option<&str>,
     ) -> Result<Option<Vec<Arc<Object>>>, RecordingError> {
+        let Some(rows) = self.template_rows(resource, namespace)? else { return Ok(None) };
+        let (type_meta, now) = (resource.type_meta(), self.now());
+        let share = rows.len().div_ceil(parallel::threads()).max(MIN_PARALLEL);
+        // The templates were examined, so that each has its row.
+        let object = |row: &TemplateRow| {
+            let object = row.identity().named(&type_meta);
+            let row = render(&row.template, &row.columns, &object, now)?;
+            Some(Arc::new(object.with_row(row)))
+        };
+        let parts =
+            parallel::map(rows.chunks(share), |rows| rows.iter().filter_map(object).collect::<Vec<_>>());
+        Ok(Some(parts.into_iter().flatten().collect()))
+    }
+
+    /// Returns the rows of [`State::rows`] as templates.
+    ///
+    /// # Errors
+    /// The same.
+    pub(in crate::recording) fn template_rows(
+        &self,
+        resource: &ApiResource,
+        namespace: Option<&str>,
+    ) -> Result<Option<Vec<TemplateRow>>, RecordingError> {
         let read = || {
             let chains = Chains::collect_latest(&self.files, resource, |key, length| {
                 in_namespace(key, length, namespace)
@@ -110,7 +158,7 @@ impl State {
             if chains.objects.iter().any(|chain| chain.row.is_none() || chain.has_own_version) {
                 return Ok(None);
             }
-            Ok(chains.rows(&self.files, resource, self.now())?.map(sorted))
+            chains.template_rows(&self.files, resource)
         };
         let rows: Result<_, FileError> = read();
         rows.map_err(|error| self.catalog.error(error))
@@ -128,7 +176,7 @@ impl State {
     ) -> Result<Option<Arc<Object>>, RecordingError> {
         let wanted = Object::named(resource.type_meta(), namespace, name);
         let chains = Chains::of_object(&self.files, resource, wanted.key());
-        let read = chains.and_then(|chains| self.read(resource, &chains));
+        let read = chains.and_then(|chains| self.read(resource, &chains, true));
         Ok(read.map_err(|error| self.catalog.error(error))?.pop())
     }
 
@@ -232,7 +280,8 @@ impl State {
         &self.files
     }
 
-    fn now(&self) -> Timestamp {
+    /// Returns the time that ages are relative to.
+    pub(in crate::recording) fn now(&self) -> Timestamp {
         self.files.time.unwrap_or(Timestamp::UNIX_EPOCH)
     }
 }

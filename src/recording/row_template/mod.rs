@@ -140,32 +140,82 @@ pub(in crate::recording) fn render(
     let mut cursor = Cursor::new(template.get(1..)?);
     let mut cells = Vec::with_capacity(columns.len());
     while !cursor.is_empty() {
-        let cell = match cursor.take_number()? {
-            TEXT => Cell::Text(take_string(&mut cursor)?.into()),
-            NAME => Cell::Text(object.name().into()),
-            AGE => {
-                let before = take_string(&mut cursor)?;
-                let since = cursor.take_signed()?;
-                Cell::Age(since, before, take_string(&mut cursor)?)
-            }
-            PIECES => Cell::Text(take_pieces(&mut cursor, fields.as_ref()?)?.into()),
-            FIELD_AGE => {
-                let text = fields.as_ref()?.get(take_size(&mut cursor)?)?;
-                Cell::Age(text.parse::<Timestamp>().ok()?.as_second(), "", "")
-            }
-            _ => return None,
-        };
-        cells.push(cell);
+        cells.push(take_cell(&mut cursor, object.name(), fields.as_ref())?);
     }
     let now = now.as_second();
-    Some(Row::written(Arc::clone(columns), template.len() + 64, cells, |cell, text| match cell {
-        Cell::Text(cell) => text.push_str(&cell),
-        Cell::Age(since, before, after) => {
-            text.push_str(before);
-            text.push_str(&human_duration(now.saturating_sub(since)));
-            text.push_str(after);
+    let room = template.len() + 64;
+    Some(Row::written(Arc::clone(columns), room, cells, |cell, text| cell.push(now, text)))
+}
+
+/// Returns whether the row of a template can be written by [`write_row`].
+pub(in crate::recording) fn is_without_body(template: &[u8]) -> bool {
+    let mut cursor = Cursor::new(template.get(1..).unwrap_or_default());
+    while !cursor.is_empty() {
+        if take_cell(&mut cursor, "", None).is_none() {
+            return false;
         }
-    }))
+    }
+    template.first() == Some(&WITHOUT_BODY)
+}
+
+/// Passes the cells of a template that needs no body to `write`, for an object with this name, with ages as of a time.
+pub(in crate::recording) fn write_row(
+    template: &[u8],
+    name: &str,
+    now: Timestamp,
+    write: &mut dyn FnMut(&str),
+) {
+    let mut cursor = Cursor::new(template.get(1..).unwrap_or_default());
+    let mut text = String::new();
+    while !cursor.is_empty() {
+        match take_cell(&mut cursor, name, None) {
+            Some(Cell::Text(cell)) => write(&cell),
+            Some(cell) => {
+                text.clear();
+                cell.push(now.as_second(), &mut text);
+                write(&text);
+            }
+            None => return,
+        }
+    }
+}
+
+impl Cell<'_> {
+    /// Appends the text of a cell, with an age as of a time in Unix seconds.
+    fn push(&self, now: i64, text: &mut String) {
+        match self {
+            Self::Text(cell) => text.push_str(cell),
+            Self::Age(since, before, after) => {
+                text.push_str(before);
+                text.push_str(&human_duration(now.saturating_sub(*since)));
+                text.push_str(after);
+            }
+        }
+    }
+}
+
+/// Takes a cell of an object with this name, or `None` if the template is damaged. The cells of events need the fields of
+/// their bodies.
+fn take_cell<'a>(
+    cursor: &mut Cursor<'a>,
+    name: &'a str,
+    fields: Option<&EventFields<'_>>,
+) -> Option<Cell<'a>> {
+    Some(match cursor.take_number()? {
+        TEXT => Cell::Text(take_string(cursor)?.into()),
+        NAME => Cell::Text(name.into()),
+        AGE => {
+            let before = take_string(cursor)?;
+            let since = cursor.take_signed()?;
+            Cell::Age(since, before, take_string(cursor)?)
+        }
+        PIECES => Cell::Text(take_pieces(cursor, fields?)?.into()),
+        FIELD_AGE => {
+            let text = fields?.get(take_size(cursor)?)?;
+            Cell::Age(text.parse::<Timestamp>().ok()?.as_second(), "", "")
+        }
+        _ => return None,
+    })
 }
 
 fn take_pieces(cursor: &mut Cursor<'_>, fields: &EventFields<'_>) -> Option<String> {

@@ -9,7 +9,7 @@ use super::stored::{Rows, rows_only, stored};
 use crate::object::ApiResource;
 use crate::recording::error::RecordingError;
 use crate::recording::reader::State;
-use crate::server::source::{Kind, StoredObject, Unreadable};
+use crate::server::source::{Kind, ObjectData, StoredObject, Unreadable};
 
 /// The objects of a collection or of one of its namespaces, sorted by namespace and name.
 pub(super) type Items = Arc<[Arc<StoredObject>]>;
@@ -29,8 +29,9 @@ pub(super) struct Collection {
 /// in one namespace.
 #[derive(Default)]
 struct Cache {
-    objects: HashMap<Option<Box<str>>, Items>,
-    /// Objects without bodies, with their rows. `None` if an object has no recorded row.
+    /// Objects, and whether they have their recorded rows.
+    objects: HashMap<Option<Box<str>>, (Items, bool)>,
+    /// Objects without bodies, with their rows. `None` if an object has no recorded row, or one with other columns.
     rows: HashMap<Option<Box<str>>, Option<Items>>,
 }
 
@@ -77,8 +78,7 @@ impl Collection {
         Arc::clone(defined)
     }
 
-    /// Returns the objects of a namespace, or of all. Without `reads_objects` they may lack their bodies. The result may
-    /// include other namespaces.
+    /// Returns the objects of a namespace, or of all, with at least this data. The result may include other namespaces.
     ///
     /// # Errors
     /// The recording can't be read.
@@ -87,31 +87,32 @@ impl Collection {
         state: &State,
         kind: &Kind,
         namespace: Option<&str>,
-        reads_objects: bool,
+        data: ObjectData,
     ) -> Result<Items, Unreadable> {
         let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
         let key = namespace.map(Box::from);
-        if let Some(items) = cache.objects.get(&None).or_else(|| cache.objects.get(&key)) {
+        let needs_rows = data.has_rows() && self.rows == Rows::Recorded;
+        let known = [&None, &key].into_iter().filter_map(|key| cache.objects.get(key));
+        if let Some((items, _)) = known.filter(|(_, have_rows)| *have_rows || !needs_rows).next() {
             return Ok(Arc::clone(items));
         }
-        if !reads_objects && self.rows == Rows::Recorded {
+        if needs_rows && !data.has_json() {
             let known = cache.rows.get(&None).or_else(|| cache.rows.get(&key)).cloned();
             let rows = if let Some(rows) = known {
                 rows
             } else {
-                let rows = state.rows(&self.resource, namespace).map_err(unreadable)?;
-                // Rows of different columns can't share a table.
-                let rows = rows.map(|rows| Items::from(rows_only(kind, rows)));
-                let rows = rows.filter(|rows| rows.iter().all(|row| row.row.is_some()));
+                let rows = state.template_rows(&self.resource, namespace).map_err(unreadable)?;
+                let rows = rows.and_then(|rows| rows_only(kind, &rows, state.now())).map(Items::from);
                 cache.rows.entry(key.clone()).or_insert(rows).clone()
             };
             if let Some(rows) = rows {
                 return Ok(rows);
             }
         }
-        let objects = state.objects(&self.resource, namespace).map_err(unreadable)?;
-        let items = Items::from(stored(kind, objects, self.rows));
-        cache.objects.insert(key, Arc::clone(&items));
+        let objects = state.objects_with(&self.resource, namespace, needs_rows).map_err(unreadable)?;
+        let rows = if needs_rows { Rows::Recorded } else { Rows::Computed };
+        let items = Items::from(stored(kind, objects, rows));
+        cache.objects.insert(key, (Arc::clone(&items), needs_rows));
         Ok(items)
     }
 

@@ -256,7 +256,7 @@ impl RecordedState {
         let (Some(collection), Some(kind)) = (reading.collections.get(position), self.kind(position)) else {
             return Ok(Items::from(Vec::new()));
         };
-        collection.items(&reading.state, &kind, range.namespace, range.reads_objects)
+        collection.items(&reading.state, &kind, range.namespace, range.data)
     }
 }
 

@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
+use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::object::{Column, Object, Row};
-use crate::recording::reader::parallel;
+use crate::recording::reader::{TemplateRow, parallel};
+use crate::recording::row_template::write_row;
 use crate::server::representations::columns::Columns;
-use crate::server::source::{Kind, StoredCells, StoredColumns, StoredObject, StoredRow, head};
+use crate::server::source::{CellWriter, Kind, StoredCells, StoredColumns, StoredObject, StoredRow, head};
 
 /// The number of objects that justify threads.
 const MIN_PARALLEL: usize = 1000;
@@ -30,26 +32,52 @@ pub(super) fn stored(kind: &Kind, objects: Vec<Arc<Object>>, rows: Rows) -> Vec<
     }
 }
 
-/// Returns objects of which only their names and their rows are read. Without rows of the same columns they have none.
-pub(super) fn rows_only(kind: &Kind, objects: Vec<Arc<Object>>) -> Vec<Arc<StoredObject>> {
-    with_rows(kind, objects.into_iter().map(|object| (object, None)).collect(), false)
+/// Returns objects of which only their names, versions and rows were read, with ages as of a time. `None` if the rows have
+/// different columns, which can't share a table.
+pub(super) fn rows_only(kind: &Kind, rows: &[TemplateRow], now: Timestamp) -> Option<Vec<Arc<StoredObject>>> {
+    let Some(columns) = shared_columns(rows.iter().map(|row| Some(&row.columns))) else {
+        return rows.is_empty().then(Vec::new);
+    };
+    let columns = Arc::new(stored_columns(kind, &columns));
+    let writer: Arc<dyn CellWriter> = Arc::new(TemplateWriter { now });
+    let stored = |row: &TemplateRow| {
+        let identity = row.identity();
+        let names = [identity.namespace().into(), identity.name().into(), Box::default()];
+        let mut stored = StoredObject::of_text(names, "", identity.version, Vec::new(), 0);
+        let cells = StoredCells::Encoded(row.template.clone(), Arc::clone(&writer));
+        stored.row = Some(StoredRow::new(&columns, cells));
+        Arc::new(stored)
+    };
+    Some(rows.iter().map(stored).collect())
+}
+
+/// Writes the cells of row templates with ages as of a time.
+#[derive(Debug)]
+struct TemplateWriter {
+    now: Timestamp,
+}
+
+impl CellWriter for TemplateWriter {
+    fn write(&self, template: &[u8], name: &str, write: &mut dyn FnMut(&str)) {
+        write_row(template, name, self.now, write);
+    }
 }
 
 /// Returns the stored form of objects with their rows, if all have a row with the same columns. The row of an object is the
-/// one that comes with it, or its own. Without `reads_objects`, objects with rows lack their bodies.
+/// one that comes with it, or its own. Without `has_json`, objects with rows lack their bodies.
 pub(super) fn with_rows(
     kind: &Kind,
     objects: Vec<(Arc<Object>, Option<Row>)>,
-    reads_objects: bool,
+    has_json: bool,
 ) -> Vec<Arc<StoredObject>> {
     let rows = objects.iter().map(|(object, row)| row.as_ref().or_else(|| object.row()));
-    let Some(columns) = shared_columns(rows) else {
+    let Some(columns) = shared_columns(rows.map(|row| row.map(Row::columns))) else {
         return without_rows(kind, objects.into_iter().map(|(object, _)| object));
     };
     let columns = Arc::new(stored_columns(kind, &columns));
     let head = head(kind);
     map_many(objects, |(object, row)| {
-        let (mut stored, cells) = if reads_objects {
+        let (mut stored, cells) = if has_json {
             let (stored, own) = stored_object(kind, &head, object);
             (stored, row.or(own).map(StoredCells::Row))
         } else {
@@ -83,20 +111,19 @@ fn map_many<T: Send, U: Send>(mut items: Vec<T>, map: impl Fn(T) -> U + Sync) ->
     mapped.into_iter().flat_map(|items: Vec<U>| items).collect()
 }
 
-/// Returns the columns of all rows, if all objects have one and its columns are the same.
-fn shared_columns<'a>(mut rows: impl Iterator<Item = Option<&'a Row>>) -> Option<Arc<[Column]>> {
-    let columns = rows.next()??.columns();
+/// Returns the columns of all rows, if all objects have some and they are the same.
+fn shared_columns<'a>(mut rows: impl Iterator<Item = Option<&'a Arc<[Column]>>>) -> Option<Arc<[Column]>> {
+    let columns = rows.next()??;
     // Each file has its own copy of the columns.
     let mut known = vec![columns];
-    let mut is_shared = |row: &'a Row| {
-        let own = row.columns();
+    let mut is_shared = |own: &'a Arc<[Column]>| {
         if known.iter().any(|known| Arc::ptr_eq(known, own)) {
             return true;
         }
         known.push(own);
         own[..] == columns[..]
     };
-    rows.all(|row| row.is_some_and(&mut is_shared)).then(|| Arc::clone(columns))
+    rows.all(|own| own.is_some_and(&mut is_shared)).then(|| Arc::clone(columns))
 }
 
 /// Returns an object of which only the names, the version and the row are read.

@@ -167,7 +167,7 @@ impl Writer {
     fn row(&self, out: &mut Vec<u8>, object: &StoredObject, include: IncludeObject, now: Timestamp) {
         out.extend_from_slice(b"{\"cells\":");
         let value = if let Some(row) = &object.row {
-            row.write_cells(out);
+            row.write_cells(&object.name, out);
             is_ended(&object.json).then(|| object.value())
         } else {
             let value = object.value();

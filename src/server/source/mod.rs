@@ -16,9 +16,9 @@ use super::clock::Clock;
 
 pub(crate) use change::{Change, Compacted, ReadError, Unreadable};
 pub(crate) use kind::{Conversion, Custom, Kind, KindId, VERBS};
-pub(crate) use range::{CollectionRange, Snapshot};
+pub(crate) use range::{CollectionRange, ObjectData, Snapshot};
 pub(crate) use stored_object::{ObjectKey, StoredObject, head, object_key};
-pub(crate) use stored_row::{StoredCells, StoredColumns, StoredRow};
+pub(crate) use stored_row::{CellWriter, StoredCells, StoredColumns, StoredRow};
 
 /// A versioned collection of objects, with a log of changes that reaches back to some version.
 ///

@@ -15,6 +15,24 @@ pub(crate) struct Snapshot {
     pub(crate) more: usize,
 }
 
+/// What a request needs of objects. A source may leave out the rest, of which objects then have none or a computed one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ObjectData {
+    Rows,
+    Json,
+    RowsAndJson,
+}
+
+impl ObjectData {
+    pub(crate) fn has_rows(self) -> bool {
+        self != Self::Json
+    }
+
+    pub(crate) fn has_json(self) -> bool {
+        self != Self::Rows
+    }
+}
+
 /// The selection of a part of a collection.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CollectionRange<'a> {
@@ -24,14 +42,14 @@ pub(crate) struct CollectionRange<'a> {
     /// Only objects after this position.
     pub(crate) after: Option<&'a ObjectKey>,
     pub(crate) limit: usize,
-    /// Whether the objects are read. Otherwise the source may return objects with their names, versions and rows only.
-    pub(crate) reads_objects: bool,
+    /// What is read of the objects besides their names and versions.
+    pub(crate) data: ObjectData,
 }
 
 impl<'a> CollectionRange<'a> {
     /// Selects a whole namespace, or the whole collection.
     pub(crate) fn all(kind: KindId, namespace: Option<&'a str>) -> Self {
-        Self { kind, namespace, after: None, limit: usize::MAX, reads_objects: true }
+        Self { kind, namespace, after: None, limit: usize::MAX, data: ObjectData::RowsAndJson }
     }
 
     pub(crate) fn contains(&self, item: &StoredObject) -> bool {

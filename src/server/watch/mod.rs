@@ -20,7 +20,7 @@ use crate::server::http::query::{ListOptions, RequestedVersion};
 use crate::server::http::response::{Body, boxed};
 use crate::server::representations::writer::Writer;
 use crate::server::source::{
-    Change, CollectionRange, Kind, KindId, ObjectKey, ReadError, Snapshot, Source, StoredObject,
+    Change, CollectionRange, Kind, KindId, ObjectData, ObjectKey, ReadError, Snapshot, Source, StoredObject,
 };
 
 /// The interval between bookmarks.
@@ -51,6 +51,8 @@ struct Watch {
     kind_id: KindId,
     kind: Arc<Kind>,
     selection: Selection,
+    /// What the events of the initial state need of their objects.
+    data: ObjectData,
     writer: Writer,
     /// The rest of the current page of the initial state.
     initial: std::vec::IntoIter<Arc<StoredObject>>,
@@ -101,6 +103,7 @@ impl Watch {
     ) -> Self {
         let latest = source.subscribe();
         let epoch = source.epoch();
+        let data = selection.data(representation);
         let current = source.version(kind_id);
         let mut error = None;
         let sends_initial = match (options.send_initial_events, options.version) {
@@ -115,7 +118,7 @@ impl Watch {
         let (position, initial) = match options.version {
             _ if sends_initial => {
                 let all = CollectionRange::all(kind_id, selection.namespace.as_deref());
-                match source.now(&CollectionRange { limit: PAGE, ..all }) {
+                match source.now(&CollectionRange { limit: PAGE, data, ..all }) {
                     Ok(first) => (first.version, Some(first)),
                     Err(reason) => {
                         error = error.or(Some(ApiError::unreadable(reason)));
@@ -129,6 +132,7 @@ impl Watch {
         let started = source.clock().elapsed();
         let end = started + options.timeout.unwrap_or(DEFAULT_TIMEOUT);
         let mut watch = Self {
+            data,
             writer: Writer::new(Arc::clone(&kind), representation),
             initial: Vec::new().into_iter(),
             next_page: None,
@@ -217,7 +221,7 @@ impl Watch {
                 break;
             }
             let all = CollectionRange::all(self.kind_id, self.selection.namespace.as_deref());
-            let range = CollectionRange { after: Some(&after), limit: PAGE, ..all };
+            let range = CollectionRange { after: Some(&after), limit: PAGE, data: self.data, ..all };
             match self.source.at(&range, self.position) {
                 Ok(page) => self.take_page(page),
                 Err(ReadError::Compacted(compacted)) => {

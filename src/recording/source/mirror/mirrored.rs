@@ -88,17 +88,17 @@ impl MirroredChange {
     }
 }
 
-/// Returns objects in the form that the server stores, with rows whose ages are of this time. Without `reads_objects`,
+/// Returns objects in the form that the server stores, with rows whose ages are of this time. Without `has_json`,
 /// those with rows lack their bodies.
 pub(super) fn stored_objects(
     kind: &Kind,
     objects: &[MirroredObject],
-    reads_objects: bool,
+    has_json: bool,
     now: Timestamp,
 ) -> Vec<Arc<StoredObject>> {
     let with_row = |object: &MirroredObject| Some((Arc::clone(&object.object), Some(object.row(now)?)));
     match objects.iter().map(with_row).collect() {
-        Some(objects) => stored::with_rows(kind, objects, reads_objects),
+        Some(objects) => stored::with_rows(kind, objects, has_json),
         // The rows of objects themselves have the ages of the time at which they were received.
         None => stored::without_rows(kind, objects.iter().map(|object| Arc::clone(&object.object))),
     }

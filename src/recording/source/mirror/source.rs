@@ -82,7 +82,7 @@ impl Source for MirrorSource {
             (state.served().kind(range.kind).cloned(), page)
         };
         let empty = || Page { version: 1, objects: Vec::new(), more: 0 };
-        Ok(self.snapshot(kind, page.unwrap_or_else(empty), range.reads_objects))
+        Ok(self.snapshot(kind, page.unwrap_or_else(empty), range.data.has_json()))
     }
 
     fn at(&self, range: &CollectionRange<'_>, version: u64) -> Result<Snapshot, ReadError> {
@@ -92,7 +92,7 @@ impl Source for MirrorSource {
             (state.served().kind(range.kind).cloned(), page)
         };
         let page = page.unwrap_or(Err(Compacted { oldest: 1 }))?;
-        Ok(self.snapshot(kind, page, range.reads_objects))
+        Ok(self.snapshot(kind, page, range.data.has_json()))
     }
 
     fn changes(&self, kind: KindId, after: u64, limit: usize) -> Result<(Vec<Change>, u64), Compacted> {

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::lines::ChangeKind;
 use crate::object::{Column, Ingest, Object, Origin, Row};
-use crate::server::source::{CollectionRange, Source, StoredObject};
+use crate::server::source::{CollectionRange, ObjectData, Source, StoredObject};
 
 fn resource(group: &str, plural: &str, kind: &str) -> Arc<ApiResource> {
     let [group, version, resource, kind] = [group, "v1", plural, kind].map(str::to_owned);
@@ -108,7 +108,7 @@ async fn rows_are_those_of_the_server_with_ages_that_grow() {
     let cells = |object: &StoredObject| {
         object.row.as_ref().map(|row| {
             let mut cells = Vec::new();
-            row.write_cells(&mut cells);
+            row.write_cells(&object.name, &mut cells);
             String::from_utf8_lossy(&cells).into_owned()
         })
     };
@@ -120,7 +120,7 @@ async fn rows_are_those_of_the_server_with_ages_that_grow() {
     let objects = [mirror.shared.lock().collections[id].get("n", "a").expect("a pod").clone()];
     let stored = mirrored::stored_objects(&kind, &objects, true, later);
     assert_eq!(cells(&stored[0]).as_deref(), Some(r#"["a","10m"]"#));
-    let range = CollectionRange { reads_objects: false, ..CollectionRange::all(id, None) };
+    let range = CollectionRange { data: ObjectData::Rows, ..CollectionRange::all(id, None) };
     let rows = source.now(&range).expect("a list").items;
     assert!(rows[0].json.is_empty() && rows[0].row == items[0].row && rows[0].version == 5);
     // A table has one set of columns.
