@@ -42,14 +42,14 @@ pub(crate) use run::{OnArg, RunArgs, RunEndArgs};
 pub(crate) use select::{ByArgs, FilterArgs, ListModeArg, PrintArgs, SelectArgs, TemplateArgs};
 pub(crate) use shell::{CompletionsArgs, ManArgs, OptionsArgs, Shell};
 pub(crate) use spelling::{
-    GoDuration, GoDurationError, Spelling, accept_kubectl_spelling, flag_names, parse_bool, spelling,
-    switched_off, takes_bool, unknown_shorthand, wrong_switch,
+    GoDuration, GoDurationError, Spelling, accept_kubectl_spelling, accept_spelling_of_command, flag_names,
+    parse_bool, spelling, switched_off, takes_bool, unknown_shorthand, wrong_switch,
 };
 pub(crate) use tasks::{ExplainArgs, GetArgs, ObjectArgs, UntilArgs, WatchArgs};
 pub(crate) use tree::{BusyType, TreeArgs};
 pub(crate) use wait::{RolloutArgs, SetWaitArgs, WaitArgs};
 
-use clap::{Parser, Subcommand};
+use clap::{Args, CommandFactory, Parser, Subcommand};
 
 use help_template::HELP;
 
@@ -76,7 +76,7 @@ Topics:
   kdelta help config                     defaults for flags, from a file and from variables
 "
 )]
-pub(crate) struct Cli {
+pub(crate) struct GenericCli<C: Subcommand> {
     #[command(flatten)]
     pub(crate) connection: ConnectionArgs,
 
@@ -93,33 +93,76 @@ pub(crate) struct Cli {
     pub(crate) terminal: TerminalArgs,
 
     #[command(subcommand)]
-    pub(crate) command: Command,
+    pub(crate) command: C,
 }
 
-/// The commands.
+/// The command line with all commands.
+pub(crate) type Cli = GenericCli<Command>;
+
+/// The commands of a definition to which they are added later.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Command {
-    Watch(Box<WatchArgs>),
-    Get(Box<GetArgs>),
-    Index(Box<IndexArgs>),
-    Tree(Box<TreeArgs>),
-    Wait(Box<WaitArgs>),
-    Rollout(Box<RolloutArgs>),
-    Run(Box<RunArgs>),
-    Record(Box<RecordArgs>),
-    Recording(RecordingToolArgs),
-    History(HistoryArgs),
-    Changes(ChangesArgs),
-    Events(EventsArgs),
-    ApiResources(ApiResourcesArgs),
-    ApiVersions(ApiVersionsArgs),
-    Version(VersionArgs),
-    Explain(ExplainArgs),
-    Serve(Box<ServeArgs>),
-    Demo(DemoCommandArgs),
-    Completions(CompletionsArgs),
-    Man(ManArgs),
-    Options(OptionsArgs),
+enum NoCommand {}
+
+impl Cli {
+    /// Returns the definition with one command only; `None` if no command has this name.
+    ///
+    /// Most of the memory and time of a definition goes into the commands, of which a run needs one. Words that this
+    /// definition accepts have the same meaning for that of all commands; the error for other words may differ.
+    pub(crate) fn command_with_only(name: &str) -> Option<clap::Command> {
+        Some(GenericCli::<NoCommand>::command().subcommand(Command::definition(name)?))
+    }
+}
+
+/// Defines the commands: the variant of each, its arguments, and the word that selects it.
+macro_rules! commands {
+    ($($variant:ident($args:ty) = $word:literal,)+) => {
+        /// The commands.
+        #[derive(Debug, Subcommand)]
+        pub(crate) enum Command {
+            $(#[command(name = $word)] $variant($args),)+
+        }
+
+        impl Command {
+            /// Returns the word that selects the command.
+            pub(crate) fn name(&self) -> &'static str {
+                match self {
+                    $(Self::$variant(_) => $word,)+
+                }
+            }
+
+            /// Returns the definition of the command that the word selects.
+            fn definition(word: &str) -> Option<clap::Command> {
+                match word {
+                    $($word => Some(<$args>::augment_args(clap::Command::new($word))),)+
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+
+commands! {
+    Watch(Box<WatchArgs>) = "watch",
+    Get(Box<GetArgs>) = "get",
+    Index(Box<IndexArgs>) = "index",
+    Tree(Box<TreeArgs>) = "tree",
+    Wait(Box<WaitArgs>) = "wait",
+    Rollout(Box<RolloutArgs>) = "rollout",
+    Run(Box<RunArgs>) = "run",
+    Record(Box<RecordArgs>) = "record",
+    Recording(RecordingToolArgs) = "recording",
+    History(HistoryArgs) = "history",
+    Changes(ChangesArgs) = "changes",
+    Events(EventsArgs) = "events",
+    ApiResources(ApiResourcesArgs) = "api-resources",
+    ApiVersions(ApiVersionsArgs) = "api-versions",
+    Version(VersionArgs) = "version",
+    Explain(ExplainArgs) = "explain",
+    Serve(Box<ServeArgs>) = "serve",
+    Demo(DemoCommandArgs) = "demo",
+    Completions(CompletionsArgs) = "completions",
+    Man(ManArgs) = "man",
+    Options(OptionsArgs) = "options",
 }
 
 impl Command {
@@ -136,33 +179,6 @@ impl Command {
             _ => return (None, false),
         };
         (args.metrics.as_deref(), watches)
-    }
-
-    /// Returns the word that selects the command.
-    pub(crate) fn name(&self) -> &'static str {
-        match self {
-            Self::Watch(_) => "watch",
-            Self::Get(_) => "get",
-            Self::Index(_) => "index",
-            Self::Tree(_) => "tree",
-            Self::Wait(_) => "wait",
-            Self::Rollout(_) => "rollout",
-            Self::Run(_) => "run",
-            Self::Record(_) => "record",
-            Self::Recording(_) => "recording",
-            Self::History(_) => "history",
-            Self::Changes(_) => "changes",
-            Self::Events(_) => "events",
-            Self::ApiResources(_) => "api-resources",
-            Self::ApiVersions(_) => "api-versions",
-            Self::Version(_) => "version",
-            Self::Explain(_) => "explain",
-            Self::Serve(_) => "serve",
-            Self::Demo(_) => "demo",
-            Self::Completions(_) => "completions",
-            Self::Man(_) => "man",
-            Self::Options(_) => "options",
-        }
     }
 }
 
@@ -209,6 +225,25 @@ mod tests {
     #[test]
     fn clap_definition_is_valid() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn definition_with_one_command_equals_its_part_of_the_whole() {
+        let mut whole = Cli::command();
+        whole.build();
+        let arguments = |app: &clap::Command| format!("{:?}", app.get_arguments().collect::<Vec<_>>());
+        // The order in the list of commands differs.
+        let shown = |command: &clap::Command| format!("{:?}", command.clone().display_order(0));
+        for command in whole.get_subcommands().filter(|command| command.get_name() != "help") {
+            let name = command.get_name();
+            let mut app = Cli::command_with_only(name).expect(name);
+            app.build();
+            assert_eq!(app.find_subcommand(name).map(shown), Some(shown(command)), "{name}");
+            assert_eq!(app.get_subcommands().count(), 2, "{name} and help");
+            assert_eq!(arguments(&app), arguments(&whole), "{name}");
+            assert!(app.is_subcommand_required_set() && app.is_arg_required_else_help_set(), "{name}");
+        }
+        assert!(Cli::command_with_only("help").is_none());
     }
 
     #[test]

@@ -38,17 +38,20 @@ const ACTIONS: [(&str, &[&str]); 2] = [("recording", &RECORDING_TOOLS), ("rollou
 /// Returns the program name, and the command with its action if the words name one, for the errors of words that clap
 /// rejects.
 pub(super) fn called(words: &[OsString], program: &str) -> String {
-    let mut texts = words.iter().skip(1).filter_map(|word| word.to_str());
-    // The definitions of all commands are not built for their names: every run looks for them.
-    let Some(name) = texts.find(|word| args::Command::has_subcommand(word)) else {
-        return program.to_owned();
-    };
+    let Some(name) = command_word(words) else { return program.to_owned() };
     let actions = ACTIONS.iter().filter(|(command, _)| **command == *name).flat_map(|(_, actions)| *actions);
     let is_typed = |action: &&&str| words.iter().any(|word| word == **action);
     match actions.clone().find(is_typed) {
         Some(action) => format!("{program} {name} {action}"),
         None => format!("{program} {name}"),
     }
+}
+
+/// Returns the first word after the program that names a command.
+pub(super) fn command_word(words: &[OsString]) -> Option<&str> {
+    let mut texts = words.iter().skip(1).filter_map(|word| word.to_str());
+    // The definitions of all commands are not built for their names: every run looks for them.
+    texts.find(|word| args::Command::has_subcommand(word))
 }
 
 /// Replaces the program name in examples and help topics. Those of `completions` stay, because the scripts are for

@@ -3,6 +3,7 @@
 //! Done before clap parses the words, so that the help stays free of `[=<BOOL>]`.
 
 use std::any::TypeId;
+use std::cell::Cell;
 use std::ffi::OsString;
 
 use clap::{Arg, ArgAction, Command};
@@ -18,7 +19,20 @@ const FALSE: [&str; 6] = ["0", "f", "F", "false", "FALSE", "False"];
 /// `--namespaced=T` to `--namespaced=true`, `-v6` and `-v 6` to `-v=6`, and `--show_labels` to `--show-labels`. All other
 /// words, and words after `--`, are unchanged.
 pub(crate) fn accept_kubectl_spelling(words: Vec<OsString>, app: &Command) -> Vec<OsString> {
-    let flags = Flags { app, command: command_of(&words, app) };
+    let command = command_of(&words, app);
+    rewritten(words, Flags { app, command, lacks_flag: &Cell::new(false) })
+}
+
+/// As [`accept_kubectl_spelling`] with a definition that has only the command of the words. Returns `None` if the result
+/// depends on a flag that only another command can have: the words are then rewritten with the definition of all.
+pub(crate) fn accept_spelling_of_command(words: Vec<OsString>, app: &Command) -> Option<Vec<OsString>> {
+    let command = command_of(&words, app);
+    let lacks_flag = Cell::new(false);
+    let words = rewritten(words, Flags { app, command, lacks_flag: &lacks_flag });
+    (!lacks_flag.get()).then_some(words)
+}
+
+fn rewritten(words: Vec<OsString>, flags: Flags<'_>) -> Vec<OsString> {
     let mut out: Vec<OsString> = Vec::with_capacity(words.len());
     let mut words = words.into_iter().peekable();
     while let Some(word) = words.next() {
@@ -179,6 +193,8 @@ struct Flags<'a> {
     app: &'a Command,
     /// The command that the words select.
     command: Option<&'a Command>,
+    /// Set once a flag is looked up that the definition lacks.
+    lacks_flag: &'a Cell<bool>,
 }
 
 impl<'a> Flags<'a> {
@@ -188,7 +204,20 @@ impl<'a> Flags<'a> {
         let selected = self.command.and_then(|command| command.get_arguments().find(is_it));
         let global = || self.app.get_arguments().find(is_it);
         let other = || self.app.get_subcommands().find_map(|command| command.get_arguments().find(is_it));
-        selected.or_else(global).or_else(other)
+        let found = selected.or_else(global).or_else(other);
+        if found.is_none() && is_name(name) {
+            self.lacks_flag.set(true);
+        }
+        found
+    }
+}
+
+/// Whether the text can be the name of a flag, with its dashes.
+fn is_name(text: &str) -> bool {
+    match (text.strip_prefix("--"), text.strip_prefix('-')) {
+        (Some(long), _) => !long.is_empty() && !long.contains('='),
+        (None, Some(short)) => short.chars().count() == 1,
+        (None, None) => false,
     }
 }
 
@@ -223,6 +252,10 @@ mod tests {
     use super::*;
     use crate::args::Cli;
 
+    fn words(line: &str) -> Vec<OsString> {
+        line.split(' ').map(OsString::from).collect()
+    }
+
     #[test]
     fn kubectls_spellings_are_rewritten() {
         for (line, rewritten) in [
@@ -240,8 +273,28 @@ mod tests {
             ("get --allow-missing-template-keys=1", "get --allow-missing-template-keys=true"),
             ("get -v6 a_b -- --watch=true", "get -v=6 a_b -- --watch=true"),
         ] {
-            let words = |line: &str| line.split(' ').map(OsString::from).collect::<Vec<_>>();
             assert_eq!(accept_kubectl_spelling(words(line), &Cli::command()), words(rewritten), "{line}");
+        }
+    }
+
+    #[test]
+    fn one_command_suffices_unless_another_may_have_a_flag() {
+        let whole = Cli::command();
+        for (line, suffices) in [
+            ("get pods -lapp=web --selector=a=b_c -ojsonpath={.a_b} --field-selector x=y", true),
+            ("get --watch -wA pods --show_labels -w --watch=false", true),
+            ("get pods --where -5 -- --dry_run=true", true),
+            ("-n get get -A=F -v6", true),
+            ("wait pods --for --show_kind=F", false),
+            ("wait pods --for -A=F --show-kind", true),
+            ("wait pods --for -q=F", false),
+            ("wait pods --for=delete --show_kind", false),
+            ("version --client=true --watch=T", false),
+        ] {
+            let command = line.split(' ').find_map(Cli::command_with_only).expect(line);
+            let accepted = accept_spelling_of_command(words(line), &command);
+            let expected = suffices.then(|| accept_kubectl_spelling(words(line), &whole));
+            assert_eq!(accepted, expected, "{line}");
         }
     }
 }

@@ -7,4 +7,6 @@ mod kubectl_form;
 
 pub(crate) use flag_words::{Spelling, flag_names, spelling, unknown_shorthand};
 pub(crate) use go_duration::{GoDuration, GoDurationError};
-pub(crate) use kubectl_form::{accept_kubectl_spelling, parse_bool, switched_off, takes_bool, wrong_switch};
+pub(crate) use kubectl_form::{
+    accept_kubectl_spelling, accept_spelling_of_command, parse_bool, switched_off, takes_bool, wrong_switch,
+};

@@ -22,11 +22,14 @@ type TomlKey<'a> = Spanned<DeString<'a>>;
 /// The maximum size of the file.
 const LIMIT: u64 = 1 << 20;
 
-/// Reads the defaults of the file. `app` must be built.
+/// Reads the defaults of the file. `app` returns the definition of all commands, built; it is called if there is a file.
 ///
 /// # Errors
 /// A named file is missing, the file can't be read, or it has a mistake: the first one is reported.
-pub(super) fn read(file: &ConfigFile, app: &Command) -> Result<Vec<DefaultValue>, DefaultsError> {
+pub(super) fn read<'a>(
+    file: &ConfigFile,
+    app: impl FnOnce() -> &'a Command,
+) -> Result<Vec<DefaultValue>, DefaultsError> {
     let path = match file {
         ConfigFile::Off => return Ok(Vec::new()),
         // Without a home directory there may be no such place either.
@@ -34,7 +37,7 @@ pub(super) fn read(file: &ConfigFile, app: &Command) -> Result<Vec<DefaultValue>
         ConfigFile::Named(path) | ConfigFile::Usual(path) => path,
     };
     let unreadable = |error| DefaultsError::Unreadable { path: path.clone(), reason: system_words(&error) };
-    parse(path, &read_text(path).map_err(unreadable)?, app)
+    parse(path, &read_text(path).map_err(unreadable)?, app())
 }
 
 /// Reads a regular file of limited size. The type is checked first, since opening a FIFO would wait for its writer.
@@ -276,10 +279,11 @@ mod tests {
     fn only_small_regular_files_are_read() {
         let folder = tempfile::tempdir().expect("a folder");
         let app = built_app();
-        let named = |path: &Path| read(&ConfigFile::Named(path.to_owned()), &app);
+        let named = |path: &Path| read(&ConfigFile::Named(path.to_owned()), || &app);
         let missing = folder.path().join("missing.toml");
         for usual in [&missing, &"/dev/null/.config/kdelta/config.toml".into()] {
-            assert_eq!(read(&ConfigFile::Usual(usual.clone()), &app), Ok(Vec::new()));
+            let usual = ConfigFile::Usual(usual.clone());
+            assert_eq!(read(&usual, || panic!("no file needs no definition")), Ok(Vec::new()));
         }
         assert!(matches!(named(&missing), Err(DefaultsError::Unreadable { .. })));
         assert!(matches!(named(folder.path()), Err(DefaultsError::Unreadable { .. })));

@@ -1,5 +1,6 @@
 //! The command line with its defaults: which apply, and which yield to the words of the user.
 
+use std::cell::LazyCell;
 use std::ffi::OsString;
 
 use clap::{ArgMatches, Command, CommandFactory, FromArgMatches};
@@ -14,7 +15,7 @@ use crate::settings::{Environment, Settings, UsageError};
 
 /// The words of the user, which clap accepts.
 pub(crate) struct TypedWords<'a> {
-    /// The definition of the command line, built.
+    /// A definition of the command line with at least the selected command, built.
     pub(crate) app: &'a Command,
     /// The words, and their spelling for clap.
     pub(crate) typed: &'a [OsString],
@@ -61,11 +62,15 @@ impl TypedWords<'_> {
         let mut warnings = Vec::new();
         let mut chosen = Vec::new();
         if names.first().is_some_and(|name| has_defaults(name)) {
-            let defaults = Defaults::read(environment, self.app).map_err(ResolveError::Defaults)?;
-            let path = self.defaults_of.map_or_else(|| names.join(" "), str::to_owned);
-            let typed = TypedFlags { matches, off: switched_off(self.typed, self.app), command };
-            chosen = choose(defaults.values, &path, &typed, environment);
+            // Most users have no defaults, and need no definition of all commands.
+            let app: LazyCell<Command> = LazyCell::new(all_commands);
+            let defaults = Defaults::read(environment, &app).map_err(ResolveError::Defaults)?;
             warnings = defaults.warnings;
+            if !defaults.values.is_empty() {
+                let path = self.defaults_of.map_or_else(|| names.join(" "), str::to_owned);
+                let typed = TypedFlags { matches, off: switched_off(self.typed, &app), command };
+                chosen = choose(defaults.values, &path, &typed, environment);
+            }
         }
         // Ends: each turn removes a default.
         loop {
@@ -103,6 +108,16 @@ impl TypedWords<'_> {
         (names, command, matches)
     }
 
+    /// Parses the words with the defaults. Errors are those of the definition of all commands.
+    fn matches_with(&self, names: &[String], defaults: &[DefaultValue]) -> Result<ArgMatches, clap::Error> {
+        let parse = |app: Command| {
+            let app = defaults.iter().fold(app, |app, default| with_default(app, names, default));
+            app.try_get_matches_from(self.words)
+        };
+        let app = names.first().and_then(|name| Cli::command_with_only(name));
+        app.and_then(|app| parse(app).ok()).map_or_else(|| parse(Cli::command()), Ok)
+    }
+
     fn read(
         &self,
         names: &[String],
@@ -112,13 +127,19 @@ impl TypedWords<'_> {
         let cli = if defaults.is_empty() {
             Cli::from_arg_matches(self.matches)
         } else {
-            let app = defaults.iter().fold(Cli::command(), |app, default| with_default(app, names, default));
-            app.try_get_matches_from(self.words).and_then(|matches| Cli::from_arg_matches(&matches))
+            self.matches_with(names, defaults).and_then(|matches| Cli::from_arg_matches(&matches))
         };
         let cli = cli.map_err(Failure::Clap)?;
         let settings = Settings::read(&cli, environment).map_err(Failure::Usage)?;
         Ok((cli, settings))
     }
+}
+
+/// Returns the definition of the command line with all commands, built.
+fn all_commands() -> Command {
+    let mut app = Cli::command();
+    app.build();
+    app
 }
 
 /// Returns the defaults that an error comes from; if there is a choice, those of low precedence, which are first.
@@ -149,14 +170,15 @@ struct Defaults {
 }
 
 impl Defaults {
-    /// Reads the file and the variables. `app` must be built.
+    /// Reads the file and the variables. `app` must be built once it is dereferenced, which happens only where there is
+    /// a file or a variable.
     ///
     /// # Errors
     /// The first mistake, in the file or else in the variables.
-    fn read(environment: &Environment, app: &Command) -> Result<Self, DefaultsError> {
-        let mut values = file::read(&environment.config_file, app)?;
+    fn read(environment: &Environment, app: &LazyCell<Command>) -> Result<Self, DefaultsError> {
+        let mut values = file::read(&environment.config_file, || app)?;
         let mut warnings = Vec::new();
-        values.extend(variables::read(&environment.kdelta_variables, app, &mut warnings)?);
+        values.extend(variables::read(&environment.kdelta_variables, || app, &mut warnings)?);
         Ok(Self { values, warnings })
     }
 }

@@ -1,5 +1,6 @@
 //! The variables `KDELTA_<FLAG>`, such as `KDELTA_REQUEST_TIMEOUT` for `--request-timeout`.
 
+use std::cell::LazyCell;
 use std::collections::BTreeMap;
 
 use clap::{Arg, Command};
@@ -27,16 +28,17 @@ const RESERVED: [&str; 5] = [
 const RESERVED_PREFIXES: [&str; 3] = ["KDELTA_EVENT_", "KDELTA_TEST_", "KDELTA_TESTBED"];
 
 /// Reads the defaults of the variables. Variables that have no effect are reported if they resemble a flag, or if the
-/// flag can't have a default; other programs may have variables of this prefix.
+/// flag can't have a default; other programs may have variables of this prefix. `app` returns the definition of all
+/// commands, built; it is called if a variable needs it.
 ///
 /// # Errors
 /// A variable has a wrong value.
-pub(super) fn read(
+pub(super) fn read<'a>(
     variables: &BTreeMap<String, Option<Secret>>,
-    app: &Command,
+    app: impl FnOnce() -> &'a Command,
     warnings: &mut Vec<String>,
 ) -> Result<Vec<DefaultValue>, DefaultsError> {
-    let paths = if variables.is_empty() { Vec::new() } else { command_paths(app) };
+    let paths = LazyCell::new(|| command_paths(app()));
     let mut found = Vec::new();
     for (name, text) in variables.iter().filter(|(name, _)| !is_reserved(name)) {
         let flag = flag_of(name);
@@ -118,9 +120,8 @@ mod tests {
 
     fn parsed(pairs: &[(&str, &str)]) -> Result<(Vec<String>, Vec<String>), String> {
         let pairs = pairs.iter().map(|(name, value)| ((*name).to_owned(), Some(Secret::new(*value))));
-        let mut warnings = Vec::new();
-        let values =
-            read(&pairs.collect(), &built_app(), &mut warnings).map_err(|error| error.to_string())?;
+        let (app, mut warnings) = (built_app(), Vec::new());
+        let values = read(&pairs.collect(), || &app, &mut warnings).map_err(|error| error.to_string())?;
         let shown = values.iter().map(|value| format!("{}={}", value.flag, value.texts.join("|")));
         Ok((shown.collect(), warnings))
     }
@@ -153,7 +154,8 @@ mod tests {
             assert_eq!(parsed(&[(name, value)]), Err(expected.to_owned()));
         }
         let not_text = BTreeMap::from([("KDELTA_OUTPUT".to_owned(), None)]);
-        let error = read(&not_text, &built_app(), &mut Vec::new()).expect_err("no text").to_string();
+        let app = built_app();
+        let error = read(&not_text, || &app, &mut Vec::new()).expect_err("no text").to_string();
         assert_eq!(error, "KDELTA_OUTPUT: output must be a text in UTF-8");
     }
 
@@ -181,6 +183,15 @@ mod tests {
                 "KDELTA_TOKEN has no effect: token can't have a default: each context would send these credentials to its server: use a user of the kubeconfig",
             ]
         );
+    }
+
+    #[test]
+    fn reserved_variables_need_no_definition() {
+        let names = ["KDELTA_CACHE_DIR", "KDELTA_EVENT_TYPE", "KDELTA_PORT"];
+        let variables = names.map(|name| (name.to_owned(), Some(Secret::new("x"))));
+        let mut warnings = Vec::new();
+        let read = read(&variables.into(), || panic!("not needed"), &mut warnings);
+        assert_eq!((read, warnings), (Ok(Vec::new()), Vec::new()));
     }
 
     #[test]
