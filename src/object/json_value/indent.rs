@@ -1,7 +1,7 @@
 //! JSON text as kubectl prints it, written from the compact text of an object without a tree.
 
 use super::JsonValue;
-use super::write::{first_escaped, new_line, string};
+use super::write::{first_escaped, new_line, new_line_after, string};
 use crate::object::json::{self, JsonBrackets};
 
 /// The nesting up to which text is written directly: that of [`JsonValue::parse`] is higher.
@@ -72,11 +72,14 @@ impl Indenter<'_> {
         self.sort(base)?;
         for number in base..self.members.len() {
             let Member { key, value, end, is_plain } = self.members[number];
-            self.out.push(if number == base { b'{' } else { b',' });
-            new_line(depth + 1, self.out);
-            self.out.push(b'"');
-            self.out.extend_from_slice(key);
-            self.out.extend_from_slice(b"\": ");
+            if number == base {
+                new_line_after::<b'{'>(depth + 1, self.out);
+            } else {
+                new_line_after::<b','>(depth + 1, self.out);
+            }
+            // The key with its quotes and the colon.
+            self.out.extend_from_slice(&self.json[value - key.len() - 3..value]);
+            self.out.push(b' ');
             if is_plain {
                 self.out.extend_from_slice(&self.json[value..end]);
             } else if self.value(value, depth + 1)? != end {
@@ -128,13 +131,12 @@ impl Indenter<'_> {
         if depth - self.depth >= MAX_NESTING {
             return None;
         }
-        self.out.push(b'[');
+        new_line_after::<b'['>(depth + 1, self.out);
         let mut at = at + 1;
         loop {
-            new_line(depth + 1, self.out);
             let end = self.value(at, depth + 1)?;
             match self.json.get(end)? {
-                b',' => self.out.push(b','),
+                b',' => new_line_after::<b','>(depth + 1, self.out),
                 b']' => {
                     new_line(depth, self.out);
                     self.out.push(b']');

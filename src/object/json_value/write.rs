@@ -76,15 +76,30 @@ impl JsonValue<'_> {
     }
 }
 
+/// The nesting for which a line break is copied as a whole.
+const USUAL_NESTING: usize = 16;
+
+/// Appends a line break and the blanks of the next line.
 pub(super) fn new_line(depth: usize, out: &mut Vec<u8>) {
-    const BLANKS: &[u8] = &[b' '; 64];
-    out.push(b'\n');
-    let mut blanks = depth * 4;
-    while blanks > 0 {
-        let some = blanks.min(BLANKS.len());
-        out.extend_from_slice(&BLANKS[..some]);
-        blanks -= some;
-    }
+    const BREAK: [u8; 1 + 4 * USUAL_NESTING] = {
+        let mut text = [b' '; 1 + 4 * USUAL_NESTING];
+        text[0] = b'\n';
+        text
+    };
+    out.extend_from_slice(&BREAK[..1 + 4 * depth.min(USUAL_NESTING)]);
+    out.extend(std::iter::repeat_n(b' ', 4 * depth.saturating_sub(USUAL_NESTING)));
+}
+
+/// Appends a character, a line break and the blanks of the next line.
+pub(super) fn new_line_after<const CHARACTER: u8>(depth: usize, out: &mut Vec<u8>) {
+    let text = const {
+        let mut text = [b' '; 2 + 4 * USUAL_NESTING];
+        text[0] = CHARACTER;
+        text[1] = b'\n';
+        text
+    };
+    out.extend_from_slice(&text[..2 + 4 * depth.min(USUAL_NESTING)]);
+    out.extend(std::iter::repeat_n(b' ', 4 * depth.saturating_sub(USUAL_NESTING)));
 }
 
 /// The bytes that may need an escape. Beyond ASCII, only the first byte of U+2028 and U+2029.

@@ -262,10 +262,52 @@ impl RecordedState {
 
 /// Returns the part of a collection that is in a range.
 fn part(items: &Items, range: &CollectionRange<'_>, version: u64) -> Snapshot {
-    let start = range.after.map_or(0, |(namespace, name)| {
-        items.partition_point(|item| (&*item.namespace, &*item.name) <= (&**namespace, &**name))
-    });
-    let mut matching = items[start..].iter().filter(|item| range.contains(item));
-    let found: Vec<_> = matching.by_ref().take(range.limit).cloned().collect();
-    Snapshot { version, items: found, more: matching.count() }
+    let (mut start, mut end) = (0, items.len());
+    if let Some(namespace) = range.namespace {
+        start = items.partition_point(|item| *item.namespace < *namespace);
+        end = items.partition_point(|item| *item.namespace <= *namespace);
+    }
+    if let Some((namespace, name)) = range.after {
+        let after = (&**namespace, &**name);
+        start = items.partition_point(|item| (&*item.namespace, &*item.name) <= after).clamp(start, end);
+    }
+    let found = &items[start..start.saturating_add(range.limit).min(end)];
+    Snapshot { version, items: found.to_vec(), more: end - start - found.len() }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::server::source::{ObjectData, object_key};
+
+    proptest! {
+        #[test]
+        fn part_has_the_objects_that_the_range_contains(
+            names in prop::collection::btree_set(("[a-c\\-]{0,2}", "[a-c]{1,2}"), 0..30),
+            namespace in prop::option::of("[a-c\\-]{0,2}"),
+            after in prop::option::of(("[a-c\\-]{0,2}", "[a-c]{1,2}")),
+            limit in prop_oneof![0..40usize, Just(usize::MAX)],
+        ) {
+            let item = |(namespace, name): &(String, String)| {
+                let names = [namespace.as_str().into(), name.as_str().into(), Box::default()];
+                Arc::new(StoredObject::of_text(names, "", 1, Vec::new(), 0))
+            };
+            let items: Items = names.iter().map(item).collect();
+            let after = after.map(|(namespace, name)| object_key(&namespace, &name));
+            let range = CollectionRange {
+                kind: 0,
+                namespace: namespace.as_deref(),
+                after: after.as_ref(),
+                limit,
+                data: ObjectData::Rows,
+            };
+            let expected: Vec<_> = items.iter().filter(|item| range.contains(item)).collect();
+            let Snapshot { items: found, more, .. } = part(&items, &range, 1);
+            prop_assert_eq!(found.len() + more, expected.len());
+            prop_assert!(found.len() == limit.min(expected.len()));
+            prop_assert!(found.iter().eq(expected.into_iter().take(limit)));
+        }
+    }
 }
