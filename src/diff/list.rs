@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
+use std::hash::Hash;
 
 use super::document::Document;
 use super::level::{Level, Members};
@@ -14,19 +15,21 @@ const KEYS: [&str; 10] =
 /// by index.
 pub(super) struct Pairs<'a> {
     pub(super) pairs: Vec<(usize, usize)>,
-    /// By index in the old list and in the new one.
-    names: (HashMap<usize, Cow<'a, str>>, HashMap<usize, Cow<'a, str>>),
+    /// The index of the first element with a key, which is the same in both lists.
+    first_key: usize,
+    old_keys: Keys<'a>,
+    new_keys: Keys<'a>,
 }
 
 impl<'a> Pairs<'a> {
     /// Returns the key of an element of the old list.
     pub(super) fn old_key(&self, at: usize) -> Option<Cow<'a, str>> {
-        self.names.0.get(&at).cloned()
+        self.old_keys.get(at.checked_sub(self.first_key)?).cloned()
     }
 
     /// Returns the key of an element of the new list.
     pub(super) fn new_key(&self, at: usize) -> Option<Cow<'a, str>> {
-        self.names.1.get(&at).cloned()
+        self.new_keys.get(at.checked_sub(self.first_key)?).cloned()
     }
 
     /// Pairs the elements of a list of each document, the old one first.
@@ -38,22 +41,21 @@ impl<'a> Pairs<'a> {
         let old_middle = &old_rest[..old_rest.len() - end];
         let new_middle = &new_rest[..new_rest.len() - end];
 
-        let mut names = (HashMap::new(), HashMap::new());
-        let middle = match keys(documents, old_middle, new_middle) {
+        let (middle, old_keys, new_keys) = match keys(documents, old_middle, new_middle) {
             Some((old_keys, new_keys)) => {
                 let pairs = in_order(&old_keys, &new_keys);
-                let placed = |keys: Keys<'a>| {
-                    keys.into_iter().enumerate().map(|(at, key)| (start + at, unquoted(key))).collect()
-                };
-                names = (placed(old_keys), placed(new_keys));
-                pairs
+                let unquoted = |keys: Keys<'a>| keys.into_iter().map(unquoted).collect();
+                (pairs, unquoted(old_keys), unquoted(new_keys))
             }
-            None => filled(equal_values(old_middle, new_middle), old_middle.len(), new_middle.len()),
+            None => {
+                let pairs = filled(equal_values(old_middle, new_middle), old_middle.len(), new_middle.len());
+                (pairs, Vec::new(), Vec::new())
+            }
         };
         let mut pairs: Vec<_> = (0..start).map(|at| (at, at)).collect();
         pairs.extend(middle.into_iter().map(|(one, other)| (start + one, start + other)));
         pairs.extend((0..end).map(|at| (old.len() - end + at, new.len() - end + at)));
-        Self { pairs, names }
+        Self { pairs, first_key: start, old_keys, new_keys }
     }
 }
 
@@ -77,12 +79,10 @@ fn keys<'a>(
     let (old, new) = (taken(old_document, old)?, taken(new_document, new)?);
     KEYS.iter().find_map(|key| {
         let values = |list: &[Members<'a>]| {
-            let mut seen = HashSet::new();
             let value = |members: &Members<'a>| {
-                let value = members.get(key).filter(|value| !value.starts_with(['{', '[', 'n']))?;
-                seen.insert(value).then_some(Cow::Borrowed(value))
+                members.get(key).filter(|value| !value.starts_with(['{', '[', 'n'])).map(Cow::Borrowed)
             };
-            list.iter().map(value).collect::<Option<Vec<_>>>()
+            list.iter().map(value).collect::<Option<Vec<_>>>().filter(|values| are_distinct(values))
         };
         Some((values(&old)?, values(&new)?))
     })
@@ -102,15 +102,28 @@ fn unquoted(key: Cow<'_, str>) -> Cow<'_, str> {
 
 /// Pairs equal elements if both lists contain only distinct strings and numbers.
 fn equal_values(old: &[&str], new: &[&str]) -> Vec<(usize, usize)> {
-    let is_set = |list: &[&str]| {
-        let mut seen = HashSet::new();
-        list.iter().all(|element| !element.starts_with(['{', '[']) && seen.insert(*element))
-    };
+    let is_set =
+        |list: &[&str]| list.iter().all(|element| !element.starts_with(['{', '['])) && are_distinct(list);
     if is_set(old) && is_set(new) { in_order(old, new) } else { Vec::new() }
 }
 
+/// The number of values up to which comparing each with all others is fastest.
+const FEW: usize = 8;
+
+fn are_distinct<T: Hash + Eq>(values: &[T]) -> bool {
+    if values.len() <= FEW {
+        return values.iter().enumerate().all(|(at, value)| !values[..at].contains(value));
+    }
+    let mut seen = HashSet::with_capacity(values.len());
+    values.iter().all(|value| seen.insert(value))
+}
+
 /// Pairs equal keys in one common order, as many as possible: the longest subsequence that increases in both lists.
-pub(super) fn in_order<K: std::hash::Hash + Eq>(old: &[K], new: &[K]) -> Vec<(usize, usize)> {
+pub(super) fn in_order<K: Hash + Eq>(old: &[K], new: &[K]) -> Vec<(usize, usize)> {
+    // Most updates change elements in their places.
+    if old == new {
+        return (0..old.len()).map(|at| (at, at)).collect();
+    }
     let places: HashMap<&K, usize> = new.iter().enumerate().map(|(at, key)| (key, at)).collect();
     let pairs: Vec<(usize, usize)> =
         old.iter().enumerate().filter_map(|(at, key)| Some((at, *places.get(key)?))).collect();

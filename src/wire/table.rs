@@ -156,9 +156,14 @@ impl<'a> Iterator for Elements<'a> {
         let rest = self.0.trim_ascii_start();
         let rest = rest.strip_prefix(',').unwrap_or(rest).trim_ascii_start();
         let end = match rest.as_bytes() {
-            // Most cells are strings.
+            // Most cells are strings, and most others numbers.
             [b'"', inside @ ..] => 1 + string_end(inside)?,
-            other => value(other)?.0.get().len(),
+            nested @ [b'[' | b'{', ..] => value(nested)?.0.get().len(),
+            [] => return None,
+            scalar => {
+                let is_end = |byte: &u8| *byte == b',' || byte.is_ascii_whitespace();
+                scalar.iter().position(is_end).unwrap_or(scalar.len())
+            }
         };
         let (element, rest) = rest.split_at_checked(end)?;
         self.0 = rest;

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use kdelta::diff::{Change, ChangeOp, Document, changes, changes_between};
 use kdelta::object::{ApiResource, FieldPath, Object};
 
-use super::escape::escape_line;
+use super::escape::push_escaped_line;
 use super::noise;
 use super::secret::{MASK, is_secret_change};
 
@@ -17,6 +17,9 @@ const CONTEXT_BEFORE: usize = 20;
 
 /// The maximum number of lines per update.
 const MAX_LINES: usize = 50;
+
+/// The length of text for which a line has room from the beginning, in bytes.
+const USUAL_LINE: usize = 128;
 
 /// The options of printed changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,13 +71,27 @@ fn line(change: &Change<'_>, masked: bool) -> String {
         ChangeOp::Replace => beginning(&old, &new),
         ChangeOp::Add | ChangeOp::Remove => 0,
     };
-    let shown = |text: &str| if masked { MASK.to_owned() } else { shown(text, from) };
-    let path = escape_line(&change.path.to_string());
+    let push_value = |line: &mut String, text: &str| {
+        if masked { line.push_str(MASK) } else { push_excerpt(line, text, from) }
+    };
+    let mut line = String::with_capacity(USUAL_LINE);
+    line.push_str(match change.op {
+        ChangeOp::Add => "+ ",
+        ChangeOp::Remove => "- ",
+        ChangeOp::Replace => "",
+    });
+    push_escaped_line(&mut line, &change.path.to_string());
+    line.push_str(": ");
     match change.op {
-        ChangeOp::Add => format!("+ {path}: {}", shown(&new)),
-        ChangeOp::Remove => format!("- {path}: {}", shown(&old)),
-        ChangeOp::Replace => format!("{path}: {} → {}", shown(&old), shown(&new)),
+        ChangeOp::Add => push_value(&mut line, &new),
+        ChangeOp::Remove => push_value(&mut line, &old),
+        ChangeOp::Replace => {
+            push_value(&mut line, &old);
+            line.push_str(" → ");
+            push_value(&mut line, &new);
+        }
     }
+    line
 }
 
 /// Returns a string without quotes unless it is empty, and any other value as JSON.
@@ -101,17 +118,17 @@ fn beginning(old: &str, new: &str) -> usize {
     if is_long && same + CONTEXT_BEFORE > MAX_VALUE { same - CONTEXT_BEFORE } else { 0 }
 }
 
-/// Returns an excerpt of a value on one line, with dots where text is omitted.
-fn shown(text: &str, from: usize) -> String {
+/// Appends an excerpt of a value on one line, with dots where text is omitted.
+fn push_excerpt(line: &mut String, text: &str, from: usize) {
     if from == 0 && text.len() <= MAX_VALUE {
-        return escape_line(text);
+        return push_escaped_line(line, text);
     }
     let place = |at: usize| text.char_indices().nth(at).map(|(place, _)| place);
     let start = place(from).unwrap_or(text.len());
     let end = place(from + MAX_VALUE);
     let dots = |is_cut: bool| if is_cut { "..." } else { "" };
     let excerpt = &text[start..end.unwrap_or(text.len())];
-    escape_line(&format!("{}{excerpt}{}", dots(start > 0), dots(end.is_some())))
+    push_escaped_line(line, &format!("{}{excerpt}{}", dots(start > 0), dots(end.is_some())));
 }
 
 #[cfg(test)]

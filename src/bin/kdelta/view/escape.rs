@@ -39,6 +39,15 @@ pub(crate) fn escape_line(text: &str) -> String {
     escape(text).replace('\n', "\\n").replace('\t', "\\t")
 }
 
+/// Appends text to a text, escaped as by [`escape_line`].
+pub(crate) fn push_escaped_line(out: &mut String, text: &str) {
+    if is_plain(text) {
+        out.push_str(text);
+    } else {
+        out.push_str(&escape_line(text));
+    }
+}
+
 /// Escapes JSON for a terminal: unsafe characters become `\u009b`, which JSON readers treat as equal.
 pub(crate) fn escape_json(json: &str) -> Cow<'_, str> {
     if !json.contains(is_unsafe) {
