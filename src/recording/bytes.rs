@@ -14,6 +14,7 @@ const CONTINUES: u64 = 0x8080_8080_8080_8080;
 
 /// Returns the number at the front of eight bytes, and its length. `None` if it is longer. There is no branch for each
 /// length: those of times differ too much to be predicted.
+#[inline(always)]
 fn number_in(word: u64) -> Option<(u64, usize)> {
     let ends = !word & CONTINUES;
     if ends == 0 {
@@ -64,7 +65,7 @@ impl<'a> Cursor<'a> {
         self.bytes.len()
     }
 
-    #[inline]
+    #[inline(always)]
     pub(in crate::recording) fn take_number(&mut self) -> Option<u64> {
         // Most numbers have one byte.
         match self.bytes {

@@ -95,6 +95,7 @@ pub(in crate::recording) enum Times {
 
 impl Times {
     /// Returns the time of an entry in Unix milliseconds, and its version. `None` if they were not read.
+    #[inline(always)]
     pub(in crate::recording) fn of(&self, index: u32) -> Option<(i64, u64)> {
         let (first, timeline) = match self {
             Self::All(timeline) => (0, &**timeline),

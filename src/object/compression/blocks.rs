@@ -6,6 +6,7 @@ use wide::u8x16;
 const MAX_DIFFERENCE: usize = 80;
 
 /// Loads the 16 bytes at a position, padded with zeros at the end of the text.
+#[inline(always)]
 pub(super) fn load(text: &[u8], at: usize) -> u8x16 {
     let rest = &text[at..];
     match rest.first_chunk() {
@@ -23,6 +24,7 @@ fn padded(rest: &[u8]) -> u8x16 {
 }
 
 /// Compares 32 bytes of both texts. Returns one bit per equal byte; bytes beyond the end of either count as different.
+#[inline(always)]
 fn equal_bits(one: &[u8], other: &[u8], at: usize) -> u32 {
     let (Some(one), Some(other)) = (one.get(at..), other.get(at..)) else { return 0 };
     let (Some(blocks), Some(others)) = (one.first_chunk::<32>(), other.first_chunk::<32>()) else {

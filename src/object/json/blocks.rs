@@ -6,19 +6,18 @@ use wide::u8x16;
 /// Bytes per block, one bit of a word each.
 pub(crate) const BLOCK: usize = u64::BITS as usize;
 
-/// Returns one mask per test: the bits of the bytes that pass it.
-#[inline]
-pub(crate) fn masks<const N: usize>(
-    block: &[u8; BLOCK],
-    questions: impl Fn(u8x16) -> [(u8x16, u8); N],
-) -> [u64; N] {
-    let mut masks = [0; N];
-    for (number, bytes) in block.as_chunks::<16>().0.iter().enumerate() {
-        for (mask, (bytes, expected)) in masks.iter_mut().zip(questions(u8x16::new(*bytes))) {
-            *mask |= u64::from(bytes.simd_eq(u8x16::splat(expected)).to_bitmask()) << (16 * number);
-        }
-    }
-    masks
+/// Returns the bits of the bytes that equal `expected` after they were mapped.
+///
+/// Without loops: a program that is optimized for size would keep them, with the vectors in memory.
+#[inline(always)]
+pub(crate) fn mask(block: &[u8; BLOCK], expected: u8, map: impl Fn(u8x16) -> u8x16) -> u64 {
+    let [one, two, three, four] = block.as_chunks::<16>().0 else { return 0 };
+    let expected = u8x16::splat(expected);
+    let low = map(u8x16::new(*one)).simd_eq(expected).to_bitmask()
+        | map(u8x16::new(*two)).simd_eq(expected).to_bitmask() << 16;
+    let high = map(u8x16::new(*three)).simd_eq(expected).to_bitmask()
+        | map(u8x16::new(*four)).simd_eq(expected).to_bitmask() << 16;
+    u64::from(low) | u64::from(high) << 32
 }
 
 /// Pads fewer bytes than a block with spaces at the end.
@@ -39,15 +38,18 @@ pub(crate) struct Strings {
 
 impl Strings {
     /// Returns the mask of bytes inside strings, which includes opening but not closing quotes.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn inside(&mut self, mut quotes: u64, backslashes: u64) -> u64 {
         if backslashes != 0 || self.escapes {
             quotes &= !self.escaped(backslashes);
         }
         // Each quote toggles all bits from its own on: afterwards a set bit means an odd number of quotes so far.
-        for shift in [1, 2, 4, 8, 16, 32] {
-            quotes ^= quotes << shift;
-        }
+        quotes ^= quotes << 1;
+        quotes ^= quotes << 2;
+        quotes ^= quotes << 4;
+        quotes ^= quotes << 8;
+        quotes ^= quotes << 16;
+        quotes ^= quotes << 32;
         let inside = quotes ^ self.within;
         self.within = (inside >> (BLOCK - 1)).wrapping_neg();
         inside

@@ -3,7 +3,9 @@
 //!
 //! For text that was validated before, or that is discarded.
 
-use super::blocks::{BLOCK, Strings, masks, padded};
+use wide::u8x16;
+
+use super::blocks::{BLOCK, Strings, mask, padded};
 
 /// Returns the end of the array or object whose opening bracket is at `at`, or `None` if it does not end. For invalid
 /// JSON the result means only that brackets outside of strings are balanced there.
@@ -20,7 +22,7 @@ pub(super) fn end(text: &[u8], at: usize) -> Option<usize> {
 }
 
 /// Advances by one block and returns the position at which the outermost bracket closes, if it does.
-#[inline]
+#[inline(always)]
 fn step(block: &[u8; BLOCK], depth: &mut u32, strings: &mut Strings) -> Option<usize> {
     let (opening, closing) = outside(block, strings);
     if *depth > closing.count_ones() {
@@ -106,11 +108,13 @@ impl JsonBrackets {
 }
 
 /// Returns the opening and closing brackets of a block that are outside of strings.
-#[inline]
+#[inline(always)]
 fn outside(block: &[u8; BLOCK], strings: &mut Strings) -> (u64, u64) {
     // The two opening brackets differ in one bit, as do the two closing ones; no other byte maps to them.
-    let [quotes, backslashes, opening, closing] =
-        masks(block, |bytes| [(bytes, b'"'), (bytes, b'\\'), (bytes | 0x20, b'{'), (bytes | 0x20, b'}')]);
+    let quotes = mask(block, b'"', |bytes| bytes);
+    let backslashes = mask(block, b'\\', |bytes| bytes);
+    let opening = mask(block, b'{', |bytes| bytes | u8x16::splat(0x20));
+    let closing = mask(block, b'}', |bytes| bytes | u8x16::splat(0x20));
     let inside = strings.inside(quotes, backslashes);
     (opening & !inside, closing & !inside)
 }

@@ -2,7 +2,7 @@
 
 use wide::u8x16;
 
-use super::blocks::{BLOCK, masks, padded};
+use super::blocks::{BLOCK, mask, padded};
 
 /// A search for bytes that end or interrupt a string: quotes, backslashes and control characters.
 ///
@@ -50,25 +50,23 @@ const SHORT: usize = 32;
 #[inline]
 pub(super) fn short_end(text: &[u8], at: usize) -> Option<usize> {
     let short: &[u8; SHORT] = text.get(at..)?.first_chunk()?;
-    for (number, bytes) in short.as_chunks::<16>().0.iter().enumerate() {
-        let found = zero_if_special(u8x16::new(*bytes)).simd_eq(u8x16::splat(0)).to_bitmask();
-        if found != 0 {
-            let end = 16 * number + found.trailing_zeros() as usize;
-            return (short[end] == b'"').then_some(at + end + 1);
-        }
+    let [one, two] = short.as_chunks::<16>().0 else { return None };
+    let found = |bytes| zero_if_special(u8x16::new(bytes)).simd_eq(u8x16::splat(0)).to_bitmask();
+    let mut end = found(*one).trailing_zeros() as usize;
+    if end >= 16 {
+        end = 16 + found(*two).trailing_zeros() as usize;
     }
-    None
+    (*short.get(end)? == b'"').then_some(at + end + 1)
 }
 
 /// Returns the mask of special bytes in a block.
 #[inline]
 fn special(block: &[u8; BLOCK]) -> u64 {
-    let [found] = masks(block, |bytes| [(zero_if_special(bytes), 0)]);
-    found
+    mask(block, 0, zero_if_special)
 }
 
 /// Maps special bytes to zero, and no others.
-#[inline]
+#[inline(always)]
 pub(in crate::object) fn zero_if_special(bytes: u8x16) -> u8x16 {
     // With its second bit inverted, a quote directly follows the control characters, and no other byte takes that
     // value.

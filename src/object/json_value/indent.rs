@@ -180,6 +180,7 @@ impl Indenter<'_> {
 }
 
 /// Returns the end of the string at a position, if it is printed as it is written.
+#[inline(always)]
 fn plain_text(json: &[u8], at: usize) -> Option<usize> {
     if json.get(at) != Some(&b'"') {
         return None;

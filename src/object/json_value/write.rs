@@ -136,7 +136,7 @@ pub(super) fn first_escaped(text: &[u8]) -> Option<usize> {
 }
 
 /// Maps the bytes that may need an escape to zero, and no others.
-#[inline]
+#[inline(always)]
 fn zero_if_escaped(bytes: u8x16) -> u8x16 {
     // The angle brackets differ in one bit.
     let brackets = (bytes | u8x16::splat(b'<' ^ b'>')) ^ u8x16::splat(b'>');

@@ -36,18 +36,17 @@ pub(super) fn write(seconds: i64) -> Option<[u8; LENGTH]> {
         return None;
     }
     let mut text = *PATTERN;
-    let mut put = |at: usize, len: usize, mut number: i64| {
-        for digit in text[at..at + len].iter_mut().rev() {
-            *digit = b'0' + u8::try_from(number % 10).unwrap_or_default();
-            number /= 10;
-        }
+    let mut put = |at: usize, number: i64| {
+        let number = u8::try_from(number).unwrap_or_default();
+        (text[at], text[at + 1]) = (b'0' + number / 10, b'0' + number % 10);
     };
-    put(0, 4, year);
-    put(5, 2, month);
-    put(8, 2, day);
-    put(11, 2, second / 3600);
-    put(14, 2, second / 60 % 60);
-    put(17, 2, second % 60);
+    put(0, year / 100);
+    put(2, year % 100);
+    put(5, month);
+    put(8, day);
+    put(11, second / 3600);
+    put(14, second / 60 % 60);
+    put(17, second % 60);
     Some(text)
 }
 

@@ -151,6 +151,7 @@ impl<'a> Bodies<'a> {
     }
 
     /// Returns the time and the version of an entry; `None` if they were not read.
+    #[inline(always)]
     pub(super) fn context(&self, entry: &LogEntry) -> Option<FrameContext<'static>> {
         let (received, version) = self.log.times.of(entry.index)?;
         Some(FrameContext::new(version, received))

@@ -3,7 +3,7 @@
 use wide::u8x16;
 
 use super::Fault;
-use crate::object::blocks::{BLOCK, Strings, masks};
+use crate::object::blocks::{BLOCK, Strings, mask};
 
 /// A line break within a string, which JSON forbids: a quote is missing, and everything after it would be misread.
 pub(super) const LINE_BREAK_IN_STRING: Fault = Fault::Expected("a closing quote before the end of the line");
@@ -84,11 +84,12 @@ impl Brackets {
     }
 
     /// Examines one block and returns the position in it where the value ends.
-    #[inline]
+    #[inline(always)]
     fn step(&mut self, block: &[u8; BLOCK], limit: u32) -> Result<Option<usize>, Fault> {
         // `[` and `{` differ in the bit 0x20 only, as do `]` and `}`. No other byte becomes a brace when that bit is set.
-        let [quotes, opening, closing] =
-            masks(block, |bytes| [(bytes, b'"'), (bytes | 0x20, b'{'), (bytes | 0x20, b'}')]);
+        let quotes = mask(block, b'"', |bytes| bytes);
+        let opening = mask(block, b'{', |bytes| bytes | u8x16::splat(0x20));
+        let closing = mask(block, b'}', |bytes| bytes | u8x16::splat(0x20));
         let marks = if is_plain(block) {
             self.plain_marks(quotes, opening, closing)
         } else {
@@ -115,7 +116,7 @@ impl Brackets {
     }
 
     /// Returns the marks of a plain block. Most blocks of compact JSON are plain.
-    #[inline]
+    #[inline(always)]
     fn plain_marks(&mut self, quotes: u64, opening: u64, closing: u64) -> Marks {
         let inside = self.strings.inside(quotes, 0);
         let (opening, closing) = (opening & !inside, closing & !inside);
@@ -127,8 +128,9 @@ impl Brackets {
     /// Returns the marks of any block. Compact JSON seldom needs this, so it is kept out of the loop over plain blocks.
     #[cold]
     fn general_marks(&mut self, block: &[u8; BLOCK], quotes: u64, opening: u64, closing: u64) -> Marks {
-        let [backslashes, line_breaks, low] =
-            masks(block, |bytes| [(bytes, b'\\'), (bytes, b'\n'), (above_space(bytes), 0)]);
+        let backslashes = mask(block, b'\\', |bytes| bytes);
+        let line_breaks = mask(block, b'\n', |bytes| bytes);
+        let low = mask(block, 0, above_space);
         let inside = self.strings.inside(quotes, backslashes);
         let (opening, closing, space) = (opening & !inside, closing & !inside, low & !inside);
         // A bracket may not open after a closing one. The carry of the addition runs from there through white space to the
@@ -172,15 +174,15 @@ fn walk(mut depth: u32, limit: u32, opening: u64, closing: u64, wrong: u64) -> W
 }
 
 /// Returns whether a block has no backslash, no white space and no control character.
-#[inline]
+#[inline(always)]
 fn is_plain(block: &[u8; BLOCK]) -> bool {
-    let mut lowest = u8x16::MAX;
-    let mut backslashes = u8x16::ZERO;
-    for bytes in block.as_chunks().0 {
-        let bytes = u8x16::new(*bytes);
-        lowest = lowest.min(bytes);
-        backslashes |= bytes.simd_eq(u8x16::splat(b'\\'));
-    }
+    let [one, two, three, four] = block.as_chunks().0 else { return false };
+    let (one, two) = (u8x16::new(*one), u8x16::new(*two));
+    let (three, four) = (u8x16::new(*three), u8x16::new(*four));
+    let backslash = u8x16::splat(b'\\');
+    let backslashes =
+        one.simd_eq(backslash) | two.simd_eq(backslash) | three.simd_eq(backslash) | four.simd_eq(backslash);
+    let lowest = one.min(two).min(three.min(four));
     (backslashes | above_space(lowest).simd_eq(u8x16::ZERO)).to_bitmask() == 0
 }
 

@@ -34,7 +34,18 @@ fn malformed(what: &str) -> Error {
 
 /// Reads a number of seven bits per byte, the last without the eighth bit. Returns `None` if it is cut off or exceeds
 /// 64 bits.
+#[inline(always)]
 fn varint(input: &mut &[u8]) -> Option<u64> {
+    // Most numbers have one byte.
+    if let [byte @ ..0x80, rest @ ..] = *input {
+        *input = rest;
+        return Some(u64::from(*byte));
+    }
+    long_varint(input)
+}
+
+/// Reads a number as [`varint`] does.
+fn long_varint(input: &mut &[u8]) -> Option<u64> {
     let mut value = 0;
     for shift in (0..64).step_by(7) {
         let (first, rest) = input.split_first()?;
