@@ -102,7 +102,7 @@ impl Collection {
                 rows
             } else {
                 let rows = state.template_rows(&self.resource, namespace).map_err(unreadable)?;
-                let rows = rows.and_then(|rows| rows_only(kind, &rows, state.now())).map(Items::from);
+                let rows = rows.and_then(|rows| rows_only(kind, rows, state.now())).map(Items::from);
                 cache.rows.entry(key.clone()).or_insert(rows).clone()
             };
             if let Some(rows) = rows {

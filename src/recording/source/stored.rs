@@ -34,21 +34,25 @@ pub(super) fn stored(kind: &Kind, objects: Vec<Arc<Object>>, rows: Rows) -> Vec<
 
 /// Returns objects of which only their names, versions and rows were read, with ages as of a time. `None` if the rows have
 /// different columns, which can't share a table.
-pub(super) fn rows_only(kind: &Kind, rows: &[TemplateRow], now: Timestamp) -> Option<Vec<Arc<StoredObject>>> {
+pub(super) fn rows_only(
+    kind: &Kind,
+    rows: Vec<TemplateRow>,
+    now: Timestamp,
+) -> Option<Vec<Arc<StoredObject>>> {
     let Some(columns) = shared_columns(rows.iter().map(|row| Some(&row.columns))) else {
         return rows.is_empty().then(Vec::new);
     };
     let columns = Arc::new(stored_columns(kind, &columns));
     let writer: Arc<dyn CellWriter> = Arc::new(TemplateWriter { now });
-    let stored = |row: &TemplateRow| {
+    let stored = |row: TemplateRow| {
         let identity = row.identity();
         let names = [identity.namespace().into(), identity.name().into(), Box::default()];
         let mut stored = StoredObject::of_text(names, "", identity.version, Vec::new(), 0);
-        let cells = StoredCells::Encoded(row.template.clone(), Arc::clone(&writer));
+        let cells = StoredCells::Encoded(row.template, Arc::clone(&writer));
         stored.row = Some(StoredRow::new(&columns, cells));
         Arc::new(stored)
     };
-    Some(rows.iter().map(stored).collect())
+    Some(map_many(rows, stored))
 }
 
 /// Writes the cells of row templates with ages as of a time.
