@@ -58,7 +58,7 @@ async fn a_pod_of_default_changes_every_second() {
 #[tokio::test(start_paused = true)]
 async fn default_keeps_twenty_pods_and_history_is_bounded() {
     let mut simulation = simulation(3);
-    for _ in 0..30 {
+    for _ in 0..12 {
         run_for(&mut simulation, 60);
         let pods = simulation.cluster.store.now(&CollectionRange::all(kinds::PODS, None)).items.len();
         assert!((20..120).contains(&pods), "{pods} pods");
@@ -250,7 +250,7 @@ async fn a_daemon_set_has_a_pod_on_every_node() {
 #[tokio::test(start_paused = true)]
 async fn a_cron_job_creates_a_job_each_minute_and_keeps_the_last_few() {
     let mut simulation = simulation(10);
-    run_for(&mut simulation, 600);
+    run_for(&mut simulation, 420);
     let jobs = simulation.cluster.store.now(&CollectionRange::all(kinds::JOBS, Some("default"))).items;
     let own = jobs.iter().filter(|job| job.name.starts_with("cleanup-")).count();
     assert!((1..=5).contains(&own), "{own}");

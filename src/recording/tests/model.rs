@@ -429,7 +429,7 @@ fn texts_of(state: &ModelState, resource: &ApiResource) -> Vec<String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(100))]
+    #![proptest_config(ProptestConfig::with_cases(60))]
 
     #[test]
     fn a_recording_reads_back_as_its_model(
