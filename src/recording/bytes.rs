@@ -144,12 +144,14 @@ impl<'a> Cursor<'a> {
         self.take_number().map(signed)
     }
 
+    #[inline(always)]
     pub(in crate::recording) fn take_bytes(&mut self, length: usize) -> Option<&'a [u8]> {
         let (taken, rest) = self.bytes.split_at_checked(length)?;
         self.bytes = rest;
         Some(taken)
     }
 
+    #[inline(always)]
     pub(in crate::recording) fn take_text(&mut self) -> Option<&'a [u8]> {
         let length = self.take_number()?;
         self.take_bytes(usize::try_from(length).ok()?)

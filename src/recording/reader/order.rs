@@ -7,6 +7,9 @@ use crate::object::Object;
 /// The length of a prefix. The namespace and the name of most pods are shorter.
 const PREFIX_LEN: usize = 40;
 
+/// The bytes of a prefix as numbers in the same order, which are compared faster.
+type Prefix = [u64; PREFIX_LEN / 8];
+
 /// A value that belongs to an object.
 pub(super) trait Named {
     /// Returns the namespace, which is empty for a cluster-scoped object, and the name.
@@ -23,7 +26,7 @@ impl Named for Arc<Object> {
 /// in most cases, so that sorting does not read the values themselves.
 pub(super) struct Prefixed<T> {
     /// `None` if the namespace or the name contains a zero byte.
-    prefix: Option<[u8; PREFIX_LEN]>,
+    prefix: Option<Prefix>,
     value: T,
 }
 
@@ -45,15 +48,18 @@ pub(super) fn sorted<T: Named>(mut values: Vec<Prefixed<T>>) -> Vec<T> {
 }
 
 /// Returns the prefix, with zero bytes after the namespace and at the end.
-fn prefix_of(namespace: &[u8], name: &[u8]) -> Option<[u8; PREFIX_LEN]> {
+fn prefix_of(namespace: &[u8], name: &[u8]) -> Option<Prefix> {
     if namespace.contains(&0) || name.contains(&0) {
         return None;
     }
     let mut prefix = [0; PREFIX_LEN];
-    for (place, byte) in prefix.iter_mut().zip(namespace.iter().chain(&[0]).chain(name)) {
-        *place = *byte;
-    }
-    Some(prefix)
+    let end = namespace.len().min(PREFIX_LEN);
+    prefix[..end].copy_from_slice(&namespace[..end]);
+    let rest = prefix.get_mut(end + 1..).unwrap_or_default();
+    let len = name.len().min(rest.len());
+    rest[..len].copy_from_slice(&name[..len]);
+    let words = prefix.as_chunks().0;
+    Some(std::array::from_fn(|at| u64::from_be_bytes(words[at])))
 }
 
 #[cfg(test)]

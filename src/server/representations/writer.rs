@@ -168,7 +168,7 @@ impl Writer {
         out.extend_from_slice(b"{\"cells\":");
         let value = if let Some(row) = &object.row {
             row.write_cells(&object.name, out);
-            is_ended(&object.json).then(|| object.value())
+            (!object.json.is_empty() && is_ended(&object.json)).then(|| object.value())
         } else {
             let value = object.value();
             out.extend_from_slice(Value::from(self.columns.cells(&value, now)).to_string().as_bytes());

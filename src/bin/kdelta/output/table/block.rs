@@ -57,13 +57,19 @@ impl Block {
         for (at, cell) in cells.enumerate() {
             let colour = colours.next_if(|(of, _)| *of == at).map(|(_, colour)| colour);
             self.names.extend((name == Some(at)).then_some(self.cells.len()));
-            for cell in cell.split('\t') {
-                self.colours.extend(colour.map(|colour| (self.cells.len(), colour)));
-                self.text.push_str(cell);
-                self.cells.push(Cell { end: self.text.len(), width: cell.chars().count() });
+            if cell.as_bytes().contains(&b'\t') {
+                cell.split('\t').for_each(|cell| self.push_cell(cell, colour));
+            } else {
+                self.push_cell(cell, colour);
             }
         }
         self.lines.push(WaitingLine { end: self.cells.len(), form: LineForm::Row });
+    }
+
+    fn push_cell(&mut self, cell: &str, colour: Option<Colour>) {
+        self.colours.extend(colour.map(|colour| (self.cells.len(), colour)));
+        self.text.push_str(cell);
+        self.cells.push(Cell { end: self.text.len(), width: cell.chars().count() });
     }
 
     /// Adds a text in one of the forms of notes.

@@ -167,7 +167,9 @@ impl Layout {
         let shows_age = matches!(age, Age::Fresh { .. }) || object.row().is_none();
         let seconds = (shows_age && object.json_len() > 0).then(|| meta::age(object, age.now())).flatten();
         let mut name_found = false;
-        for (column, cell) in columns.iter().zip(sent_cells(object, seconds)) {
+        let mut sent = sent_cells(object, seconds);
+        for column in columns {
+            let Some(cell) = sent.next() else { return };
             // Only the first column of that format is the name.
             let is_name =
                 column.format == "name" && !std::mem::replace(&mut name_found, column.format == "name");
