@@ -31,7 +31,14 @@ fn cells_at(object: &Object, names: &[&str], cells: &[&str], received: &str, now
     let template = to_template(&row, object, &object.json(), time(received));
     let at = |now: &str| {
         let row = render(&template, &columns, object, time(now)).expect("a row");
-        row.cells().map(str::to_owned).collect::<Vec<_>>()
+        let cells: Vec<_> = row.cells().map(str::to_owned).collect();
+        assert_eq!(is_without_body(&template), !needs_body(&template));
+        if is_without_body(&template) {
+            let mut written = Vec::new();
+            write_row(&template, object.name(), time(now), &mut |cell| written.push(cell.to_owned()));
+            assert_eq!(written, cells);
+        }
+        cells
     };
     assert_eq!(at(received), cells);
     at(now)
@@ -146,5 +153,6 @@ fn damaged_templates_are_refused() {
     ];
     for template in damaged {
         assert_eq!(render(template, &columns, &pod(), Timestamp::UNIX_EPOCH), None, "{template:?}");
+        assert!(!is_without_body(template), "{template:?}");
     }
 }

@@ -84,6 +84,24 @@ async fn rows_with_identities_need_no_bodies() {
 }
 
 #[tokio::test]
+async fn recorded_rows_are_read_though_objects_were_read_before() {
+    let recorded =
+        documented().pod("a/web", 5, Some(&["web", "Running", "70s", "z1"]), 10).synced(&pods(), 5, 11);
+    let (server, _dir) = recorded.serve(Moment::End);
+    let list = get(&server, "/api/v1/pods").await;
+    for include in ["Object", "Metadata", "Identity", "None"] {
+        let path = format!("/api/v1/pods?includeObject={include}");
+        let table = request(&server, "GET", &path, TABLE).await.json();
+        assert_eq!(table["rows"][0]["cells"], json!(["web", "Running", "71s", "z1"]), "{include}");
+    }
+    assert_eq!(get(&server, "/api/v1/pods").await, list);
+    let watch = "/api/v1/pods?watch=1&timeoutSeconds=1";
+    let events = request(&server, "GET", watch, "application/json").await.text;
+    let event: Value = serde_json::from_str(events.lines().next().expect("an event")).expect("JSON");
+    assert_eq!(event["object"]["metadata"], list["items"][0]["metadata"]);
+}
+
+#[tokio::test]
 async fn numbers_in_cells_stay_numbers() {
     let config_maps = resource("", "v1", "configmaps", "ConfigMap");
     let columns = [("Name", "name"), ("Data", ""), ("Age", "")];
