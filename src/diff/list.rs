@@ -184,6 +184,18 @@ mod tests {
         // Two elements share the name, so it does not identify them; the port does.
         let (one, two) = (r#"{"name":"a","port":1}"#, r#"{"name":"a","port":2}"#);
         assert_eq!(pairs(&[one, two], &[r#"{"name":"b","port":2}"#]), [(1, 0)]);
+        // Keys are found by hash in long lists, and elements at the ends that are equal have none.
+        let long = |x: i32| (0..20).map(|n| format!(r#"{{"name":"n{n}","x":{x}}}"#)).collect::<Vec<_>>();
+        let (old, new) = (long(1), long(2));
+        let [mut old, mut new] = [&old, &new].map(|list| list.iter().map(String::as_str).collect::<Vec<_>>());
+        new.reverse();
+        old.push(a);
+        new.push(a);
+        assert_eq!(pairs(&old, &new).len(), 2, "one element keeps its order, and the last");
+        assert_eq!(
+            (paired(&old, &new).old_key(0).as_deref(), paired(&old, &new).old_key(20)),
+            (Some("n0"), None)
+        );
         let named = paired(&[a, b], &[a, changed]);
         assert_eq!((named.old_key(1).as_deref(), named.new_key(0)), (Some("b"), None));
     }

@@ -163,6 +163,7 @@ pub(in crate::recording) fn take_columns(
 }
 
 /// Takes a text that must be UTF-8.
+#[inline(always)]
 pub(in crate::recording) fn take_string<'a>(cursor: &mut Cursor<'a>) -> Option<&'a str> {
     str::from_utf8(cursor.take_text()?).ok()
 }

@@ -156,7 +156,7 @@ impl<'a> Iterator for Elements<'a> {
         let rest = self.0.trim_ascii_start();
         let rest = rest.strip_prefix(',').unwrap_or(rest).trim_ascii_start();
         let end = match rest.as_bytes() {
-            // Most cells are strings, and most others numbers.
+            // Most cells are strings.
             [b'"', inside @ ..] => 1 + string_end(inside)?,
             nested @ [b'[' | b'{', ..] => value(nested)?.0.get().len(),
             [] => return None,

@@ -58,7 +58,7 @@ async fn a_pod_of_default_changes_every_second() {
 #[tokio::test(start_paused = true)]
 async fn default_keeps_twenty_pods_and_history_is_bounded() {
     let mut simulation = simulation(3);
-    for _ in 0..12 {
+    for _ in 0..18 {
         run_for(&mut simulation, 60);
         let pods = simulation.cluster.store.now(&CollectionRange::all(kinds::PODS, None)).items.len();
         assert!((20..120).contains(&pods), "{pods} pods");

@@ -11,12 +11,12 @@ const PREFIX_LEN: usize = 40;
 type Prefix = [u64; PREFIX_LEN / 8];
 
 /// A value that belongs to an object.
-pub(super) trait Named {
+pub(super) trait HasNames {
     /// Returns the namespace, which is empty for a cluster-scoped object, and the name.
     fn names(&self) -> (&str, &str);
 }
 
-impl Named for Arc<Object> {
+impl HasNames for Arc<Object> {
     fn names(&self) -> (&str, &str) {
         (self.namespace(), self.name())
     }
@@ -24,13 +24,13 @@ impl Named for Arc<Object> {
 
 /// A value with a prefix of the namespace and name of its object. The prefixes are next to each other in memory and differ
 /// in most cases, so that sorting does not read the values themselves.
-pub(super) struct Prefixed<T> {
+pub(super) struct WithPrefix<T> {
     /// `None` if the namespace or the name contains a zero byte.
     prefix: Option<Prefix>,
     value: T,
 }
 
-impl<T: Named> Prefixed<T> {
+impl<T: HasNames> WithPrefix<T> {
     pub(super) fn new(value: T) -> Self {
         let (namespace, name) = value.names();
         Self { prefix: prefix_of(namespace.as_bytes(), name.as_bytes()), value }
@@ -38,13 +38,13 @@ impl<T: Named> Prefixed<T> {
 }
 
 /// Returns the values in the order of their namespaces and names.
-pub(super) fn sorted<T: Named>(mut values: Vec<Prefixed<T>>) -> Vec<T> {
+pub(super) fn sorted<T: HasNames>(mut values: Vec<WithPrefix<T>>) -> Vec<T> {
     let have_prefixes = values.iter().all(|value| value.prefix.is_some());
     values.sort_unstable_by(|one, other| {
         let by_names = || one.value.names().cmp(&other.value.names());
         if have_prefixes { one.prefix.cmp(&other.prefix).then_with(by_names) } else { by_names() }
     });
-    values.into_iter().map(|prefixed| prefixed.value).collect()
+    values.into_iter().map(|value| value.value).collect()
 }
 
 /// Returns the prefix, with zero bytes after the namespace and at the end.
@@ -79,7 +79,7 @@ mod tests {
             let objects: Vec<_> = names
                 .iter()
                 .map(|(namespace, name, is_long)| {
-                    Prefixed::new(Arc::new(Object::named(Arc::clone(&type_meta), namespace, &long(name, *is_long))))
+                    WithPrefix::new(Arc::new(Object::named(Arc::clone(&type_meta), namespace, &long(name, *is_long))))
                 })
                 .collect();
             let names = |object: &Arc<Object>| (object.namespace().to_owned(), object.name().to_owned());

@@ -43,15 +43,34 @@ pub(in crate::recording) fn map<T: Send, U: Send>(
     })
 }
 
+/// The number of items that justify threads.
+pub(in crate::recording) const MIN_PARALLEL: usize = 1000;
+
+/// Maps many items on several threads, which also drop them, and few on this one. The results are in the order of the items.
+pub(in crate::recording) fn map_many<T: Send, U: Send>(
+    mut items: Vec<T>,
+    map: impl Fn(T) -> U + Sync,
+) -> Vec<U> {
+    let share = items.len().div_ceil(threads());
+    let mut shares = Vec::new();
+    while items.len() >= MIN_PARALLEL && items.len() > share {
+        shares.push(items.split_off(items.len() - share));
+    }
+    shares.push(items);
+    let mapped = self::map(shares.into_iter().rev(), |items| items.into_iter().map(&map).collect());
+    mapped.into_iter().flat_map(|items: Vec<U>| items).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn results_are_in_the_order_of_the_tasks() {
-        for count in [0, 1, 2, 1000] {
+        for count in [0, 1, 2, 1000, 1003] {
             let doubled: Vec<u64> = (0..count).map(|number| 2 * number).collect();
             assert_eq!(map(0..count, |number| 2 * number), doubled);
+            assert_eq!(map_many((0..count).collect(), |number| 2 * number), doubled);
         }
     }
 }

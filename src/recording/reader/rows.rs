@@ -5,15 +5,15 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::chains::{Chain, Chains, RowPlace};
-use super::order::{Named, Prefixed, sorted};
-use super::parallel;
+use super::order::{HasNames, WithPrefix, sorted};
+use super::parallel::{self, MIN_PARALLEL};
 use super::segment_file::PayloadBytes;
 use super::state_files::StateFiles;
 use crate::object::{ApiResource, Column};
 use crate::recording::files::FileError;
 use crate::recording::last_state::RowTemplate;
 use crate::recording::payload::{Identity, split_row};
-use crate::recording::row_template::{is_without_body, needs_body};
+use crate::recording::row_template::{is_writable, needs_body};
 use crate::recording::type_log::{Payload, Place};
 
 /// The row of an object, as a template that needs no body.
@@ -40,7 +40,7 @@ impl TemplateRow {
     }
 }
 
-impl Named for TemplateRow {
+impl HasNames for TemplateRow {
     fn names(&self) -> (&str, &str) {
         let identity = self.identity();
         (identity.namespace(), identity.name())
@@ -50,9 +50,6 @@ impl Named for TemplateRow {
 /// Creates a value from the number of a chain, the bytes with the payload of its row, that payload, and the columns of its
 /// file.
 type Make<'a, T> = dyn Fn(usize, &PayloadBytes, &[u8], &[Arc<[Column]>]) -> Option<T> + Sync + 'a;
-
-/// The number of rows that justify threads.
-const MIN_PARALLEL: usize = 1000;
 
 /// The place of the row of a chain: the number of the file, where the keyframe is number 0, the place in the file, and
 /// the number of the chain.
@@ -71,7 +68,7 @@ impl Chains {
                 return Some(None);
             }
             let row = || TemplateRow::new(&self.objects[chain], columns, bytes.part(template));
-            is_without_body(template).then(|| Some(Prefixed::new(row())))
+            is_writable(template).then(|| Some(WithPrefix::new(row())))
         })?;
         Ok(rows.into_iter().map(|(_, row)| row).collect::<Option<Vec<_>>>().map(sorted))
     }

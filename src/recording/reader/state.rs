@@ -9,22 +9,19 @@ use jiff::Timestamp;
 
 use super::catalog::Catalog;
 use super::chains::{Chains, identity};
-use super::order::{Prefixed, sorted};
+use super::order::{WithPrefix, sorted};
 use super::parallel;
 use super::resources::sorted_resources;
 use super::rows::TemplateRow;
 use super::segment_file::Segment;
 use super::state_files::{Limit, StateFiles};
-use crate::object::{ApiResource, Object};
+use crate::object::{ApiResource, Object, Row};
 use crate::recording::entry::Item;
 use crate::recording::error::RecordingError;
 use crate::recording::files::FileError;
 use crate::recording::last_state::with_row;
 use crate::recording::payload::ingest;
-use crate::recording::row_template::render;
-
-/// The number of rows that justify another thread.
-const MIN_PARALLEL: usize = 1000;
+use crate::recording::row_template::write_row;
 
 /// The state at one moment. Objects are read when they are requested, one resource at a time.
 pub struct State {
@@ -111,7 +108,7 @@ impl State {
         let objects = chains.decode(&self.files, resource, &|number, own, text| {
             let object = identity(&chains.objects[number], own).object(text.to_vec(), &ingest)?;
             let row = rows.get(number).and_then(Option::as_ref);
-            Some(Prefixed::new(Arc::new(with_row(object, row, now)?)))
+            Some(WithPrefix::new(Arc::new(with_row(object, row, now)?)))
         })?;
         Ok(sorted(objects))
     }
@@ -129,16 +126,12 @@ impl State {
     ) -> Result<Option<Vec<Arc<Object>>>, RecordingError> {
         let Some(rows) = self.template_rows(resource, namespace)? else { return Ok(None) };
         let (type_meta, now) = (resource.type_meta(), self.now());
-        let share = rows.len().div_ceil(parallel::threads()).max(MIN_PARALLEL);
-        // The templates were examined, so that each has its row.
-        let object = |row: &TemplateRow| {
+        let objects = parallel::map_many(rows, |row| {
             let object = row.identity().named(&type_meta);
-            let row = render(&row.template, &row.columns, &object, now)?;
-            Some(Arc::new(object.with_row(row)))
-        };
-        let parts =
-            parallel::map(rows.chunks(share), |rows| rows.iter().filter_map(object).collect::<Vec<_>>());
-        Ok(Some(parts.into_iter().flatten().collect()))
+            let row = template_row(&row, object.name(), now);
+            Arc::new(object.with_row(row))
+        });
+        Ok(Some(objects))
     }
 
     /// Returns the rows of [`State::rows`] as templates.
@@ -293,6 +286,13 @@ impl fmt::Debug for State {
             .field("limit", &self.files.limit)
             .finish_non_exhaustive()
     }
+}
+
+/// Returns the row of an object with this name.
+fn template_row(row: &TemplateRow, name: &str, now: Timestamp) -> Row {
+    let mut cells: Vec<String> = Vec::with_capacity(row.columns.len());
+    write_row(&row.template, name, now, &mut |cell| cells.push(cell.to_owned()));
+    Row::new(Arc::clone(&row.columns), cells)
 }
 
 fn in_namespace(key: &str, namespace_len: u16, namespace: Option<&str>) -> bool {

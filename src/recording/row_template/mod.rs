@@ -120,6 +120,14 @@ pub(in crate::recording) fn needs_body(template: &[u8]) -> bool {
     template.first() == Some(&WITH_BODY)
 }
 
+/// Returns the cells of a template. `None` if it begins with another byte than templates do.
+fn cells_of(template: &[u8]) -> Option<Cursor<'_>> {
+    match template.split_first()? {
+        (&(WITHOUT_BODY | WITH_BODY), cells) => Some(Cursor::new(cells)),
+        _ => None,
+    }
+}
+
 /// A cell, before it is rendered.
 enum Cell<'a> {
     Text(Cow<'a, str>),
@@ -137,7 +145,7 @@ pub(in crate::recording) fn render(
 ) -> Option<Row> {
     let json = if needs_body(template) { object.json() } else { Cow::Borrowed(&[][..]) };
     let fields = needs_body(template).then(|| EventFields::of(&json));
-    let mut cursor = Cursor::new(template.get(1..)?);
+    let mut cursor = cells_of(template)?;
     let mut cells = Vec::with_capacity(columns.len());
     while !cursor.is_empty() {
         cells.push(take_cell(&mut cursor, object.name(), fields.as_ref())?);
@@ -147,25 +155,26 @@ pub(in crate::recording) fn render(
     Some(Row::written(Arc::clone(columns), room, cells, |cell, text| cell.push(now, text)))
 }
 
-/// Returns whether the row of a template can be written by [`write_row`].
-pub(in crate::recording) fn is_without_body(template: &[u8]) -> bool {
-    let mut cursor = Cursor::new(template.get(1..).unwrap_or_default());
+/// Returns whether [`write_row`] can write the row of a template: it is not damaged, and needs no body.
+pub(in crate::recording) fn is_writable(template: &[u8]) -> bool {
+    let Some(mut cursor) = cells_of(template).filter(|_| !needs_body(template)) else { return false };
     while !cursor.is_empty() {
         if take_cell(&mut cursor, "", None).is_none() {
             return false;
         }
     }
-    template.first() == Some(&WITHOUT_BODY)
+    true
 }
 
-/// Passes the cells of a template that needs no body to `write`, for an object with this name, with ages as of a time.
+/// Passes the cells of a template that [is writable](is_writable) to `write`, for an object with this name, with ages as of
+/// a time.
 pub(in crate::recording) fn write_row(
     template: &[u8],
     name: &str,
     now: Timestamp,
     write: &mut dyn FnMut(&str),
 ) {
-    let mut cursor = Cursor::new(template.get(1..).unwrap_or_default());
+    let Some(mut cursor) = cells_of(template) else { return };
     let mut text = String::new();
     while !cursor.is_empty() {
         match take_cell(&mut cursor, name, None) {

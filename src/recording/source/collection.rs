@@ -31,7 +31,8 @@ pub(super) struct Collection {
 struct Cache {
     /// Objects, and whether they have their recorded rows.
     objects: HashMap<Option<Box<str>>, (Items, bool)>,
-    /// Objects without bodies, with their rows. `None` if an object has no recorded row, or one with other columns.
+    /// Objects without bodies, with their rows. `None` if an object has no recorded row, or one that needs its body or has
+    /// other columns.
     rows: HashMap<Option<Box<str>>, Option<Items>>,
 }
 
@@ -92,8 +93,9 @@ impl Collection {
         let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
         let key = namespace.map(Box::from);
         let needs_rows = data.has_rows() && self.rows == Rows::Recorded;
-        let known = [&None, &key].into_iter().filter_map(|key| cache.objects.get(key));
-        if let Some((items, _)) = known.filter(|(_, have_rows)| *have_rows || !needs_rows).next() {
+        let known = [&None, &key].map(|key| cache.objects.get(key));
+        if let Some((items, _)) = known.into_iter().flatten().find(|(_, have_rows)| *have_rows || !needs_rows)
+        {
             return Ok(Arc::clone(items));
         }
         if needs_rows && !data.has_json() {

@@ -6,13 +6,11 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::object::{Column, Object, Row};
-use crate::recording::reader::{TemplateRow, parallel};
+use crate::recording::reader::TemplateRow;
+use crate::recording::reader::parallel::map_many;
 use crate::recording::row_template::write_row;
 use crate::server::representations::columns::Columns;
 use crate::server::source::{CellWriter, Kind, StoredCells, StoredColumns, StoredObject, StoredRow, head};
-
-/// The number of objects that justify threads.
-const MIN_PARALLEL: usize = 1000;
 
 /// The rows of tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -103,18 +101,6 @@ pub(super) fn without_rows(
     map_many(objects, |object| Arc::new(stored_object(kind, &head, object).0))
 }
 
-/// Maps many items on several threads, which also drop them, and few on this one.
-fn map_many<T: Send, U: Send>(mut items: Vec<T>, map: impl Fn(T) -> U + Sync) -> Vec<U> {
-    let share = items.len().div_ceil(parallel::threads());
-    let mut shares = Vec::new();
-    while items.len() >= MIN_PARALLEL && items.len() > share {
-        shares.push(items.split_off(items.len() - share));
-    }
-    shares.push(items);
-    let mapped = parallel::map(shares.into_iter().rev(), |items| items.into_iter().map(&map).collect());
-    mapped.into_iter().flat_map(|items: Vec<U>| items).collect()
-}
-
 /// Returns the columns of all rows, if all objects have some and they are the same.
 fn shared_columns<'a>(mut rows: impl Iterator<Item = Option<&'a Arc<[Column]>>>) -> Option<Arc<[Column]>> {
     let columns = rows.next()??;
@@ -146,28 +132,31 @@ fn version(object: &Object) -> u64 {
 /// Returns the stored form of an object without its row, and the row.
 fn stored_object(kind: &Kind, head: &str, object: Arc<Object>) -> (StoredObject, Option<Row>) {
     if object.json_len() == 0 {
-        return match object.row() {
-            Some(row) => (names_only(&object), Some(row.clone())),
-            None => (named(head, &object), None),
-        };
+        return (named(head, &object), object.row().cloned());
     }
     let (names, version) = (names(&object), version(&object));
     // Few objects have another owner, such as a replay.
-    let (text, row) = match Arc::try_unwrap(object) {
+    let (mut text, row) = match Arc::try_unwrap(object) {
         Ok(object) => object.into_json_and_row(),
         Err(object) => (object.json().into_owned(), object.row().cloned()),
     };
-    let of_text = |json| StoredObject::of_text(names, "", version, json, head.len());
-    if text.starts_with(head.as_bytes()) {
-        return (of_text(text), row);
-    }
-    // List items get their type in the other order.
-    let (api_version, own) = (Value::from(kind.api_version()), Value::from(kind.kind.as_str()));
-    let other = format!("{{\"apiVersion\":{api_version},\"kind\":{own},");
-    let stored = match text.strip_prefix(other.as_bytes()) {
-        Some(rest) => of_text([head.as_bytes(), rest].concat()),
-        None => StoredObject::new(kind, serde_json::from_slice(&text).unwrap_or_default(), version),
+    let has_head = text.starts_with(head.as_bytes()) || {
+        // List items get their type in the other order.
+        let (api_version, own) = (Value::from(kind.api_version()), Value::from(kind.kind.as_str()));
+        let other = format!("{{\"apiVersion\":{api_version},\"kind\":{own},");
+        let has_other = text.starts_with(other.as_bytes()) && other.len() == head.len();
+        if has_other {
+            text[..head.len()].copy_from_slice(head.as_bytes());
+        }
+        has_other
     };
+    if has_head {
+        return (StoredObject::of_text(names, "", version, text, head.len()), row);
+    }
+    let [namespace, name, _] = names;
+    let mut stored = StoredObject::new(kind, serde_json::from_slice(&text).unwrap_or_default(), version);
+    // Lists are sorted by these names, even if the text is refused.
+    (stored.namespace, stored.name) = (namespace, name);
     (stored, row)
 }
 

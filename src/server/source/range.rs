@@ -15,10 +15,12 @@ pub(crate) struct Snapshot {
     pub(crate) more: usize,
 }
 
-/// What a request needs of objects. A source may leave out the rest, of which objects then have none or a computed one.
+/// What a request needs of objects, besides their names and versions. A source may leave out the rest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ObjectData {
+    /// Their rows. The JSON may be empty.
     Rows,
+    /// Their JSON. Tables would show computed rows.
     Json,
     RowsAndJson,
 }

@@ -103,7 +103,11 @@ impl Watch {
     ) -> Self {
         let latest = source.subscribe();
         let epoch = source.epoch();
-        let data = selection.data(representation);
+        let data = match selection.data(representation) {
+            // Later events have rows that follow from the JSON: the conditions of finished pods must not appear with them only.
+            ObjectData::Rows => ObjectData::RowsAndJson,
+            data => data,
+        };
         let current = source.version(kind_id);
         let mut error = None;
         let sends_initial = match (options.send_initial_events, options.version) {

@@ -73,7 +73,7 @@ fn run_command(words: &[OsString], program: &str, environment: &Environment) -> 
     };
     let resolved = parsed.typed(words).resolve(environment);
     let command = parsed.matches.subcommand_name().unwrap_or_default().to_owned();
-    // Frees the definition of the command, which only parsing needs.
+    // Frees the definitions, which only parsing needs.
     drop(parsed);
     let (messages, done) = match resolved {
         Ok(ResolvedArguments { settings, defaults, warnings, cli }) => {

@@ -28,7 +28,7 @@ pub(in crate::recording::reader) enum PayloadBytes {
 }
 
 impl PayloadBytes {
-    /// Returns a part of the bytes: shared, unless they are those of a journal, which are many.
+    /// Returns a part of the bytes. That of a journal is copied: its chunks are long, and shared in another way.
     pub(in crate::recording::reader) fn part(&self, part: &[u8]) -> Bytes {
         match self {
             Self::Read(bytes) => bytes.slice_ref(part),

@@ -29,9 +29,9 @@ impl MirrorSource {
     }
 
     /// Returns the objects of a page in the form that the server stores. Does not need the lock.
-    fn snapshot(&self, kind: Option<Arc<Kind>>, page: Page, reads_objects: bool) -> Snapshot {
+    fn snapshot(&self, kind: Option<Arc<Kind>>, page: Page, has_json: bool) -> Snapshot {
         let Page { version, objects, more } = page;
-        let items = kind.map(|kind| stored_objects(&kind, &objects, reads_objects, self.shared.clock.now()));
+        let items = kind.map(|kind| stored_objects(&kind, &objects, has_json, self.shared.clock.now()));
         Snapshot { version, items: items.unwrap_or_default(), more }
     }
 }

@@ -27,10 +27,15 @@ async fn tables_have_the_recorded_columns_and_ages_of_the_moment() {
         assert_eq!(rows[1].get("conditions"), None);
         assert_eq!(rows[0].get("conditions").is_some(), include != "None", "of a finished pod");
     }
-    let watch = "/api/v1/pods?watch=1&timeoutSeconds=1";
-    let events = request(&server, "GET", watch, TABLE).await.text;
-    let first: Value = serde_json::from_str(events.lines().next().expect("an event")).expect("JSON");
-    assert_eq!(first["object"]["columnDefinitions"][3]["name"], "Zone");
+    for include in ["None", "Metadata"] {
+        let watch = format!("/api/v1/pods?watch=1&timeoutSeconds=1&includeObject={include}");
+        let events = request(&server, "GET", &watch, TABLE).await.text;
+        let first: Value = serde_json::from_str(events.lines().next().expect("an event")).expect("JSON");
+        assert_eq!(first["object"]["columnDefinitions"][3]["name"], "Zone");
+        let row = &first["object"]["rows"][0];
+        assert_eq!(row["cells"], json!(["done", "Completed", "6m", "z2"]), "{include}");
+        assert!(row["conditions"].is_array(), "of a finished pod, {include}");
+    }
 }
 
 #[tokio::test]

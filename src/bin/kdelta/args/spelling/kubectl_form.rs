@@ -20,7 +20,7 @@ const FALSE: [&str; 6] = ["0", "f", "F", "false", "FALSE", "False"];
 /// words, and words after `--`, are unchanged.
 pub(crate) fn accept_kubectl_spelling(words: Vec<OsString>, app: &Command) -> Vec<OsString> {
     let command = command_of(&words, app);
-    rewritten(words, Flags { app, command, lacks_flag: &Cell::new(false) })
+    rewrite(words, Flags { app, command, lacks_flag: &Cell::new(false) })
 }
 
 /// As [`accept_kubectl_spelling`] with a definition that has only the command of the words. Returns `None` if the result
@@ -28,11 +28,11 @@ pub(crate) fn accept_kubectl_spelling(words: Vec<OsString>, app: &Command) -> Ve
 pub(crate) fn accept_spelling_of_command(words: Vec<OsString>, app: &Command) -> Option<Vec<OsString>> {
     let command = command_of(&words, app);
     let lacks_flag = Cell::new(false);
-    let words = rewritten(words, Flags { app, command, lacks_flag: &lacks_flag });
+    let words = rewrite(words, Flags { app, command, lacks_flag: &lacks_flag });
     (!lacks_flag.get()).then_some(words)
 }
 
-fn rewritten(words: Vec<OsString>, flags: Flags<'_>) -> Vec<OsString> {
+fn rewrite(words: Vec<OsString>, flags: Flags<'_>) -> Vec<OsString> {
     let mut out: Vec<OsString> = Vec::with_capacity(words.len());
     let mut words = words.into_iter().peekable();
     while let Some(word) = words.next() {

@@ -57,7 +57,7 @@ impl Block {
         for (at, cell) in cells.enumerate() {
             let colour = colours.next_if(|(of, _)| *of == at).map(|(_, colour)| colour);
             self.names.extend((name == Some(at)).then_some(self.cells.len()));
-            if cell.as_bytes().contains(&b'\t') {
+            if memchr::memchr(b'\t', cell.as_bytes()).is_some() {
                 cell.split('\t').for_each(|cell| self.push_cell(cell, colour));
             } else {
                 self.push_cell(cell, colour);

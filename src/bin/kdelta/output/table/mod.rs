@@ -160,15 +160,16 @@ impl Table {
         if !same {
             self.change_columns(&line, out)?;
         }
-        let cells = self.front.iter().map(|(_, cell)| &**cell).chain(line.cells.iter());
+        let front = self.front.iter().map(|(_, cell)| &**cell);
         let name = line.cells.name().map(|name| usize::from(self.front.is_some()) + name);
         match &self.current {
             Some(current) if self.colour => {
-                let cells: Vec<&str> = cells.collect();
+                let cells: Vec<&str> = front.chain(line.cells.iter()).collect();
                 let colours = current.meaning.colours(&cells);
                 self.block.push(cells.iter().copied(), colours, name);
             }
-            _ => self.block.push(cells, [], name),
+            _ if self.front.is_none() => self.block.push(line.cells.iter(), [], name),
+            _ => self.block.push(front.chain(line.cells.iter()), [], name),
         }
         self.spare = line.cells;
         let is_full = self.block.len() >= MAX_WAITING_LINES || self.block.text_len() >= MAX_WAITING_BYTES;

@@ -170,8 +170,7 @@ struct Defaults {
 }
 
 impl Defaults {
-    /// Reads the file and the variables. `app` must be built once it is dereferenced, which happens only where there is
-    /// a file or a variable.
+    /// Reads the file and the variables. Only a file, or a variable that needs it, builds the definition `app`.
     ///
     /// # Errors
     /// The first mistake, in the file or else in the variables.
