@@ -24,7 +24,7 @@ use crate::recording::type_log::{LogEntry, Payload};
 pub(in crate::recording) fn last_states(
     files: &StateFiles,
     resource: &ApiResource,
-    wanted: impl Fn(&str) -> bool,
+    wanted: impl Fn(&str) -> bool + Sync,
     with_rows: bool,
 ) -> Result<HashMap<Arc<str>, LastState>, FileError> {
     let chains = Chains::collect(files, resource, |key, _| wanted(key))?;

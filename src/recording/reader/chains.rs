@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::parallel;
+use super::parallel::{self, MIN_PARALLEL};
 use super::segment_file::Segment;
 use super::state_files::{Limit, StateFiles};
 use crate::lines::ChangeKind;
@@ -75,6 +75,11 @@ struct CollectedChains {
     with_steps: bool,
 }
 
+/// Returns the number of the thread that collects the chain of a key: its last bytes differ most.
+fn share_of(key: &str, threads: usize) -> usize {
+    key.bytes().rev().take(4).map(usize::from).sum::<usize>() % threads
+}
+
 /// The changes of a type in each segment, or the error of the segment.
 type Logs = Vec<Result<Option<SegmentLog>, FileError>>;
 
@@ -120,7 +125,7 @@ impl Chains {
     pub(super) fn collect(
         files: &StateFiles,
         resource: &ApiResource,
-        wanted: impl Fn(&str, u16) -> bool,
+        wanted: impl Fn(&str, u16) -> bool + Sync,
     ) -> Result<Self, FileError> {
         Self::read(files, resource, true, wanted, |segment| segment.log(resource))
     }
@@ -129,7 +134,7 @@ impl Chains {
     pub(super) fn collect_latest(
         files: &StateFiles,
         resource: &ApiResource,
-        wanted: impl Fn(&str, u16) -> bool,
+        wanted: impl Fn(&str, u16) -> bool + Sync,
     ) -> Result<Self, FileError> {
         Self::read(files, resource, false, wanted, |segment| segment.log(resource))
     }
@@ -138,46 +143,62 @@ impl Chains {
         files: &StateFiles,
         resource: &ApiResource,
         with_steps: bool,
-        wanted: impl Fn(&str, u16) -> bool,
+        wanted: impl Fn(&str, u16) -> bool + Sync,
         log_of: impl Fn(&Segment) -> Result<Option<TypeLog>, FileError> + Sync,
     ) -> Result<Self, FileError> {
-        let mut all = Self::default();
-        let mut collected = CollectedChains { with_steps, ..CollectedChains::default() };
         let read = |segment: &Segment| -> Result<Option<SegmentLog>, FileError> {
             let Some(log) = log_of(segment)? else { return Ok(None) };
             Ok(Some(SegmentLog { log, times: Times::All(segment.timeline()?) }))
         };
         let (keyframe, logs) = read_tables(files, resource, &read);
-        if let Some(keyframe) = keyframe? {
-            all.keyframe = keyframe;
-            collected.numbers.reserve(all.keyframe.objects.len());
-            collected.chains.reserve(all.keyframe.objects.len());
-            for (number, object) in (0u32..).zip(&all.keyframe.objects) {
-                let (key, namespace_len) = all.keyframe.names.get(number as usize);
-                if wanted(key, namespace_len) {
-                    let chain = Chain {
-                        key: key.into(),
-                        namespace_len,
-                        version: object.version,
-                        base: Some(number),
-                        steps: Vec::new(),
-                        row: object.row.map(RowPlace::Keyframe),
-                        has_own_version: object.has_own_version,
-                        is_of_keyframe: true,
-                    };
-                    collected.insert(chain);
-                }
+        let keyframe = keyframe?.unwrap_or_default();
+        let logs = logs.into_iter().collect::<Result<_, _>>()?;
+        let mut all = Self { keyframe, logs, objects: Vec::new() };
+        // Chains with steps are decoded in the order of the keyframe, which several threads would not keep.
+        let is_divided = !with_steps && all.keyframe.objects.len() >= MIN_PARALLEL;
+        let threads = if is_divided { parallel::threads() } else { 1 };
+        let parts = parallel::map(0..threads, |thread| {
+            let is_own = |key: &str| threads == 1 || share_of(key, threads) == thread;
+            let mut collected = CollectedChains { with_steps, ..CollectedChains::default() };
+            let count = all.keyframe.objects.len() / threads;
+            collected.numbers.reserve(count);
+            collected.chains.reserve(count);
+            all.collect_chains(files, &|key, length| is_own(key) && wanted(key, length), &mut collected);
+            collected.chains
+        });
+        all.objects = parts.into_iter().flatten().flatten().collect();
+        Ok(all)
+    }
+
+    /// Collects the chains of the objects whose key and length of namespace `wanted` accepts.
+    fn collect_chains(
+        &self,
+        files: &StateFiles,
+        wanted: &dyn Fn(&str, u16) -> bool,
+        collected: &mut CollectedChains,
+    ) {
+        for (number, object) in (0u32..).zip(&self.keyframe.objects) {
+            let (key, namespace_len) = self.keyframe.names.get(number as usize);
+            if wanted(key, namespace_len) {
+                let chain = Chain {
+                    key: key.into(),
+                    namespace_len,
+                    version: object.version,
+                    base: Some(number),
+                    steps: Vec::new(),
+                    row: object.row.map(RowPlace::Keyframe),
+                    has_own_version: object.has_own_version,
+                    is_of_keyframe: true,
+                };
+                collected.insert(chain);
             }
         }
         collected.of_keyframe = collected.chains.len();
         // For a state at a version, all changes of each object are collected first: only the last segment shows which
         // of them are too late.
         let mut of_version: ChangesOfObjects = HashMap::new();
-        for ((number, segment), log) in (0u32..).zip(&files.segments).zip(logs) {
-            let Some(SegmentLog { log, times }) = log? else {
-                all.logs.push(None);
-                continue;
-            };
+        for ((number, segment), log) in (0u32..).zip(&files.segments).zip(&self.logs) {
+            let Some(SegmentLog { log, times }) = log else { continue };
             let first = segment.header().first;
             for object in 0..log.names.len() {
                 let (key, namespace_len) = log.names.get(object);
@@ -190,7 +211,7 @@ impl Chains {
                         let mut entries =
                             entries.take_while(|(_, entry)| first + u64::from(entry.index) < limit);
                         collected.apply(key, namespace_len, &mut |next| {
-                            entries.next().map(|(at, entry)| next.step(number, at, entry, &times))
+                            entries.next().map(|(at, entry)| next.step(number, at, entry, times))
                         });
                     }
                     Limit::Version(_) => {
@@ -199,13 +220,10 @@ impl Chains {
                     }
                 }
             }
-            all.logs.push(Some(SegmentLog { log, times }));
         }
         if let Limit::Version(version) = files.limit {
-            all.apply_up_to(version, of_version, &mut collected);
+            self.apply_up_to(version, of_version, collected);
         }
-        all.objects = collected.chains.into_iter().flatten().collect();
-        Ok(all)
     }
 
     fn entry(&self, segment: u32, at: u32) -> Option<(&LogEntry, &Times)> {
