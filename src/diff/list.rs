@@ -14,7 +14,7 @@ const KEYS: [&str; 10] =
 /// Paired elements, in an order common to both lists, and the keys of the elements of each list that are not identified
 /// by index.
 pub(super) struct Pairs<'a> {
-    pub(super) pairs: Vec<(usize, usize)>,
+    pub(super) places: Vec<(usize, usize)>,
     /// The index of the first element with a key, which is the same in both lists.
     first_key: usize,
     old_keys: Keys<'a>,
@@ -41,21 +41,19 @@ impl<'a> Pairs<'a> {
         let old_middle = &old_rest[..old_rest.len() - end];
         let new_middle = &new_rest[..new_rest.len() - end];
 
-        let (middle, old_keys, new_keys) = match keys(documents, old_middle, new_middle) {
-            Some((old_keys, new_keys)) => {
-                let pairs = in_order(&old_keys, &new_keys);
-                let unquoted = |keys: Keys<'a>| keys.into_iter().map(unquoted).collect();
-                (pairs, unquoted(old_keys), unquoted(new_keys))
-            }
-            None => {
-                let pairs = filled(equal_values(old_middle, new_middle), old_middle.len(), new_middle.len());
-                (pairs, Vec::new(), Vec::new())
-            }
+        let keys = keys(documents, old_middle, new_middle);
+        let (middle, old_keys, new_keys) = if let Some((old_keys, new_keys)) = keys {
+            let pairs = in_order(&old_keys, &new_keys);
+            let unquoted = |keys: Keys<'a>| keys.into_iter().map(unquoted).collect();
+            (pairs, unquoted(old_keys), unquoted(new_keys))
+        } else {
+            let pairs = filled(equal_values(old_middle, new_middle), old_middle.len(), new_middle.len());
+            (pairs, Vec::new(), Vec::new())
         };
         let mut pairs: Vec<_> = (0..start).map(|at| (at, at)).collect();
         pairs.extend(middle.into_iter().map(|(one, other)| (start + one, start + other)));
         pairs.extend((0..end).map(|at| (old.len() - end + at, new.len() - end + at)));
-        Self { pairs, first_key: start, old_keys, new_keys }
+        Self { places: pairs, first_key: start, old_keys, new_keys }
     }
 }
 
@@ -172,7 +170,7 @@ mod tests {
     }
 
     fn pairs(old: &[&str], new: &[&str]) -> Vec<(usize, usize)> {
-        paired(old, new).pairs
+        paired(old, new).places
     }
 
     #[test]

@@ -97,7 +97,7 @@ impl<'a> Walk<'a> {
         let is_skipped = |at: usize| below(at).iter().any(|path| path.is_at_end());
         let paired = Pairs::of(self.documents, old, new);
         let (mut from_old, mut from_new) = (0, 0);
-        for (to_old, to_new) in paired.pairs.iter().copied().chain([(old.len(), new.len())]) {
+        for (to_old, to_new) in paired.places.iter().copied().chain([(old.len(), new.len())]) {
             for at in (from_old..to_old).filter(|at| !is_skipped(*at)) {
                 let way = PairedStep::Element { old: at, new: at, key: paired.old_key(at) };
                 self.at(way, |walk| walk.push(ChangeOp::Remove, Some(old[at]), None));

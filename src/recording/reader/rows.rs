@@ -143,8 +143,8 @@ fn read_places<T>(
             (None, Some(keyframe)) => &keyframe.footer().tables.columns,
             (None, None) => continue,
         };
-        let made = loaded.as_ref().and_then(|(.., bytes)| make(chain, bytes, place.of(bytes)?, columns));
-        match (made, segment, &files.keyframe) {
+        let value = loaded.as_ref().and_then(|(.., bytes)| make(chain, bytes, place.of(bytes)?, columns));
+        match (value, segment, &files.keyframe) {
             (Some(value), ..) => values.push((chain, value)),
             (None, Some(segment), _) => {
                 return Err(segment.invalid(resource, Payload::Rows, place.block, "a row can't be decoded"));
