@@ -23,5 +23,6 @@ pub(in crate::recording) use continuation::{Continuation, Step};
 pub use entries::{Entries, Folded};
 pub use history::Versions;
 pub use recording::Recording;
+#[cfg(feature = "serve")]
 pub(in crate::recording) use rows::TemplateRow;
 pub use state::State;
