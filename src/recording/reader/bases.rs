@@ -69,7 +69,7 @@ pub(super) struct ChangeReader<'a> {
     log: &'a SegmentLog,
     ingest: Ingest,
     bodies: Bodies<'a>,
-    rows: Option<(u32, PayloadBytes)>,
+    rows: Option<(u32, PayloadBytes<'a>)>,
     /// Whether the objects and states have rows.
     has_rows: bool,
 }

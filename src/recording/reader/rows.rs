@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use bytes::Bytes;
-
 use super::chains::{Chain, Chains, RowPlace};
 use super::order::{HasNames, WithPrefix, sorted};
 use super::parallel::{self, MIN_PARALLEL};
@@ -23,14 +21,15 @@ pub(in crate::recording) struct TemplateRow {
     namespace_len: u16,
     version: u64,
     pub(in crate::recording) columns: Arc<[Column]>,
-    pub(in crate::recording) template: Bytes,
+    /// A copy: a part of its block would keep the whole block in memory.
+    pub(in crate::recording) template: Box<[u8]>,
 }
 
 impl TemplateRow {
-    fn new(chain: &Chain, columns: &Arc<[Column]>, template: Bytes) -> Self {
+    fn new(chain: &Chain, columns: &Arc<[Column]>, template: &[u8]) -> Self {
         let Chain { key, namespace_len, version, .. } = chain;
         let (key, columns) = (Arc::clone(key), Arc::clone(columns));
-        Self { key, namespace_len: *namespace_len, version: *version, columns, template }
+        Self { key, namespace_len: *namespace_len, version: *version, columns, template: template.into() }
     }
 
     /// Returns the names and the version of the object.
@@ -47,9 +46,8 @@ impl HasNames for TemplateRow {
     }
 }
 
-/// Creates a value from the number of a chain, the bytes with the payload of its row, that payload, and the columns of its
-/// file.
-type Make<'a, T> = dyn Fn(usize, &PayloadBytes, &[u8], &[Arc<[Column]>]) -> Option<T> + Sync + 'a;
+/// Creates a value from the number of a chain, the payload of its row and the columns of its file.
+type Make<'a, T> = dyn Fn(usize, &[u8], &[Arc<[Column]>]) -> Option<T> + Sync + 'a;
 
 /// The place of the row of a chain: the number of the file, where the keyframe is number 0, the place in the file, and
 /// the number of the chain.
@@ -62,12 +60,12 @@ impl Chains {
         files: &StateFiles,
         resource: &ApiResource,
     ) -> Result<Option<Vec<TemplateRow>>, FileError> {
-        let rows = self.read_rows(files, resource, &|chain, bytes, payload, columns| {
+        let rows = self.read_rows(files, resource, &|chain, payload, columns| {
             let (columns, template) = split_row(payload, columns)?;
             if needs_body(template) {
                 return Some(None);
             }
-            let row = || TemplateRow::new(&self.objects[chain], columns, bytes.part(template));
+            let row = || TemplateRow::new(&self.objects[chain], columns, template);
             is_writable(template).then(|| Some(WithPrefix::new(row())))
         })?;
         Ok(rows.into_iter().map(|(_, row)| row).collect::<Option<Vec<_>>>().map(sorted))
@@ -79,7 +77,7 @@ impl Chains {
         files: &StateFiles,
         resource: &ApiResource,
     ) -> Result<Vec<Option<RowTemplate>>, FileError> {
-        let read = self.read_rows(files, resource, &|_, _, payload, columns| {
+        let read = self.read_rows(files, resource, &|_, payload, columns| {
             let (columns, template) = split_row(payload, columns)?;
             Some((Arc::clone(columns), template.into()))
         })?;
@@ -127,13 +125,13 @@ fn read_places<T>(
     make: &Make<'_, T>,
 ) -> Result<Vec<(usize, T)>, FileError> {
     let mut values = Vec::with_capacity(places.len());
-    let mut loaded: Option<(usize, u32, PayloadBytes)> = None;
+    let mut loaded: Option<(usize, u32, PayloadBytes<'_>)> = None;
     for (file, place, chain) in places.iter().copied() {
         let segment = file.checked_sub(1).map(|segment| &files.segments[segment]);
         if loaded.as_ref().is_none_or(|(of, block, _)| (*of, *block) != (file, place.block)) {
             let bytes = match (segment, &files.keyframe) {
                 (Some(segment), _) => segment.payload(resource, Payload::Rows, place.block)?,
-                (None, Some(keyframe)) => PayloadBytes::Read(keyframe.rows(resource, place.block)?.into()),
+                (None, Some(keyframe)) => PayloadBytes::Read(keyframe.rows(resource, place.block)?),
                 (None, None) => continue,
             };
             loaded = Some((file, place.block, bytes));
@@ -143,7 +141,7 @@ fn read_places<T>(
             (None, Some(keyframe)) => &keyframe.footer().tables.columns,
             (None, None) => continue,
         };
-        let value = loaded.as_ref().and_then(|(.., bytes)| make(chain, bytes, place.of(bytes)?, columns));
+        let value = loaded.as_ref().and_then(|(.., bytes)| make(chain, place.of(bytes)?, columns));
         match (value, segment, &files.keyframe) {
             (Some(value), ..) => values.push((chain, value)),
             (None, Some(segment), _) => {

@@ -139,7 +139,7 @@ pub(super) struct Bodies<'a> {
     segment: &'a Segment,
     resource: &'a ApiResource,
     log: &'a SegmentLog,
-    block: Option<(u32, PayloadBytes)>,
+    block: Option<(u32, PayloadBytes<'a>)>,
     whole_texts: WholeTextReader,
     /// The first entry of the block whose whole text was not read yet.
     next_whole: usize,

@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use bytes::Bytes;
-
 use crate::object::{Object, Row};
 
 /// The table row of an object, as another server wrote it. Its JSON is written for each response: most rows are read once.
@@ -30,7 +28,7 @@ pub(crate) enum StoredCells {
     /// The cells of the row of an object.
     Object(Arc<Object>),
     /// Encoded cells, which are decoded when they are written.
-    Encoded(Bytes, Arc<dyn CellWriter>),
+    Encoded(Box<[u8]>, Arc<dyn CellWriter>),
 }
 
 /// Decodes cells.

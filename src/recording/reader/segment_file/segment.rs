@@ -2,13 +2,11 @@
 
 use std::sync::Arc;
 
-use bytes::Bytes;
-
 use super::journal_view::JournalView;
 use crate::object::ApiResource;
 use crate::recording::entry::Item;
 use crate::recording::files::{FileError, Header};
-use crate::recording::journal::{DecodedChunk, RawItem};
+use crate::recording::journal::RawItem;
 use crate::recording::segment::Sealed;
 use crate::recording::tables::Tables;
 use crate::recording::type_log::{Payload, Timeline, Times, TypeLog};
@@ -21,29 +19,18 @@ pub(in crate::recording::reader) enum Segment {
 }
 
 /// The bytes of a block of payloads.
-#[derive(Debug)]
-pub(in crate::recording::reader) enum PayloadBytes {
-    Read(Bytes),
-    Journal(Arc<DecodedChunk>),
+pub(in crate::recording::reader) enum PayloadBytes<'a> {
+    Read(Vec<u8>),
+    Journal(&'a [u8]),
 }
 
-impl PayloadBytes {
-    /// Returns a part of the bytes. That of a journal is copied: its chunks are long, and shared in another way.
-    pub(in crate::recording::reader) fn part(&self, part: &[u8]) -> Bytes {
-        match self {
-            Self::Read(bytes) => bytes.slice_ref(part),
-            Self::Journal(_) => Bytes::copy_from_slice(part),
-        }
-    }
-}
-
-impl std::ops::Deref for PayloadBytes {
+impl std::ops::Deref for PayloadBytes<'_> {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
         match self {
             Self::Read(bytes) => bytes,
-            Self::Journal(chunk) => &chunk.bytes,
+            Self::Journal(bytes) => bytes,
         }
     }
 }
@@ -137,17 +124,12 @@ impl Segment {
         resource: &ApiResource,
         payload: Payload,
         block: u32,
-    ) -> Result<PayloadBytes, FileError> {
+    ) -> Result<PayloadBytes<'_>, FileError> {
         match self {
-            Self::Sealed(sealed) => {
-                sealed.payload(resource, payload, block).map(|bytes| PayloadBytes::Read(bytes.into()))
-            }
+            Self::Sealed(sealed) => sealed.payload(resource, payload, block).map(PayloadBytes::Read),
             Self::Journal(view) => {
                 let chunk = view.journal.chunks.get(block as usize);
-                Ok(chunk.map_or_else(
-                    || PayloadBytes::Read(Bytes::new()),
-                    |chunk| PayloadBytes::Journal(Arc::clone(chunk)),
-                ))
+                Ok(PayloadBytes::Journal(chunk.map(|chunk| &*chunk.bytes).unwrap_or_default()))
             }
         }
     }

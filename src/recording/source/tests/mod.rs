@@ -79,15 +79,19 @@ impl Recorded {
         self
     }
 
-    fn change(mut self, resource: &Arc<ApiResource>, object: &Value, row: Option<Row>, seconds: i64) -> Self {
+    fn change(self, resource: &Arc<ApiResource>, object: &Value, row: Option<Row>, seconds: i64) -> Self {
         let mut read = Object::from_json(object.to_string().as_bytes(), &Ingest::of(resource.type_meta()))
             .expect("an object");
         if let Some(row) = row {
             read = read.with_row(row);
         }
+        self.object(resource, read, seconds)
+    }
+
+    fn object(mut self, resource: &Arc<ApiResource>, object: Object, seconds: i64) -> Self {
         let change = Change {
             kind: self.kind,
-            object: Arc::new(read),
+            object: Arc::new(object),
             old: None,
             origin: Origin::Watch,
             final_state_unknown: false,

@@ -107,6 +107,28 @@ async fn recorded_rows_are_read_though_objects_were_read_before() {
 }
 
 #[tokio::test]
+async fn object_without_a_body_has_its_names_whatever_was_read_before() {
+    let without_body = |resource: &Arc<ApiResource>| {
+        Object::named(resource.type_meta(), "a", "web")
+            .with_resource_version(ResourceVersion::new("5"))
+            .with_row(row_of(&["web", "Running", "70s", "z1"]))
+    };
+    for (resource, list) in [(pods(), "/api/v1/pods"), (gadgets(), "/apis/example.com/v1/gadgets")] {
+        let recorded = Recorded::new().object(&resource, without_body(&resource), 10);
+        let (server, _dir) = recorded.synced(&resource, 5, 11).serve(Moment::End);
+        for include in ["Object", "Metadata"] {
+            let path = format!("{list}?includeObject={include}");
+            let table = request(&server, "GET", &path, TABLE).await.json();
+            // Without a time of its creation, the age stays that of the recording.
+            assert_eq!(table["rows"][0]["cells"], json!(["web", "Running", "70s", "z1"]), "{path}");
+            assert_eq!(table["rows"][0]["object"]["metadata"]["name"], "web", "{path}");
+        }
+        let metadata = json!({"name": "web", "namespace": "a", "resourceVersion": "5"});
+        assert_eq!(get(&server, list).await["items"][0]["metadata"], metadata);
+    }
+}
+
+#[tokio::test]
 async fn numbers_in_cells_stay_numbers() {
     let config_maps = resource("", "v1", "configmaps", "ConfigMap");
     let columns = [("Name", "name"), ("Data", ""), ("Age", "")];
