@@ -8,7 +8,7 @@ pub(crate) const BLOCK: usize = u64::BITS as usize;
 
 /// Returns the bits of the bytes that equal `expected` after they were mapped.
 ///
-/// Without loops: a program that is optimized for size would keep them, with the vectors in memory.
+/// It has no loops: a program that is optimized for size would keep them, and with them the vectors in memory.
 #[inline(always)]
 pub(crate) fn mask(block: &[u8; BLOCK], expected: u8, map: impl Fn(u8x16) -> u8x16) -> u64 {
     let [one, two, three, four] = block.as_chunks::<16>().0 else { return 0 };

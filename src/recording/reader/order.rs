@@ -44,7 +44,7 @@ pub(super) fn sorted<T: HasNames>(mut values: Vec<WithPrefix<T>>) -> Vec<T> {
         let by_names = || one.value.names().cmp(&other.value.names());
         if have_prefixes { one.prefix.cmp(&other.prefix).then_with(by_names) } else { by_names() }
     });
-    values.into_iter().map(|value| value.value).collect()
+    values.into_iter().map(|with_prefix| with_prefix.value).collect()
 }
 
 /// Returns the prefix, with zero bytes after the namespace and at the end.

@@ -46,7 +46,7 @@ pub(super) fn rows_only(
         let identity = row.identity();
         let names = [identity.namespace().into(), identity.name().into(), Box::default()];
         let mut stored = StoredObject::of_text(names, "", identity.version, Vec::new(), 0);
-        let cells = StoredCells::Encoded(row.template, Arc::clone(&writer));
+        let cells = StoredCells::Bytes(row.template, Arc::clone(&writer));
         stored.row = Some(StoredRow::new(&columns, cells));
         Arc::new(stored)
     };

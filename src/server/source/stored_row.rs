@@ -28,7 +28,7 @@ pub(crate) enum StoredCells {
     /// The cells of the row of an object.
     Object(Arc<Object>),
     /// Encoded cells, which are decoded when they are written.
-    Encoded(Box<[u8]>, Arc<dyn CellWriter>),
+    Bytes(Box<[u8]>, Arc<dyn CellWriter>),
 }
 
 /// Decodes cells.
@@ -73,7 +73,7 @@ impl StoredRow {
         match &self.cells {
             StoredCells::Row(row) => row.cells().for_each(visit),
             StoredCells::Object(object) => object.row().into_iter().flat_map(Row::cells).for_each(visit),
-            StoredCells::Encoded(encoded, writer) => writer.write(encoded, name, visit),
+            StoredCells::Bytes(encoded, writer) => writer.write(encoded, name, visit),
         }
     }
 }

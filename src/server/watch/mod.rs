@@ -104,7 +104,8 @@ impl Watch {
         let latest = source.subscribe();
         let epoch = source.epoch();
         let data = match selection.data(representation) {
-            // Later events have rows that follow from the JSON: the conditions of finished pods must not appear with them only.
+            // Rows of later events come from the JSON. Those of the initial state need it too, or finished pods would have
+            // their conditions in later events only.
             ObjectData::Rows => ObjectData::RowsAndJson,
             data => data,
         };
