@@ -25,11 +25,11 @@ pub(super) fn problems(scenario: &Scenario) -> Vec<String> {
             Kubectl::TimedOut => ended.code == 1 && ended.stderr.contains("timed out waiting"),
             Kubectl::Error(text) => ended.code == 1 && ended.stderr.contains(text),
         };
-        // On a busy machine, kubectl may not run while a short state lasts.
-        let mut ended = run(scenario, scenario.kubectl, time, true);
-        for _ in 0..2 {
+        // On a busy machine, kubectl may start late or not run while a short state lasts: later attempts are slower.
+        let mut ended = run(scenario, scenario.kubectl, time, Program::Kubectl { slowness: 1 });
+        for slowness in [3, 5] {
             if !is_expected(&ended) {
-                ended = run(scenario, scenario.kubectl, time, true);
+                ended = run(scenario, scenario.kubectl, time, Program::Kubectl { slowness });
             }
         }
         if !is_expected(&ended) {
@@ -37,7 +37,7 @@ pub(super) fn problems(scenario: &Scenario) -> Vec<String> {
         }
     }
     let time = if matches!(scenario.kdelta_ends, Kdelta::TimedOut(_)) { SHORT } else { LONG };
-    let ended = run(scenario, scenario.kdelta, time, false);
+    let ended = run(scenario, scenario.kdelta, time, Program::Kdelta);
     let is_expected = match scenario.kdelta_ends {
         Kdelta::Met => ended.code == 0 && ended.stdout.starts_with("condition met: "),
         Kdelta::TimedOut(reason) => ended.code == 5 && ended.stderr.contains(reason),
@@ -53,10 +53,24 @@ fn problem(scenario: &Scenario, program: &str, expected: &dyn std::fmt::Debug, e
     format!("{} {}: {program}: expected {expected:?}, found {ended:?}", scenario.complaint, scenario.text)
 }
 
+/// A program that waits.
+#[derive(Clone, Copy)]
+enum Program {
+    Kdelta,
+    /// The times that it is given are multiplied by `slowness`.
+    Kubectl {
+        slowness: u32,
+    },
+}
+
 /// Runs one of the programs while the scenario changes the server.
-fn run(scenario: &Scenario, arguments: &str, time: &str, is_kubectl: bool) -> Finished {
+fn run(scenario: &Scenario, arguments: &str, time: &str, program: Program) -> Finished {
     let on = TestEnv::on_server();
-    let stage = Stage::new(&on);
+    let slowness = match program {
+        Program::Kdelta => 1,
+        Program::Kubectl { slowness } => slowness,
+    };
+    let stage = Stage::with_slowness(&on, slowness);
     (scenario.before)(&stage);
     let proxy = FaultProxy::before(on.testbed);
     let config = proxy.kubeconfig(&on.env, &stage.namespace);
@@ -67,15 +81,16 @@ fn run(scenario: &Scenario, arguments: &str, time: &str, is_kubectl: bool) -> Fi
         words.push(time.to_owned());
     }
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    let call = if is_kubectl {
-        crate::support::Kdelta::other(kubectl(&config, &words)).env("HOME", on.env.home())
-    } else {
-        on.env.kdelta(&words).env("KUBECONFIG", &*config)
+    let call = match program {
+        Program::Kubectl { .. } => {
+            crate::support::Kdelta::other(kubectl(&config, &words)).env("HOME", on.env.home())
+        }
+        Program::Kdelta => on.env.kdelta(&words).env("KUBECONFIG", &*config),
     };
     let mut running = call.start();
     let start = Instant::now();
     eventually("the program watches, waits otherwise, or has ended", || {
-        let watches = proxy.open_watches() > 0 || start.elapsed() > WITHOUT_WATCH;
+        let watches = proxy.open_watches() > 0 || start.elapsed() > WITHOUT_WATCH * slowness;
         (watches || running.has_ended()).then_some(())
     });
     (scenario.during)(&stage);

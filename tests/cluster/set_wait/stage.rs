@@ -14,12 +14,19 @@ pub(super) struct Stage {
     /// A second namespace, which does not exist at the start.
     pub(super) other: String,
     testbed: &'static Testbed,
+    pause: Duration,
 }
 
 impl Stage {
     pub(super) fn new(on: &OnServer) -> Self {
+        Self::with_slowness(on, 1)
+    }
+
+    /// Returns a stage whose pauses are this many times as long.
+    pub(super) fn with_slowness(on: &OnServer, slowness: u32) -> Self {
         let (namespace, testbed) = (on.namespace.clone(), on.testbed);
-        Self { api: Api::of(testbed), other: format!("{namespace}-other"), namespace, testbed }
+        let (other, pause) = (format!("{namespace}-other"), Duration::from_millis(400) * slowness);
+        Self { api: Api::of(testbed), other, namespace, testbed, pause }
     }
 
     /// Returns a word of a command line with the names of this stage.
@@ -47,13 +54,13 @@ impl Stage {
     /// Changes the second namespace.
     pub(super) fn in_other(&self, change: impl FnOnce(&Self)) {
         let (api, namespace) = (Api::of(self.testbed), self.other.clone());
-        let other = Self { api, namespace, other: String::new(), testbed: self.testbed };
+        let other = Self { api, namespace, other: String::new(), testbed: self.testbed, pause: self.pause };
         change(&other);
     }
 
-    /// Gives both programs the time to see a state before the next change.
-    pub(super) fn pause() {
-        std::thread::sleep(Duration::from_millis(400));
+    /// Gives the program the time to see a state before the next change.
+    pub(super) fn pause(&self) {
+        std::thread::sleep(self.pause);
     }
 
     /// Replaces the specification of a gadget.

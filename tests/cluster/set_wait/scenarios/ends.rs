@@ -61,7 +61,7 @@ fn deletions() -> Vec<Scenario> {
                 for name in ["y", "x"] {
                     stage.delete_config_map(name);
                     stage.config_map(name, &json!({}));
-                    Stage::pause();
+                    stage.pause();
                 }
             },
             // It waits for y when x is gone, and then y is a new object.
@@ -114,7 +114,7 @@ fn states() -> Vec<Scenario> {
             before: two_pods,
             during: |stage| {
                 is_ready_briefly(stage, "b");
-                Stage::pause();
+                stage.pause();
                 is_ready_briefly(stage, "a");
             },
             kubectl_ends: Kubectl::TimedOut,
@@ -173,7 +173,7 @@ fn states() -> Vec<Scenario> {
             during: |stage| {
                 stage.finish("web-0", "Failed");
                 stage.delete_pod("web-0");
-                Stage::pause();
+                stage.pause();
                 stage.owned_pod("web-0", Some(("apps/v1", "StatefulSet")));
                 stage.ready("web-0", true);
             },

@@ -3,7 +3,6 @@
 use serde_json::json;
 
 use super::{Kdelta, Kubectl, Scenario, nothing};
-use crate::cluster::set_wait::stage::Stage;
 
 pub(super) fn scenarios() -> Vec<Scenario> {
     let groups = [alternatives(), comparisons(), negations()];
@@ -66,7 +65,7 @@ fn alternatives() -> Vec<Scenario> {
                 for (a, b) in [("1", "0"), ("0", "1")] {
                     stage.set_data("x", &json!({"a": a, "b": b}));
                     stage.set_gadget("x", &json!({"a": a, "b": b}));
-                    Stage::pause();
+                    stage.pause();
                 }
             },
             kubectl_ends: Kubectl::Met,

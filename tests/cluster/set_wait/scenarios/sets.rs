@@ -81,7 +81,7 @@ fn changing_sets() -> Vec<Scenario> {
             before: two_pods,
             during: |stage| {
                 stage.ready("a", true);
-                Stage::pause();
+                stage.pause();
                 stage.ready("a", false);
                 stage.ready("b", true);
             },
