@@ -10,6 +10,7 @@
 pub mod bench_support;
 mod client;
 mod collection;
+mod direct_list;
 mod discovery;
 mod list_response;
 mod progress;

@@ -5,11 +5,13 @@
 //! decide by it, and the HTTP code in a [`Status`] serves messages only.
 
 mod closures;
+mod direct;
 mod error;
 #[cfg(any(feature = "api", feature = "demo"))]
 mod system_words;
 
 pub use closures::{ListWatch, PageStream};
+pub use direct::{DirectContents, DirectList, DirectLists};
 pub use error::{Error, NetworkFailure, Status};
 #[doc(hidden)]
 #[cfg(any(feature = "api", feature = "demo"))]

@@ -99,10 +99,15 @@ impl Object {
     /// version.
     #[must_use]
     pub fn named(type_meta: Arc<TypeMeta>, namespace: &str, name: &str) -> Self {
+        Self::with_key(type_meta, key::join(namespace, name), key::length_of(namespace))
+    }
+
+    /// As [`Object::named`], with a key and the length of its namespace.
+    pub(crate) fn with_key(type_meta: Arc<TypeMeta>, key: Key, namespace_len: u16) -> Self {
         Self {
             type_meta,
-            key: key::join(namespace, name),
-            namespace_len: key::length_of(namespace),
+            key,
+            namespace_len,
             last_write: LastWrite::default(),
             workload: 0,
             uid: Uid::default(),

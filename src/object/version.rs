@@ -104,6 +104,13 @@ impl fmt::Debug for ResourceVersion {
     }
 }
 
+/// The version of this decimal number.
+impl From<u64> for ResourceVersion {
+    fn from(number: u64) -> Self {
+        Self(Repr::Number(number))
+    }
+}
+
 impl From<&str> for ResourceVersion {
     fn from(text: &str) -> Self {
         Self::new(text)

@@ -53,7 +53,7 @@ impl<'a> Identity<'a> {
     fn resource_version(&self) -> ResourceVersion {
         match self.own_version {
             Some(text) => ResourceVersion::new(text),
-            None => ResourceVersion::new(&self.version.to_string()),
+            None => ResourceVersion::from(self.version),
         }
     }
 

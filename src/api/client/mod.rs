@@ -22,7 +22,7 @@ use crate::client::redaction::Redaction;
 use crate::client::silence::Silence;
 use crate::client::warnings::Warnings;
 use crate::kubeconfig::{Config, Error};
-use crate::listwatch;
+use crate::listwatch::{self, DirectLists};
 use crate::object::ApiResource;
 
 /// A client of one server, with its credentials. Cheap to clone; clones share connections and credentials.
@@ -50,6 +50,7 @@ struct Inner {
     no_watch_list: Mutex<HashSet<ApiResource>>,
     /// Whether the server can send rows with the identity of their objects.
     identifies_rows: bool,
+    direct_lists: Option<Arc<dyn DirectLists>>,
     /// Bytes of bodies. Relaxed: a statistic.
     received: Arc<AtomicU64>,
     /// The number of sent requests. Relaxed: a statistic.
@@ -72,7 +73,8 @@ impl Client {
     /// # Errors
     /// As [`Client::new`].
     pub fn with_options(config: &Config, options: ClientOptions) -> Result<Self, Error> {
-        let ClientOptions { notices: listener, credential_plugins, connector, identifies_rows } = options;
+        let ClientOptions { notices: listener, credential_plugins, connector, identifies_rows, direct_lists } =
+            options;
         let config = if connector.is_some() { &config.clone().without_proxy() } else { config };
         let redaction = Redaction::default();
         let connection_pool = ConnectionPool::open(config, connector, redaction.clone())?;
@@ -90,6 +92,7 @@ impl Client {
             redaction,
             no_watch_list: Mutex::default(),
             identifies_rows,
+            direct_lists,
             received: Arc::default(),
             sent: AtomicU64::new(0),
             has_response: AtomicBool::new(false),
@@ -126,6 +129,11 @@ impl Client {
     /// Returns whether the server can send rows with the identity of their objects.
     pub(crate) fn identifies_rows(&self) -> bool {
         self.inner.identifies_rows
+    }
+
+    /// Returns the lists of the server that need no requests.
+    pub(super) fn direct_lists(&self) -> Option<&Arc<dyn DirectLists>> {
+        self.inner.direct_lists.as_ref()
     }
 
     /// Returns the credentials that this client sends, in order to mask them in texts that come from the server. Errors and

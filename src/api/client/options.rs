@@ -1,8 +1,10 @@
 //! The options of a client.
 
 use std::fmt;
+use std::sync::Arc;
 
 use crate::client::{Connector, CredentialPlugins, NoticeListener};
+use crate::listwatch::DirectLists;
 
 /// The options of a [`Client`](super::Client).
 ///
@@ -37,6 +39,8 @@ pub struct ClientOptions {
     /// Whether the server knows [`IncludeObject::Identity`](crate::wire::IncludeObject::Identity), as those of this
     /// library do. Rows of all namespaces then take one request.
     pub identifies_rows: bool,
+    /// Lists of the server that need no requests, if it is inside this process.
+    pub direct_lists: Option<Arc<dyn DirectLists>>,
 }
 
 setters!(ClientOptions {
@@ -44,6 +48,7 @@ setters!(ClientOptions {
     credential_plugins: CredentialPlugins,
     connector: Option<Connector>,
     identifies_rows: bool,
+    direct_lists: Option<Arc<dyn DirectLists>>,
 });
 
 /// Prints whether there is a listener.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::api::direct_list::DirectObjects;
 use crate::api::list_response::ListResponse;
 use crate::api::row_list::RowList;
 use crate::listwatch::{Error, ListMeta, ListStream};
@@ -15,6 +16,8 @@ enum Kind {
     Response(Box<ListResponse>),
     /// Rows, matched to their objects from several responses.
     Rows(Box<RowList>),
+    /// Not requested.
+    Direct(DirectObjects),
 }
 
 impl From<ListResponse> for ResourceList {
@@ -29,11 +32,18 @@ impl From<RowList> for ResourceList {
     }
 }
 
+impl From<DirectObjects> for ResourceList {
+    fn from(objects: DirectObjects) -> Self {
+        Self(Kind::Direct(objects))
+    }
+}
+
 impl ListStream for ResourceList {
     async fn next(&mut self) -> Result<Option<Arc<Object>>, Error> {
         match &mut self.0 {
             Kind::Response(response) => response.next().await,
             Kind::Rows(rows) => rows.next().await,
+            Kind::Direct(objects) => objects.next().await,
         }
     }
 
@@ -41,6 +51,7 @@ impl ListStream for ResourceList {
         match &self.0 {
             Kind::Response(response) => response.meta(),
             Kind::Rows(rows) => rows.meta(),
+            Kind::Direct(objects) => objects.meta(),
         }
     }
 }

@@ -15,6 +15,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use super::collection::Collection;
+use super::direct_list::DirectObjects;
 use super::progress;
 use super::row_list::{self, ArrivalTime, ListPair, RowList};
 use super::{Client, Request};
@@ -268,6 +269,9 @@ impl ListerWatcher for ResourceClient {
     type Watch = ResourceWatch;
 
     async fn list(&self, options: &ListOptions) -> Result<ResourceList, Error> {
+        if let Some(objects) = DirectObjects::list(&self.0, options).await? {
+            return Ok(objects.into());
+        }
         let representation = match self.list_form(options) {
             ListForm::Names => return Ok(RowList::names(&self.0, options).await?.into()),
             ListForm::Joined(pair) => return Ok(RowList::of_pair(pair, &self.0, options).await?.into()),
@@ -291,7 +295,8 @@ impl ListerWatcher for ResourceClient {
     }
 
     fn supports_watch_list(&self) -> bool {
-        self.0.client.supports_watch_list(&self.0.resource)
+        // A list that needs no request is faster.
+        self.0.client.direct_lists().is_none() && self.0.client.supports_watch_list(&self.0.resource)
     }
 
     /// Logins, and parts of a response that arrive before the list begins: neither is silence of the server.

@@ -68,7 +68,7 @@ impl Object {
     }
 
     /// Parses an object as [`Object::from_json`] does, from its own body, as [`Object::json`] returned it. The text is not
-    /// copied. The body keeps its managedFields.
+    /// copied, unless it has managedFields that are not kept.
     ///
     /// # Errors
     /// Those of [`Object::from_json`].
@@ -103,18 +103,19 @@ fn read(json: &[u8], ingest: &Ingest) -> Result<Object, ObjectError> {
 /// Implements [`Object::from_body`].
 #[cfg(feature = "recording")]
 fn read_body(body: Vec<u8>, ingest: &Ingest) -> Result<Object, ObjectError> {
-    let ingest = Ingest { keep_managed_fields: true, ..ingest.clone() };
     // Most texts are ASCII, and that check is faster.
     if !body.is_ascii() && str::from_utf8(&body).is_err() {
         return Err(ObjectError::NotUtf8);
     }
-    let fast = parse_fast(&body, true).filter(|(envelope, end)| {
-        let name = envelope.metadata.as_ref().and_then(|metadata| metadata.name.as_ref());
+    let fast = parse_fast(&body, ingest.keep_managed_fields).filter(|(envelope, end)| {
+        let Some(metadata) = &envelope.metadata else { return false };
         let has_type = envelope.kind.is_some() && envelope.api_version.is_some();
-        *end == body.len() && has_type && name.is_some_and(|name| !name.is_empty())
+        let has_name = metadata.name.as_ref().is_some_and(|name| !name.is_empty());
+        let is_kept = ingest.keep_managed_fields || metadata.managed_fields.is_none();
+        *end == body.len() && has_type && has_name && is_kept
     });
-    let Some((envelope, _)) = fast else { return read(&body, &ingest) };
-    let object = without_body(envelope, &ingest);
+    let Some((envelope, _)) = fast else { return read(&body, ingest) };
+    let object = without_body(envelope, ingest);
     Ok(Object { body: Body::text(body.into_boxed_slice()), ..object })
 }
 

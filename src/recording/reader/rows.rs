@@ -7,11 +7,13 @@ use super::order::{HasNames, WithPrefix, sorted};
 use super::parallel::{self, MIN_PARALLEL};
 use super::segment_file::PayloadBytes;
 use super::state_files::StateFiles;
-use crate::object::{ApiResource, Column};
+use jiff::Timestamp;
+
+use crate::object::{ApiResource, Column, Object, ResourceVersion, TypeMeta};
 use crate::recording::files::FileError;
 use crate::recording::last_state::RowTemplate;
 use crate::recording::payload::{Identity, split_row};
-use crate::recording::row_template::{is_writable, needs_body};
+use crate::recording::row_template::{is_writable, needs_body, render};
 use crate::recording::type_log::{Payload, Place};
 
 /// The row of an object, as a template that needs no body.
@@ -46,6 +48,12 @@ impl HasNames for TemplateRow {
     }
 }
 
+/// Returns the object of a chain without its body. Its version is the one in the columns.
+pub(super) fn named(chain: &Chain, type_meta: &Arc<TypeMeta>) -> Object {
+    Object::with_key(Arc::clone(type_meta), Arc::clone(&chain.key), chain.namespace_len)
+        .with_resource_version(ResourceVersion::from(chain.version))
+}
+
 /// Creates a value from the number of a chain, the payload of its row and the columns of its file.
 type Make<'a, T> = dyn Fn(usize, &[u8], &[Arc<[Column]>]) -> Option<T> + Sync + 'a;
 
@@ -54,19 +62,45 @@ type Make<'a, T> = dyn Fn(usize, &[u8], &[Arc<[Column]>]) -> Option<T> + Sync + 
 type RowOfChain = (usize, Place, usize);
 
 impl Chains {
-    /// Returns the rows, sorted by namespace and name, or `None` if one can only be rendered with its body.
+    /// Returns the rows as templates, sorted by namespace and name, or `None` if one can only be rendered with its body.
     pub(super) fn template_rows(
         &self,
         files: &StateFiles,
         resource: &ApiResource,
     ) -> Result<Option<Vec<TemplateRow>>, FileError> {
+        self.rows_without_bodies(files, resource, &|chain, columns, template| {
+            is_writable(template).then(|| TemplateRow::new(chain, columns, template))
+        })
+    }
+
+    /// Returns objects without bodies that have rows with ages as of a time, sorted by namespace and name, or `None` if a
+    /// row can only be rendered with its body.
+    pub(super) fn objects_of_rows(
+        &self,
+        files: &StateFiles,
+        resource: &ApiResource,
+        now: Timestamp,
+    ) -> Result<Option<Vec<Arc<Object>>>, FileError> {
+        let type_meta = resource.type_meta();
+        self.rows_without_bodies(files, resource, &|chain, columns, template| {
+            let object = named(chain, &type_meta);
+            let row = render(template, columns, &object, now)?;
+            Some(Arc::new(object.with_row(row)))
+        })
+    }
+
+    fn rows_without_bodies<T: HasNames + Send>(
+        &self,
+        files: &StateFiles,
+        resource: &ApiResource,
+        make: &(dyn Fn(&Chain, &Arc<[Column]>, &[u8]) -> Option<T> + Sync),
+    ) -> Result<Option<Vec<T>>, FileError> {
         let rows = self.read_rows(files, resource, &|chain, payload, columns| {
             let (columns, template) = split_row(payload, columns)?;
             if needs_body(template) {
                 return Some(None);
             }
-            let row = || TemplateRow::new(&self.objects[chain], columns, template);
-            is_writable(template).then(|| Some(WithPrefix::new(row())))
+            Some(Some(WithPrefix::new(make(&self.objects[chain], columns, template)?)))
         })?;
         Ok(rows.into_iter().map(|(_, row)| row).collect::<Option<Vec<_>>>().map(sorted))
     }

@@ -8,20 +8,19 @@ use bytes::Bytes;
 use jiff::Timestamp;
 
 use super::catalog::Catalog;
-use super::chains::{Chains, identity};
+use super::chains::{Chain, Chains, identity};
 use super::order::{WithPrefix, sorted};
 use super::parallel;
 use super::resources::sorted_resources;
-use super::rows::TemplateRow;
+use super::rows::{TemplateRow, named};
 use super::segment_file::Segment;
 use super::state_files::{Limit, StateFiles};
-use crate::object::{ApiResource, Object, Row};
+use crate::object::{ApiResource, Ingest, Object};
 use crate::recording::entry::Item;
 use crate::recording::error::RecordingError;
 use crate::recording::files::FileError;
 use crate::recording::last_state::with_row;
 use crate::recording::payload::ingest;
-use crate::recording::row_template::write_row;
 
 /// The state at one moment. Objects are read when they are requested, one resource at a time.
 pub struct State {
@@ -77,10 +76,10 @@ impl State {
         resource: &ApiResource,
         namespace: Option<&str>,
     ) -> Result<Vec<Arc<Object>>, RecordingError> {
-        self.objects_with(resource, namespace, true)
+        self.objects_with(resource, namespace, true, &ingest(resource.type_meta()))
     }
 
-    /// Returns the objects of [`State::objects`], with or without their rows.
+    /// Returns the objects of [`State::objects`], with or without their rows, with these properties.
     ///
     /// # Errors
     /// The same.
@@ -89,10 +88,11 @@ impl State {
         resource: &ApiResource,
         namespace: Option<&str>,
         rows: bool,
+        ingest: &Ingest,
     ) -> Result<Vec<Arc<Object>>, RecordingError> {
         let chains =
             Chains::collect(&self.files, resource, |key, length| in_namespace(key, length, namespace));
-        let read = chains.and_then(|chains| self.read(resource, &chains, rows));
+        let read = chains.and_then(|chains| self.read(resource, &chains, rows, ingest));
         read.map_err(|error| self.catalog.error(error))
     }
 
@@ -101,16 +101,37 @@ impl State {
         resource: &ApiResource,
         chains: &Chains,
         with_rows: bool,
+        ingest: &Ingest,
     ) -> Result<Vec<Arc<Object>>, FileError> {
         let rows = if with_rows { chains.templates(&self.files, resource)? } else { Vec::new() };
         let now = self.now();
-        let ingest = ingest(resource.type_meta());
         let objects = chains.decode(&self.files, resource, &|number, own, text| {
-            let object = identity(&chains.objects[number], own).object(text.to_vec(), &ingest)?;
+            let object = identity(&chains.objects[number], own).object(text.to_vec(), ingest)?;
             let row = rows.get(number).and_then(Option::as_ref);
             Some(WithPrefix::new(Arc::new(with_row(object, row, now)?)))
         })?;
         Ok(sorted(objects))
+    }
+
+    /// Returns the objects of a resource with only their names and versions, or `None` if a version is stored in a body.
+    ///
+    /// # Errors
+    /// [`RecordingError`] when the files can't be read or are damaged.
+    pub(in crate::recording) fn named_objects(
+        &self,
+        resource: &ApiResource,
+        namespace: Option<&str>,
+    ) -> Result<Option<Vec<Arc<Object>>>, RecordingError> {
+        let chains =
+            Chains::collect_latest(&self.files, resource, |key, length| in_namespace(key, length, namespace));
+        let chains = chains.map_err(|error| self.catalog.error(error))?.objects;
+        if chains.iter().any(|chain| chain.has_own_version) {
+            return Ok(None);
+        }
+        let type_meta = resource.type_meta();
+        let objects =
+            parallel::map_many(chains, |chain| WithPrefix::new(Arc::new(named(&chain, &type_meta))));
+        Ok(Some(sorted(objects)))
     }
 
     /// Returns the objects of a resource with only their names, versions and rows, without reading bodies. Returns
@@ -124,14 +145,12 @@ impl State {
         resource: &ApiResource,
         namespace: Option<&str>,
     ) -> Result<Option<Vec<Arc<Object>>>, RecordingError> {
-        let Some(rows) = self.template_rows(resource, namespace)? else { return Ok(None) };
-        let (type_meta, now) = (resource.type_meta(), self.now());
-        let objects = parallel::map_many(rows, |row| {
-            let object = row.identity().named(&type_meta);
-            let row = template_row(&row, object.name(), now);
-            Arc::new(object.with_row(row))
-        });
-        Ok(Some(objects))
+        let read = || match self.chains_of_rows(resource, namespace)? {
+            Some(chains) => chains.objects_of_rows(&self.files, resource, self.now()),
+            None => Ok(None),
+        };
+        let rows: Result<_, FileError> = read();
+        rows.map_err(|error| self.catalog.error(error))
     }
 
     /// Returns the rows of [`State::rows`] as templates.
@@ -143,18 +162,24 @@ impl State {
         resource: &ApiResource,
         namespace: Option<&str>,
     ) -> Result<Option<Vec<TemplateRow>>, RecordingError> {
-        let read = || {
-            let chains = Chains::collect_latest(&self.files, resource, |key, length| {
-                in_namespace(key, length, namespace)
-            })?;
-            // The object's own version is stored in its body.
-            if chains.objects.iter().any(|chain| chain.row.is_none() || chain.has_own_version) {
-                return Ok(None);
-            }
-            chains.template_rows(&self.files, resource)
+        let read = || match self.chains_of_rows(resource, namespace)? {
+            Some(chains) => chains.template_rows(&self.files, resource),
+            None => Ok(None),
         };
         let rows: Result<_, FileError> = read();
         rows.map_err(|error| self.catalog.error(error))
+    }
+
+    /// Returns the chains of objects without their steps, unless an object has no row or its version is in its body.
+    fn chains_of_rows(
+        &self,
+        resource: &ApiResource,
+        namespace: Option<&str>,
+    ) -> Result<Option<Chains>, FileError> {
+        let wanted = |key: &str, length| in_namespace(key, length, namespace);
+        let chains = Chains::collect_latest(&self.files, resource, wanted)?;
+        let has_row = |chain: &Chain| chain.row.is_some() && !chain.has_own_version;
+        Ok(chains.objects.iter().all(has_row).then_some(chains))
     }
 
     /// Returns one object.
@@ -169,7 +194,8 @@ impl State {
     ) -> Result<Option<Arc<Object>>, RecordingError> {
         let wanted = Object::named(resource.type_meta(), namespace, name);
         let chains = Chains::of_object(&self.files, resource, wanted.key());
-        let read = chains.and_then(|chains| self.read(resource, &chains, true));
+        let read =
+            chains.and_then(|chains| self.read(resource, &chains, true, &ingest(resource.type_meta())));
         Ok(read.map_err(|error| self.catalog.error(error))?.pop())
     }
 
@@ -286,13 +312,6 @@ impl fmt::Debug for State {
             .field("limit", &self.files.limit)
             .finish_non_exhaustive()
     }
-}
-
-/// Returns the row of an object with this name.
-fn template_row(row: &TemplateRow, name: &str, now: Timestamp) -> Row {
-    let mut cells: Vec<String> = Vec::with_capacity(row.columns.len());
-    write_row(&row.template, name, now, &mut |cell| cells.push(cell.to_owned()));
-    Row::new(Arc::clone(&row.columns), cells)
 }
 
 fn in_namespace(key: &str, namespace_len: u16, namespace: Option<&str>) -> bool {

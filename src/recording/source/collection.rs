@@ -5,9 +5,11 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use serde_json::Value;
 
-use super::stored::{Rows, rows_only, stored};
-use crate::object::ApiResource;
+use super::stored::{Rows, rows_only, shared_columns, stored};
+use crate::listwatch::DirectContents;
+use crate::object::{ApiResource, Ingest, Object, Row};
 use crate::recording::error::RecordingError;
+use crate::recording::payload::ingest;
 use crate::recording::reader::State;
 use crate::server::source::{Kind, ObjectData, StoredObject, Unreadable};
 
@@ -111,11 +113,53 @@ impl Collection {
                 return Ok(rows);
             }
         }
-        let objects = state.objects_with(&self.resource, namespace, needs_rows).map_err(unreadable)?;
+        let ingest = ingest(self.resource.type_meta());
+        let objects =
+            state.objects_with(&self.resource, namespace, needs_rows, &ingest).map_err(unreadable)?;
         let rows = if needs_rows { Rows::Recorded } else { Rows::Computed };
         let items = Items::from(stored(kind, objects, rows));
         cache.objects.insert(key, (Arc::clone(&items), needs_rows));
         Ok(items)
+    }
+
+    /// Returns the objects of a namespace, or of all, as they are recorded. `None` if the contents of one are not recorded,
+    /// or if their rows can't share a table.
+    ///
+    /// # Errors
+    /// The recording can't be read.
+    pub(super) fn recorded(
+        &self,
+        state: &State,
+        namespace: Option<&str>,
+        contents: DirectContents,
+        ingest: &Ingest,
+    ) -> Result<Option<Vec<Arc<Object>>>, Unreadable> {
+        let resource = &*self.resource;
+        let needs_rows = matches!(contents, DirectContents::Rows | DirectContents::RowsAndObjects);
+        if needs_rows && self.rows == Rows::Computed {
+            return Ok(None);
+        }
+        let share_columns = |objects: &Vec<Arc<Object>>| {
+            objects.is_empty()
+                || shared_columns(objects.iter().map(|object| object.row().map(Row::columns))).is_some()
+        };
+        match contents {
+            DirectContents::Names => state.named_objects(resource, namespace).map_err(unreadable),
+            DirectContents::Rows => {
+                let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
+                let objects = state.rows(resource, namespace).map_err(unreadable)?.filter(share_columns);
+                if objects.is_none() {
+                    cache.rows.insert(namespace.map(Box::from), None);
+                }
+                Ok(objects)
+            }
+            DirectContents::Objects | DirectContents::RowsAndObjects => {
+                let objects =
+                    state.objects_with(resource, namespace, needs_rows, ingest).map_err(unreadable)?;
+                let have_bodies = objects.iter().all(|object| object.json_len() > 0);
+                Ok(Some(objects).filter(|objects| have_bodies && (!needs_rows || share_columns(objects))))
+            }
+        }
     }
 
     /// Returns one object.

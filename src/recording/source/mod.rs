@@ -2,6 +2,7 @@
 
 mod change_log;
 mod collection;
+mod direct;
 mod documents;
 mod endpoint;
 mod kinds;
@@ -23,16 +24,19 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use tokio::task::JoinSet;
 
+use direct::RecordedLists;
 use kinds::ServedVersions;
 use movable::MovableState;
 use recorded_state::RecordedState;
 
+use crate::listwatch::DirectLists;
 use crate::recording::entry::Moment;
 use crate::recording::error::RecordingError;
 use crate::recording::reader::Recording;
 use crate::server::connections;
 use crate::server::in_memory::{self, StreamOpener};
 use crate::server::router::Server;
+use crate::server::source::Source;
 
 pub use endpoint::NetworkEndpoint;
 pub use mirror::Mirror;
@@ -50,6 +54,7 @@ const LOCALHOST: &str = "localhost";
 /// that were not recorded fail, as do writes. Watches stay open without events, as on a cluster without changes.
 pub struct RecordedServer {
     opener: StreamOpener,
+    state: Arc<MovableState>,
     time: Option<Timestamp>,
     has_types: bool,
     /// The server. Dropping the set aborts it, and with it its connections.
@@ -73,11 +78,12 @@ impl RecordedServer {
         let state = RecordedState::open(recording, moment, versions)?;
         let (time, has_types) = (state.time(), state.has_types());
         let (opener, listener) = in_memory::listen();
-        let server = Server::new(Arc::new(MovableState::new(state)), LOCALHOST.to_owned());
+        let state = Arc::new(MovableState::new(state));
+        let server = Server::new(Arc::clone(&state) as Arc<dyn Source>, LOCALHOST.to_owned());
         let server = Arc::new(server.without_compression());
         let mut tasks = JoinSet::new();
         tasks.spawn(connections::serve(server, listener));
-        Ok(Self { opener, time, has_types, _tasks: tasks })
+        Ok(Self { opener, state, time, has_types, _tasks: tasks })
     }
 
     /// Returns the URL for a client over [`RecordedServer::opener`].
@@ -90,6 +96,12 @@ impl RecordedServer {
     #[must_use]
     pub fn opener(&self) -> StreamOpener {
         self.opener.clone()
+    }
+
+    /// Returns the lists that a client need not request.
+    #[must_use]
+    pub fn direct_lists(&self) -> Arc<dyn DirectLists> {
+        Arc::new(RecordedLists(Arc::clone(&self.state)))
     }
 
     /// Returns the time of the moment, which ages in tables are relative to. `None` if nothing is recorded.

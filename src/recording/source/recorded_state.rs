@@ -11,7 +11,8 @@ use super::documents::Documents;
 use super::kinds::{Origin, RecordedKinds, ServedVersions};
 use super::stored::{Rows, stored};
 use crate::lines;
-use crate::object::ApiResource;
+use crate::listwatch::DirectContents;
+use crate::object::{ApiResource, Ingest, Object};
 use crate::recording::entry::Moment;
 use crate::recording::error::RecordingError;
 use crate::recording::reader::{Recording, State};
@@ -143,6 +144,30 @@ impl RecordedState {
     pub(super) fn kind(&self, position: usize) -> Option<Arc<Kind>> {
         let collection = self.now.collections.get(position)?;
         Some(collection.kind(&self.now.state, self.definitions.as_deref()))
+    }
+
+    /// Returns the version of the moment.
+    pub(super) fn version_at_moment(&self) -> u64 {
+        self.now.version
+    }
+
+    /// Returns the objects of a resource at the moment as they are recorded, or `None` if they are served in another form.
+    ///
+    /// # Errors
+    /// The recording can't be read.
+    pub(super) fn objects(
+        &self,
+        resource: &ApiResource,
+        namespace: Option<&str>,
+        contents: DirectContents,
+        ingest: &Ingest,
+    ) -> Result<Option<Vec<Arc<Object>>>, Unreadable> {
+        let ApiResource { group, version, resource, .. } = resource;
+        let position = self.position(group, version, resource).filter(|_| self.replayed.is_none());
+        let Some(collection) = position.and_then(|position| self.now.collections.get(position)) else {
+            return Ok(None);
+        };
+        collection.recorded(&self.now.state, namespace, contents, ingest)
     }
 
     /// Returns the latest version of a collection.

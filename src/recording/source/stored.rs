@@ -102,7 +102,9 @@ pub(super) fn without_rows(
 }
 
 /// Returns the columns of all rows, if all objects have some and they are the same.
-fn shared_columns<'a>(mut rows: impl Iterator<Item = Option<&'a Arc<[Column]>>>) -> Option<Arc<[Column]>> {
+pub(super) fn shared_columns<'a>(
+    mut rows: impl Iterator<Item = Option<&'a Arc<[Column]>>>,
+) -> Option<Arc<[Column]>> {
     let columns = rows.next()??;
     // Each file has its own copy of the columns.
     let mut known = vec![columns];

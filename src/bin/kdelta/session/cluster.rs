@@ -7,6 +7,7 @@ use std::time::Duration;
 use kdelta::api::{Client, ClientOptions, Discovery, DiscoveryOptions, ResourceClient};
 use kdelta::client::{Connector, Notice};
 use kdelta::kubeconfig::Config;
+use kdelta::listwatch::DirectLists;
 use kdelta::object::{ApiResource, FieldSelector};
 use kdelta::wire::{IncludeObject, Representation};
 
@@ -29,6 +30,14 @@ pub(super) struct NoticeHandlers {
     pub(super) warn: Warn,
     /// Receives the output and the prompts of a credential plugin.
     pub(super) plugin: Arc<dyn Fn(Notice<'_>) + Send + Sync>,
+}
+
+/// A server of the library inside the process.
+pub(super) struct InProcess {
+    /// Opens connections to it.
+    pub(super) connector: Connector,
+    /// The lists that need not be requested.
+    pub(super) lists: Option<Arc<dyn DirectLists>>,
 }
 
 /// Returns the resource of namespaces, which is the same on every server.
@@ -59,7 +68,7 @@ pub(crate) struct Cluster {
 
 impl Cluster {
     /// Creates a cluster. `index` is its position in the session; with `has_several`, its messages start with its
-    /// context. A connector opens the connections to a server inside the process.
+    /// context. A server inside the process has connections of its own.
     ///
     /// # Errors
     /// The configuration is invalid; the error has kubectl's text.
@@ -67,7 +76,7 @@ impl Cluster {
         index: usize,
         context: &str,
         config: &Config,
-        connector: Option<Connector>,
+        in_process: Option<InProcess>,
         connection: &Connection,
         has_several: bool,
         handlers: &NoticeHandlers,
@@ -92,9 +101,11 @@ impl Cluster {
         let options = ClientOptions::default()
             .notices(Some(Arc::new(listener)))
             .credential_plugins(credential_plugins().clone())
-            // Connectors lead to servers inside the process, which are those of the library.
-            .identifies_rows(connector.is_some())
-            .connector(connector);
+            .identifies_rows(in_process.is_some());
+        let options = match in_process {
+            Some(InProcess { connector, lists }) => options.connector(Some(connector)).direct_lists(lists),
+            None => options,
+        };
         let client = Client::with_options(config, options)?;
         let defaults = DiscoveryOptions::default();
         let timeout = connection.request_timeout.or(defaults.timeout);

@@ -9,7 +9,7 @@ use kdelta::demo::{Demo, Error, Options};
 use kdelta::kubeconfig::Config;
 
 use super::Session;
-use super::cluster::{Cluster, NoticeHandlers};
+use super::cluster::{Cluster, InProcess, NoticeHandlers};
 use crate::settings::{self, Connection};
 
 impl Session {
@@ -32,7 +32,8 @@ impl Session {
             let opener = opener.clone();
             async move { opener.open().await }
         });
-        let cluster = Cluster::open(0, "demo", &config, Some(connector), &connection, false, handlers)?;
+        let in_process = InProcess { connector, lists: None };
+        let cluster = Cluster::open(0, "demo", &config, Some(in_process), &connection, false, handlers)?;
         self.clusters.push(Arc::new(cluster));
         self.demo = Some(demo);
         Ok(self)

@@ -20,7 +20,7 @@ use kdelta::kubeconfig::Contexts as Known;
 use kdelta::object::{ApiResource, FieldSelector, LabelSelector};
 use kdelta::recording::{Keyring, Moment, RecordedServer, Recording, RecordingError, Versions};
 
-use super::cluster::{Cluster, NoticeHandlers};
+use super::cluster::{Cluster, InProcess, NoticeHandlers};
 use super::{Filter, Part, ServedRecording, Session, contexts};
 use crate::settings::{self, By, Connection, Contexts, Range, RequestedMoment, Selection, Settings};
 
@@ -166,7 +166,9 @@ fn serve(
         let opener = opener.clone();
         async move { opener.open().await }
     });
-    let cluster = Cluster::open(index, context, &config, Some(connector), connection, has_several, handlers)?;
+    let in_process = InProcess { connector, lists: Some(server.direct_lists()) };
+    let cluster =
+        Cluster::open(index, context, &config, Some(in_process), connection, has_several, handlers)?;
     // Without this warning, each type would only be unknown.
     if !server.has_types() {
         let at = if moment == Moment::End { "" } else { " at this moment" };
