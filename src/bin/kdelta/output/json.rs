@@ -31,6 +31,18 @@ pub(super) fn write(json: &[u8], for_terminal: bool, out: &mut impl Write) -> io
     }
 }
 
+/// Appends the text of an item of a [`JsonList`], after a comma. The first item of a list is written without it.
+pub(super) fn push_item(object: &Object, for_terminal: bool, text: &mut Vec<u8>) {
+    let start = text.len();
+    text.extend_from_slice(b",\n        ");
+    JsonValue::write_text_indented(&object.json_or_names(), 2, text);
+    if for_terminal {
+        let escaped = escape_json(&String::from_utf8_lossy(&text[start..])).into_owned();
+        text.truncate(start);
+        text.extend_from_slice(escaped.as_bytes());
+    }
+}
+
 /// A `List` whose items are written as they arrive; at most one is held in memory.
 #[derive(Default)]
 pub(crate) struct JsonList {
@@ -46,20 +58,35 @@ impl JsonList {
         Self { for_terminal, ..Self::default() }
     }
 
+    /// Returns whether a terminal displays the list.
+    pub(super) fn is_for_terminal(&self) -> bool {
+        self.for_terminal
+    }
+
     /// Writes one item.
     ///
     /// # Errors
     /// `out` failed.
     pub(crate) fn item(&mut self, object: &Object, out: &mut impl Write) -> io::Result<()> {
         self.text.clear();
-        self.text.extend(if self.any {
-            &b",\n        "[..]
-        } else {
-            b"{\n    \"apiVersion\": \"v1\",\n    \"items\": [\n        "
-        });
-        self.any = true;
-        JsonValue::write_text_indented(&object.json_or_names(), 2, &mut self.text);
-        write(&self.text, self.for_terminal, out)
+        push_item(object, self.for_terminal, &mut self.text);
+        Self::write_items(&mut self.any, &self.text, out)
+    }
+
+    /// Writes the text of items, at least one, from [`push_item`].
+    ///
+    /// # Errors
+    /// `out` failed.
+    pub(super) fn items(&mut self, text: &[u8], out: &mut impl Write) -> io::Result<()> {
+        Self::write_items(&mut self.any, text, out)
+    }
+
+    fn write_items(any: &mut bool, text: &[u8], out: &mut impl Write) -> io::Result<()> {
+        if std::mem::replace(any, true) {
+            return out.write_all(text);
+        }
+        out.write_all(b"{\n    \"apiVersion\": \"v1\",\n    \"items\": [")?;
+        out.write_all(text.strip_prefix(b",").unwrap_or(text))
     }
 
     /// Writes the end of the list, or an empty list if there were no items.

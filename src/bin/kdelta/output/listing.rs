@@ -13,7 +13,7 @@ use super::name::Names;
 use super::table::{Extent, NameAgeTable, Table, write_row};
 use super::template::{ColumnRows, Engine, PrintError, TemplateListing};
 use super::yaml::kyaml::{self, KyamlList};
-use super::yaml::{YamlDocuments, YamlList};
+use super::yaml::{self, YamlDocuments, YamlList};
 use crate::view::{Age, Cells, Layout};
 
 /// A listing in one of the formats. Only the table keeps more than one object, as text.
@@ -59,7 +59,55 @@ pub(crate) struct ListedObject<'a> {
     pub(crate) age: Age,
 }
 
+/// The format of items whose texts do not depend on each other, so that several threads can write them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ItemFormat {
+    /// JSON, for a terminal or not.
+    Json { for_terminal: bool },
+    /// YAML, for a terminal or not.
+    Yaml { for_terminal: bool },
+}
+
+impl ItemFormat {
+    /// Returns the text of items, at least one, for [`Listing::items`].
+    pub(crate) fn text_of(self, objects: &[Arc<Object>]) -> Vec<u8> {
+        match self {
+            Self::Json { for_terminal } => {
+                let mut text = Vec::new();
+                objects.iter().for_each(|object| json::push_item(object, for_terminal, &mut text));
+                text
+            }
+            Self::Yaml { for_terminal } => {
+                let mut text = String::new();
+                objects.iter().for_each(|object| yaml::push_item(object, for_terminal, &mut text));
+                text.into_bytes()
+            }
+        }
+    }
+}
+
 impl Listing {
+    /// Returns the format of items that can be written apart.
+    pub(crate) fn item_format(&self) -> Option<ItemFormat> {
+        match self {
+            Self::Json(list) => Some(ItemFormat::Json { for_terminal: list.is_for_terminal() }),
+            Self::Yaml(list) => Some(ItemFormat::Yaml { for_terminal: list.is_for_terminal() }),
+            _ => None,
+        }
+    }
+
+    /// Writes the text of items in the format of [`Listing::item_format`].
+    ///
+    /// # Errors
+    /// `out` failed.
+    pub(crate) fn items(&mut self, text: &[u8], out: &mut impl Write) -> io::Result<()> {
+        match self {
+            Self::Json(list) => list.items(text, out),
+            Self::Yaml(list) => list.items(text, out),
+            _ => Ok(()),
+        }
+    }
+
     /// Creates a table, with a header if `headers`, and abnormal cells coloured if `colour`.
     pub(crate) fn table(layout: Layout, headers: bool, colour: bool) -> Self {
         Self::Table(Box::new(Table::new(layout, headers, Extent::Finite, colour)))

@@ -38,7 +38,7 @@ pub(crate) use delimited::DelimitedFormat;
 pub(crate) use get_watch::{GetWatchOptions, GetWatchOutput};
 pub(crate) use history::{HistoryOptions, HistoryRows};
 pub(crate) use jq::{JqComparison, JqProgram, JqResults};
-pub(crate) use listing::{ListedObject, Listing};
+pub(crate) use listing::{ItemFormat, ListedObject, Listing};
 pub(crate) use messages::{Count, Level, Messages};
 pub(crate) use query_plan::{PartPlan, PlannedRequest, QueryPlan, write_plan, write_plan_json};
 pub(crate) use set_wait::{ConditionResult, ResultObject, WaitResult};

@@ -7,7 +7,7 @@ use kdelta::object::{ApiResource, JsonValue, Object};
 use kdelta::query::{SortBy, SortKey, SortedItems};
 
 use super::delimited::DelimitedRows;
-use super::listing::{ListedObject, Listing};
+use super::listing::{ItemFormat, ListedObject, Listing};
 use super::table::Table;
 use super::template::PrintError;
 use crate::view::{Age, Cells, Layout, Line};
@@ -131,6 +131,25 @@ impl OrderedListing {
         match self {
             Self::Unsorted(listing) => listing.item(item, out),
             Self::Sorted(sorted) => sorted.item(item, out),
+        }
+    }
+
+    /// Returns the format of items that can be written apart and in the order of arrival.
+    pub(crate) fn item_format(&self) -> Option<ItemFormat> {
+        match self {
+            Self::Unsorted(listing) => listing.item_format(),
+            Self::Sorted(_) => None,
+        }
+    }
+
+    /// Writes the text of items in the format of [`OrderedListing::item_format`].
+    ///
+    /// # Errors
+    /// `out` failed.
+    pub(crate) fn items(&mut self, text: &[u8], out: &mut impl Write) -> io::Result<()> {
+        match self {
+            Self::Unsorted(listing) => listing.items(text, out),
+            Self::Sorted(_) => Ok(()),
         }
     }
 

@@ -1,11 +1,12 @@
-//! The printing of a long list on a thread of its own, while the following objects are received and parsed.
+//! The printing of a long list on a thread of its own, while the following objects are received and parsed. A caller that
+//! is faster shares its work.
 
 use std::io;
 use std::mem;
 use std::num::NonZero;
 use std::panic::resume_unwind;
 use std::sync::Arc;
-use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
 use std::thread::{self, JoinHandle, available_parallelism};
 
 use kdelta::object::Object;
@@ -13,17 +14,33 @@ use kdelta::object::Object;
 /// The objects and the bytes that are passed on at once: a thread that is woken for each object would sleep and wake more
 /// than it prints.
 const BATCH: usize = 256;
-const BATCH_BYTES: usize = 256 * 1024;
+const BATCH_BYTES: usize = 128 * 1024;
 
-/// The number of batches that may wait.
-const BATCHES: usize = 1;
+/// The number of batches that may wait: enough for the thread while the caller writes the text of one.
+const BATCHES: usize = 3;
 
-/// Prints an object.
-type Print = Arc<dyn Fn(&Arc<Object>) + Send + Sync>;
+/// Prints objects in their order.
+pub(super) trait Printer: Send + Sync + 'static {
+    /// Prints an object.
+    fn print(&self, object: &Arc<Object>);
+
+    /// Returns the text of objects, on any thread. `None` if it depends on other objects.
+    fn text_of(&self, objects: &[Arc<Object>]) -> Option<Vec<u8>>;
+
+    /// Prints the text of so many objects.
+    fn print_text(&self, text: &[u8], objects: usize);
+}
+
+/// Objects that are passed on, in their order.
+enum Batch {
+    Objects(Vec<Arc<Object>>),
+    /// The text of so many objects.
+    Text(Vec<u8>, usize),
+}
 
 /// Prints objects in their order. A short list is printed by the caller, when it flushes.
 pub(super) struct PrintingThread {
-    print: Print,
+    printer: Arc<dyn Printer>,
     batch: Vec<Arc<Object>>,
     bytes: usize,
     /// Started for the first batch of [`BATCH_BYTES`]. Smaller objects, such as rows, are printed faster than they could be
@@ -33,17 +50,20 @@ pub(super) struct PrintingThread {
     may_start: bool,
 }
 
+/// The thread has ended, by a panic.
+struct ThreadEnded;
+
 struct RunningThread {
     /// Bounded: the caller waits while the output is slower than the list. The thread ends when this is dropped.
-    batches: SyncSender<Vec<Arc<Object>>>,
+    batches: SyncSender<Batch>,
     /// A std thread: it writes to the output, which blocks.
     thread: JoinHandle<()>,
 }
 
 impl PrintingThread {
-    pub(super) fn new(print: impl Fn(&Arc<Object>) + Send + Sync + 'static) -> Self {
+    pub(super) fn new(printer: impl Printer) -> Self {
         Self {
-            print: Arc::new(print),
+            printer: Arc::new(printer),
             batch: Vec::new(),
             bytes: 0,
             thread: None,
@@ -57,7 +77,7 @@ impl PrintingThread {
         self.batch.push(object);
         let is_large = self.bytes >= BATCH_BYTES;
         if is_large && self.thread.is_none() && self.may_start {
-            self.thread = RunningThread::start(Arc::clone(&self.print)).ok();
+            self.thread = RunningThread::start(Arc::clone(&self.printer)).ok();
             self.may_start = self.thread.is_some();
         }
         if is_large || self.batch.len() >= BATCH {
@@ -74,9 +94,9 @@ impl PrintingThread {
         self.bytes = 0;
         match &self.thread {
             _ if batch.is_empty() => {}
-            None => batch.iter().for_each(|object| (self.print)(object)),
+            None => batch.iter().for_each(|object| self.printer.print(object)),
             // Without a receiver, the thread has panicked.
-            Some(running) if running.batches.send(batch).is_err() => self.finish(),
+            Some(running) if running.pass_on(batch, &*self.printer).is_err() => self.finish(),
             Some(_) => {}
         }
     }
@@ -94,10 +114,31 @@ impl PrintingThread {
 }
 
 impl RunningThread {
-    fn start(print: Print) -> io::Result<Self> {
-        let (batches, received) = sync_channel::<Vec<Arc<Object>>>(BATCHES);
-        let print_all = move || received.iter().flatten().for_each(|object| print(&object));
+    fn start(printer: Arc<dyn Printer>) -> io::Result<Self> {
+        let (batches, received) = sync_channel::<Batch>(BATCHES);
+        let print_all = move || {
+            for batch in received {
+                match batch {
+                    Batch::Objects(objects) => objects.iter().for_each(|object| printer.print(object)),
+                    Batch::Text(text, objects) => printer.print_text(&text, objects),
+                }
+            }
+        };
         Ok(Self { batches, thread: thread::Builder::new().spawn(print_all)? })
+    }
+
+    /// Passes objects on, if the thread is behind as their text.
+    fn pass_on(&self, objects: Vec<Arc<Object>>, printer: &dyn Printer) -> Result<(), ThreadEnded> {
+        let batch = match self.batches.try_send(Batch::Objects(objects)) {
+            Err(TrySendError::Full(Batch::Objects(objects))) => match printer.text_of(&objects) {
+                Some(text) => Batch::Text(text, objects.len()),
+                None => Batch::Objects(objects),
+            },
+            Err(TrySendError::Full(batch)) => batch,
+            Err(TrySendError::Disconnected(_)) => return Err(ThreadEnded),
+            Ok(()) => return Ok(()),
+        };
+        self.batches.send(batch).map_err(|_| ThreadEnded)
     }
 
     /// Waits until the passed objects are printed.
@@ -124,6 +165,7 @@ impl Drop for PrintingThread {
 mod tests {
     use std::panic::{AssertUnwindSafe, catch_unwind};
     use std::sync::Mutex;
+    use std::sync::atomic::{AtomicUsize, Ordering};
 
     use kdelta::object::{Ingest, TypeMeta};
 
@@ -135,11 +177,50 @@ mod tests {
         Arc::new(Object::from_json(json.as_bytes(), &Ingest::of(type_meta)).expect("an object"))
     }
 
-    fn printing() -> (PrintingThread, Arc<Mutex<Vec<String>>>) {
-        let printed = Arc::new(Mutex::new(Vec::new()));
-        let out = Arc::clone(&printed);
-        let print = move |object: &Arc<Object>| out.lock().expect("a lock").push(object.name().to_owned());
-        (PrintingThread::new(print), printed)
+    /// Keeps the names of printed objects, each in a line.
+    #[derive(Clone, Default)]
+    struct Names {
+        printed: Arc<Mutex<String>>,
+        /// The objects whose text the caller wrote.
+        written_by_caller: Arc<AtomicUsize>,
+    }
+
+    impl Printer for Names {
+        fn print(&self, object: &Arc<Object>) {
+            *self.printed.lock().expect("a lock") += &format!("{}\n", object.name());
+        }
+
+        fn text_of(&self, objects: &[Arc<Object>]) -> Option<Vec<u8>> {
+            self.written_by_caller.fetch_add(objects.len(), Ordering::Relaxed);
+            let lines = objects.iter().map(|object| format!("{}\n", object.name()));
+            Some(lines.collect::<String>().into_bytes())
+        }
+
+        fn print_text(&self, text: &[u8], objects: usize) {
+            let text = str::from_utf8(text).expect("text");
+            assert_eq!(text.lines().count(), objects);
+            *self.printed.lock().expect("a lock") += text;
+        }
+    }
+
+    /// Panics.
+    struct Failing;
+
+    impl Printer for Failing {
+        fn print(&self, _: &Arc<Object>) {
+            panic!("no printer");
+        }
+
+        fn text_of(&self, _: &[Arc<Object>]) -> Option<Vec<u8>> {
+            None
+        }
+
+        fn print_text(&self, _: &[u8], _: usize) {}
+    }
+
+    fn printing() -> (PrintingThread, Names) {
+        let names = Names::default();
+        (PrintingThread::new(names.clone()), names)
     }
 
     #[test]
@@ -150,24 +231,46 @@ mod tests {
             (0..count).for_each(|name| printing.push(object(name, length)));
             assert!(length < 10_000 || printing.thread.is_some() || !has_processors());
             printing.finish();
-            let expected: Vec<String> = (0..count).map(|name| name.to_string()).collect();
-            assert_eq!(*printed.lock().expect("a lock"), expected);
+            let expected: String = (0..count).map(|name| format!("{name}\n")).collect();
+            assert_eq!(*printed.printed.lock().expect("a lock"), expected);
         }
+    }
+
+    #[test]
+    fn caller_writes_texts_while_the_thread_is_behind() {
+        let (mut printing, printed) = printing();
+        // The thread waits for this lock.
+        let lock = printed.printed.lock().expect("a lock");
+        let count = 40 * (BATCHES + 3);
+        let passed = thread::scope(|scope| {
+            let pushing = scope.spawn(|| {
+                (0..count).for_each(|name| printing.push(object(name, 10_000)));
+                printing.finish();
+            });
+            while has_processors() && printed.written_by_caller.load(Ordering::Relaxed) == 0 {
+                thread::yield_now();
+            }
+            drop(lock);
+            pushing.join().is_ok()
+        });
+        let expected: String = (0..count).map(|name| format!("{name}\n")).collect();
+        assert!(passed);
+        assert_eq!(*printed.printed.lock().expect("a lock"), expected);
     }
 
     #[test]
     fn short_list_is_printed_by_the_flush() {
         let (mut printing, printed) = printing();
         printing.push(object(1, 10));
-        assert_eq!(printed.lock().expect("a lock").len(), 0);
+        assert_eq!(*printed.printed.lock().expect("a lock"), "");
         printing.flush();
-        assert_eq!(printed.lock().expect("a lock").len(), 1);
+        assert_eq!(*printed.printed.lock().expect("a lock"), "1\n");
         assert!(printing.thread.is_none());
     }
 
     #[test]
     fn panic_of_the_printer_reaches_the_caller() {
-        let mut printing = PrintingThread::new(|_| panic!("no printer"));
+        let mut printing = PrintingThread::new(Failing);
         let pushed = AssertUnwindSafe(|| {
             (0..4 * BATCH).for_each(|name| printing.push(object(name, 10_000)));
             printing.finish();

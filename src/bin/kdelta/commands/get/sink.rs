@@ -7,10 +7,10 @@ use jiff::Timestamp;
 use kdelta::object::{Key, Object};
 use tokio::sync::Notify;
 
-use super::printing_thread::PrintingThread;
+use super::printing_thread::{Printer, PrintingThread};
 use crate::commands::list_store::ListReceiver;
 use crate::commands::reporter::Reporter;
-use crate::output::{ListedObject, OrderedListing, PrintError};
+use crate::output::{ItemFormat, ListedObject, OrderedListing, PrintError};
 use crate::session::Part;
 use crate::view::Age;
 
@@ -20,6 +20,8 @@ pub(super) struct ListingPrinter<W> {
     state: Mutex<State<W>>,
     /// Wakes the command when writing fails.
     failed: Notify,
+    /// The format of items that several threads write.
+    item_format: Option<ItemFormat>,
 }
 
 struct State<W> {
@@ -36,6 +38,7 @@ struct State<W> {
 
 impl<W: Write> ListingPrinter<W> {
     pub(super) fn new(listing: OrderedListing, now: Timestamp, reporter: &Reporter, out: W) -> Self {
+        let item_format = listing.item_format();
         let state = State {
             listing: Some(listing),
             now,
@@ -45,7 +48,7 @@ impl<W: Write> ListingPrinter<W> {
             reporter: reporter.clone(),
             out,
         };
-        Self { state: Mutex::new(state), failed: Notify::new() }
+        Self { state: Mutex::new(state), failed: Notify::new(), item_format }
     }
 
     fn lock(&self) -> MutexGuard<'_, State<W>> {
@@ -75,6 +78,18 @@ impl<W: Write> ListingPrinter<W> {
                 *error = Some(failure);
                 self.failed.notify_one();
             }
+        }
+    }
+
+    /// Writes the text of objects in the format of items.
+    fn text(&self, text: &[u8], objects: usize) {
+        let mut state = self.lock();
+        let State { listing, printed, error, out, .. } = &mut *state;
+        let (Some(listing), None) = (listing, &error) else { return };
+        *printed += objects;
+        if let Err(failure) = listing.items(text, out) {
+            *error = Some(failure.into());
+            self.failed.notify_one();
         }
     }
 
@@ -113,6 +128,26 @@ impl<W: Write> ListingPrinter<W> {
     }
 }
 
+/// Prints the objects of a part.
+struct PartPrinter<W> {
+    printer: Arc<ListingPrinter<W>>,
+    part: Part,
+}
+
+impl<W: Write + Send + 'static> Printer for PartPrinter<W> {
+    fn print(&self, object: &Arc<Object>) {
+        self.printer.object(&self.part, object);
+    }
+
+    fn text_of(&self, objects: &[Arc<Object>]) -> Option<Vec<u8>> {
+        Some(self.printer.item_format?.text_of(objects))
+    }
+
+    fn print_text(&self, text: &[u8], objects: usize) {
+        self.printer.text(text, objects);
+    }
+}
+
 /// Prints the listed objects of a part as they arrive.
 pub(super) struct ListingSink<W> {
     printer: Arc<ListingPrinter<W>>,
@@ -124,8 +159,7 @@ pub(super) struct ListingSink<W> {
 
 impl<W: Write + Send + 'static> ListingSink<W> {
     pub(super) fn new(printer: Arc<ListingPrinter<W>>, part: Part) -> Self {
-        let out = Arc::clone(&printer);
-        let printing = PrintingThread::new(move |object| out.object(&part, object));
+        let printing = PrintingThread::new(PartPrinter { printer: Arc::clone(&printer), part });
         Self { printer, progress: Mutex::default(), printing: Mutex::new(printing) }
     }
 

@@ -77,6 +77,11 @@ pub(super) fn escaped_document(tree: &JsonValue<'_>) -> String {
     text
 }
 
+/// Appends the text of an item of a [`YamlList`].
+pub(super) fn push_item(object: &Object, for_terminal: bool, text: &mut String) {
+    Emitter::new(text, for_terminal).item(&JsonValue::parse(&object.json_or_names()));
+}
+
 /// A `List` whose items are written as they arrive; at most one is held in memory.
 #[derive(Default)]
 pub(crate) struct YamlList {
@@ -92,18 +97,34 @@ impl YamlList {
         Self { for_terminal, ..Self::default() }
     }
 
+    /// Returns whether a terminal displays the list.
+    pub(super) fn is_for_terminal(&self) -> bool {
+        self.for_terminal
+    }
+
     /// Writes one item.
     ///
     /// # Errors
     /// `out` failed.
     pub(crate) fn item(&mut self, object: &Object, out: &mut impl Write) -> io::Result<()> {
         self.text.clear();
-        if !self.any {
-            self.text.push_str("apiVersion: v1\nitems:\n");
+        push_item(object, self.for_terminal, &mut self.text);
+        Self::write_items(&mut self.any, self.text.as_bytes(), out)
+    }
+
+    /// Writes the text of items, at least one, from [`push_item`].
+    ///
+    /// # Errors
+    /// `out` failed.
+    pub(super) fn items(&mut self, text: &[u8], out: &mut impl Write) -> io::Result<()> {
+        Self::write_items(&mut self.any, text, out)
+    }
+
+    fn write_items(any: &mut bool, text: &[u8], out: &mut impl Write) -> io::Result<()> {
+        if !std::mem::replace(any, true) {
+            out.write_all(b"apiVersion: v1\nitems:\n")?;
         }
-        self.any = true;
-        Emitter::new(&mut self.text, self.for_terminal).item(&JsonValue::parse(&object.json_or_names()));
-        out.write_all(self.text.as_bytes())
+        out.write_all(text)
     }
 
     /// Writes the end of the list, or an empty list if there were no items.
