@@ -10,7 +10,7 @@ use crate::object::{LabelSelector, Object};
 use crate::wire::representation::{IncludeObject, Representation};
 
 /// The objects after which other tasks run: none of them is waited for.
-const BATCH: usize = 256;
+const BATCH: usize = 2048;
 
 /// The objects of a list that was not requested.
 pub(super) struct DirectObjects {

@@ -139,11 +139,13 @@ impl Chains {
             }
         }
         places.sort_unstable_by_key(|(file, place, _)| (*file, place.block, place.at));
+        let columns = &columns_of_files(files, &places);
         if places.len() < MIN_PARALLEL {
-            return read_places(files, resource, &places, make);
+            return read_places(files, resource, &places, columns, make);
         }
         let share = places.len().div_ceil(parallel::threads());
-        let parts = parallel::map(places.chunks(share), |places| read_places(files, resource, places, make));
+        let parts =
+            parallel::map(places.chunks(share), |places| read_places(files, resource, places, columns, make));
         let mut all = Vec::with_capacity(places.len());
         for part in parts {
             all.extend(part?);
@@ -152,10 +154,37 @@ impl Chains {
     }
 }
 
+/// Returns the columns of each file with one of these places, by its number. Equal ones are shared, so that rows of
+/// different files are recognized as those of one table without a comparison of texts.
+fn columns_of_files(files: &StateFiles, places: &[RowOfChain]) -> Vec<Vec<Arc<[Column]>>> {
+    let mut known: Vec<Arc<[Column]>> = Vec::new();
+    let mut of_files = vec![Vec::new(); files.segments.len() + 1];
+    for same_file in places.chunk_by(|(one, ..), (next, ..)| one == next) {
+        let file = same_file[0].0;
+        let own = match (file.checked_sub(1), &files.keyframe) {
+            (Some(segment), _) => &files.segments[segment].tables().columns,
+            (None, Some(keyframe)) => &keyframe.footer().tables.columns,
+            (None, None) => continue,
+        };
+        of_files[file] = own
+            .iter()
+            .map(|own| {
+                let shared = known.iter().find(|known| *known == own).map(Arc::clone);
+                shared.unwrap_or_else(|| {
+                    known.push(Arc::clone(own));
+                    Arc::clone(own)
+                })
+            })
+            .collect();
+    }
+    of_files
+}
+
 fn read_places<T>(
     files: &StateFiles,
     resource: &ApiResource,
     places: &[RowOfChain],
+    columns: &[Vec<Arc<[Column]>>],
     make: &Make<'_, T>,
 ) -> Result<Vec<(usize, T)>, FileError> {
     let mut values = Vec::with_capacity(places.len());
@@ -170,11 +199,7 @@ fn read_places<T>(
             };
             loaded = Some((file, place.block, bytes));
         }
-        let columns = match (segment, &files.keyframe) {
-            (Some(segment), _) => &segment.tables().columns,
-            (None, Some(keyframe)) => &keyframe.footer().tables.columns,
-            (None, None) => continue,
-        };
+        let columns = &columns[file];
         let value = loaded.as_ref().and_then(|(.., bytes)| make(chain, place.of(bytes)?, columns));
         match (value, segment, &files.keyframe) {
             (Some(value), ..) => values.push((chain, value)),

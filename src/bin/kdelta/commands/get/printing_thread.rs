@@ -13,7 +13,7 @@ use kdelta::object::Object;
 
 /// The objects and the bytes that are passed on at once: a thread that is woken for each object would sleep and wake more
 /// than it prints.
-const BATCH: usize = 256;
+const BATCH: usize = 1024;
 const BATCH_BYTES: usize = 128 * 1024;
 
 /// The number of batches that may wait: enough for the thread while the caller writes the text of one.
@@ -43,8 +43,7 @@ pub(super) struct PrintingThread {
     printer: Arc<dyn Printer>,
     batch: Vec<Arc<Object>>,
     bytes: usize,
-    /// Started for the first batch of [`BATCH_BYTES`]. Smaller objects, such as rows, are printed faster than they could be
-    /// passed on.
+    /// Started for the first batch of [`BATCH_BYTES`] between two flushes: what arrives more slowly is printed at once.
     thread: Option<RunningThread>,
     /// Whether a thread may be started: there is another processor, and the system has not refused one.
     may_start: bool,

@@ -18,13 +18,23 @@ impl GapNotice {
     pub(super) fn of(recording: &Recording, moment: Moment, warn: Warn) -> Self {
         let Moment::Time(time) = moment else { return Self { search: None } };
         let recording = recording.clone();
-        let search = thread::spawn(move || match recording.gap_at(time) {
-            Ok(Some(gap)) => warn(&format!("{}: this is the state before", gap_notice(&gap))),
-            Ok(None) => {}
-            Err(error) => warn(&format!("whether this moment was observed can't be read: {error}")),
+        let search = thread::spawn(move || {
+            give_way();
+            match recording.gap_at(time) {
+                Ok(Some(gap)) => warn(&format!("{}: this is the state before", gap_notice(&gap))),
+                Ok(None) => {}
+                Err(error) => warn(&format!("whether this moment was observed can't be read: {error}")),
+            }
         });
         Self { search: Some(search) }
     }
+}
+
+/// Lowers the priority of this thread: what the command prints is more urgent than the notice.
+fn give_way() {
+    // On Linux, a nice value is that of a thread; elsewhere of the whole process. A refusal changes only the order.
+    #[cfg(target_os = "linux")]
+    let _refused = rustix::process::nice(10);
 }
 
 impl Drop for GapNotice {

@@ -6,7 +6,6 @@ mod tests;
 
 pub(crate) use cells::Cells;
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use kdelta::lines::ChangeKind;
@@ -166,10 +165,27 @@ impl Layout {
         // Unknown without a body.
         let shows_age = matches!(age, Age::Fresh { .. }) || object.row().is_none();
         let seconds = (shows_age && object.json_len() > 0).then(|| meta::age(object, age.now())).flatten();
+        match object.row() {
+            Some(row) => self.visit_cells(columns, row.cells(), seconds, age, &mut visit),
+            None => {
+                let age_cell = seconds.map_or_else(|| "<unknown>".to_owned(), human_duration);
+                let cells = [object.name(), &age_cell].into_iter();
+                self.visit_cells(columns, cells, seconds, age, &mut visit);
+            }
+        }
+    }
+
+    /// Calls `visit` as [`Layout::for_each_cell`] does with these cells.
+    fn visit_cells<'a>(
+        &self,
+        columns: &[Column],
+        cells: impl Iterator<Item = &'a str>,
+        seconds: Option<i64>,
+        age: Age,
+        visit: &mut impl FnMut(&Column, bool, &str),
+    ) {
         let mut name_found = false;
-        let mut sent = sent_cells(object, seconds);
-        for column in columns {
-            let Some(cell) = sent.next() else { return };
+        for (column, cell) in columns.iter().zip(cells) {
             // Only the first column of that format is the name.
             let is_name =
                 column.format == "name" && !std::mem::replace(&mut name_found, column.format == "name");
@@ -178,7 +194,7 @@ impl Layout {
             }
             match fresh_age(column, seconds, age) {
                 Some(fresh) => visit(column, is_name, &escape_cell(&fresh)),
-                None => visit(column, is_name, &escape_cell(&cell)),
+                None => visit(column, is_name, &escape_cell(cell)),
             }
         }
     }
@@ -227,18 +243,6 @@ fn padded(kind: ChangeKind) -> &'static str {
         ChangeKind::Deleted => "DELETED ",
         ChangeKind::Sync => "SYNC    ",
     }
-}
-
-/// Returns the server's cells, or those for [`name_and_age`], of an object of that age.
-fn sent_cells(object: &Object, seconds: Option<i64>) -> impl Iterator<Item = Cow<'_, str>> {
-    let plain = if object.row().is_some() {
-        None
-    } else {
-        let age = seconds.map_or_else(|| "<unknown>".to_owned(), human_duration);
-        Some([Cow::Borrowed(object.name()), Cow::Owned(age)])
-    };
-    let row = object.row().into_iter().flat_map(|row| row.cells().map(Cow::Borrowed));
-    row.chain(plain.into_iter().flatten())
 }
 
 /// Returns the AGE cell if it is computed from the creation time; `None` for all other cells.
