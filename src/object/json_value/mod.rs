@@ -5,6 +5,7 @@ mod go_quote;
 mod go_syntax;
 mod go_text;
 mod indent;
+mod text_buffer;
 mod write;
 
 pub use float::{format_go_float, format_json_float, format_yaml_float};

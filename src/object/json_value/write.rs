@@ -77,10 +77,10 @@ impl JsonValue<'_> {
 }
 
 /// The nesting for which a line break is copied as a whole.
-const USUAL_NESTING: usize = 16;
+pub(super) const USUAL_NESTING: usize = 16;
 
 /// Returns a character, a line break and blanks.
-const fn line_end(character: u8) -> [u8; 2 + 4 * USUAL_NESTING] {
+pub(super) const fn line_end(character: u8) -> [u8; 2 + 4 * USUAL_NESTING] {
     let mut text = [b' '; 2 + 4 * USUAL_NESTING];
     text[0] = character;
     text[1] = b'\n';
@@ -88,19 +88,8 @@ const fn line_end(character: u8) -> [u8; 2 + 4 * USUAL_NESTING] {
 }
 
 /// Appends a line break and the blanks of the next line.
-pub(super) fn new_line(depth: usize, out: &mut Vec<u8>) {
-    push_line(&const { line_end(b' ') }[1..], 1, depth, out);
-}
-
-/// Appends a character, a line break and the blanks of the next line.
-pub(super) fn new_line_after<const CHARACTER: u8>(depth: usize, out: &mut Vec<u8>) {
-    push_line(&const { line_end(CHARACTER) }, 2, depth, out);
-}
-
-/// Appends the front of a text, with the blanks of the depth after it.
-#[inline(always)]
-fn push_line(text: &[u8], front: usize, depth: usize, out: &mut Vec<u8>) {
-    out.extend_from_slice(&text[..front + 4 * depth.min(USUAL_NESTING)]);
+fn new_line(depth: usize, out: &mut Vec<u8>) {
+    out.extend_from_slice(&const { line_end(b' ') }[1..][..1 + 4 * depth.min(USUAL_NESTING)]);
     out.extend(std::iter::repeat_n(b' ', 4 * depth.saturating_sub(USUAL_NESTING)));
 }
 
