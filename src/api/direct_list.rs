@@ -31,6 +31,8 @@ impl DirectObjects {
         else {
             return Ok(None);
         };
+        // An invalid name is the same error as in a request.
+        collection.list_request(collection.representation.for_single_request(), options)?;
         let (lists, resource) = (Arc::clone(lists), collection.resource.clone());
         let (ingest, namespace) = (collection.ingest.clone(), collection.scope().to_owned());
         // On a thread for blocking tasks, bounded by the runtime: the list reads files.
@@ -67,9 +69,8 @@ fn selected(
     let labels = LabelSelector::parse(&collection.label_selector).ok()?;
     let labels = Some(labels).filter(|labels| !labels.is_everything());
     let contents = match collection.representation {
-        Representation::Objects => DirectContents::Objects,
         Representation::Names if labels.is_none() => DirectContents::Names,
-        Representation::Names => DirectContents::Objects,
+        Representation::Names | Representation::Objects => DirectContents::Objects,
         Representation::Rows | Representation::Table(IncludeObject::None | IncludeObject::Identity)
             if labels.is_none() =>
         {
@@ -89,7 +90,7 @@ fn selected(
 impl ListStream for DirectObjects {
     async fn next(&mut self) -> Result<Option<Arc<Object>>, Error> {
         loop {
-            if self.objects.len() % BATCH == 0 {
+            if self.objects.len().is_multiple_of(BATCH) {
                 tokio::task::yield_now().await;
             }
             let Some(object) = self.objects.next() else { return Ok(None) };

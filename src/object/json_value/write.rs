@@ -89,7 +89,7 @@ pub(super) const fn line_end(character: u8) -> [u8; 2 + 4 * USUAL_NESTING] {
 
 /// Appends a line break and the blanks of the next line.
 fn new_line(depth: usize, out: &mut Vec<u8>) {
-    out.extend_from_slice(&const { line_end(b' ') }[1..][..1 + 4 * depth.min(USUAL_NESTING)]);
+    out.extend_from_slice(&const { line_end(b' ') }[1..][..=4 * depth.min(USUAL_NESTING)]);
     out.extend(std::iter::repeat_n(b' ', 4 * depth.saturating_sub(USUAL_NESTING)));
 }
 

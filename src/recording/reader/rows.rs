@@ -57,6 +57,9 @@ pub(super) fn named(chain: &Chain, type_meta: &Arc<TypeMeta>) -> Object {
 /// Creates a value from the number of a chain, the payload of its row and the columns of its file.
 type Make<'a, T> = dyn Fn(usize, &[u8], &[Arc<[Column]>]) -> Option<T> + Sync + 'a;
 
+/// Creates a value from a chain, and the columns and the template of its row. Returns `None` for a damaged template.
+type MakeOfRow<'a, T> = dyn Fn(&Chain, &Arc<[Column]>, &[u8]) -> Option<T> + Sync + 'a;
+
 /// The place of the row of a chain: the number of the file, where the keyframe is number 0, the place in the file, and
 /// the number of the chain.
 type RowOfChain = (usize, Place, usize);
@@ -93,7 +96,7 @@ impl Chains {
         &self,
         files: &StateFiles,
         resource: &ApiResource,
-        make: &(dyn Fn(&Chain, &Arc<[Column]>, &[u8]) -> Option<T> + Sync),
+        make: &MakeOfRow<'_, T>,
     ) -> Result<Option<Vec<T>>, FileError> {
         let rows = self.read_rows(files, resource, &|chain, payload, columns| {
             let (columns, template) = split_row(payload, columns)?;

@@ -1,6 +1,7 @@
 //! The server of a recording.
 
 mod alternate_versions;
+mod direct;
 mod moves;
 mod refusals;
 mod tables;

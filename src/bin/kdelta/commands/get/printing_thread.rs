@@ -176,29 +176,29 @@ mod tests {
         Arc::new(Object::from_json(json.as_bytes(), &Ingest::of(type_meta)).expect("an object"))
     }
 
-    /// Keeps the names of printed objects, each in a line.
+    /// Keeps the names of printed objects.
     #[derive(Clone, Default)]
     struct Names {
-        printed: Arc<Mutex<String>>,
+        printed: Arc<Mutex<Vec<String>>>,
         /// The objects whose text the caller wrote.
         written_by_caller: Arc<AtomicUsize>,
     }
 
     impl Printer for Names {
         fn print(&self, object: &Arc<Object>) {
-            *self.printed.lock().expect("a lock") += &format!("{}\n", object.name());
+            self.printed.lock().expect("a lock").push(object.name().to_owned());
         }
 
         fn text_of(&self, objects: &[Arc<Object>]) -> Option<Vec<u8>> {
             self.written_by_caller.fetch_add(objects.len(), Ordering::Relaxed);
-            let lines = objects.iter().map(|object| format!("{}\n", object.name()));
-            Some(lines.collect::<String>().into_bytes())
+            let names: Vec<&str> = objects.iter().map(|object| object.name()).collect();
+            Some(names.join("\n").into_bytes())
         }
 
         fn print_text(&self, text: &[u8], objects: usize) {
             let text = str::from_utf8(text).expect("text");
             assert_eq!(text.lines().count(), objects);
-            *self.printed.lock().expect("a lock") += text;
+            self.printed.lock().expect("a lock").extend(text.lines().map(str::to_owned));
         }
     }
 
@@ -230,7 +230,7 @@ mod tests {
             (0..count).for_each(|name| printing.push(object(name, length)));
             assert!(length < 10_000 || printing.thread.is_some() || !has_processors());
             printing.finish();
-            let expected: String = (0..count).map(|name| format!("{name}\n")).collect();
+            let expected: Vec<String> = (0..count).map(|name| name.to_string()).collect();
             assert_eq!(*printed.printed.lock().expect("a lock"), expected);
         }
     }
@@ -252,7 +252,7 @@ mod tests {
             drop(lock);
             pushing.join().is_ok()
         });
-        let expected: String = (0..count).map(|name| format!("{name}\n")).collect();
+        let expected: Vec<String> = (0..count).map(|name| name.to_string()).collect();
         assert!(passed);
         assert_eq!(*printed.printed.lock().expect("a lock"), expected);
     }
@@ -261,9 +261,9 @@ mod tests {
     fn short_list_is_printed_by_the_flush() {
         let (mut printing, printed) = printing();
         printing.push(object(1, 10));
-        assert_eq!(*printed.printed.lock().expect("a lock"), "");
+        assert_eq!(printed.printed.lock().expect("a lock").len(), 0);
         printing.flush();
-        assert_eq!(*printed.printed.lock().expect("a lock"), "1\n");
+        assert_eq!(*printed.printed.lock().expect("a lock"), ["1"]);
         assert!(printing.thread.is_none());
     }
 

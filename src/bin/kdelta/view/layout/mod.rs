@@ -165,14 +165,11 @@ impl Layout {
         // Unknown without a body.
         let shows_age = matches!(age, Age::Fresh { .. }) || object.row().is_none();
         let seconds = (shows_age && object.json_len() > 0).then(|| meta::age(object, age.now())).flatten();
-        match object.row() {
-            Some(row) => self.visit_cells(columns, row.cells(), seconds, age, &mut visit),
-            None => {
-                let age_cell = seconds.map_or_else(|| "<unknown>".to_owned(), human_duration);
-                let cells = [object.name(), &age_cell].into_iter();
-                self.visit_cells(columns, cells, seconds, age, &mut visit);
-            }
+        if let Some(row) = object.row() {
+            return self.visit_cells(columns, row.cells(), seconds, age, &mut visit);
         }
+        let age_cell = seconds.map_or_else(|| "<unknown>".to_owned(), human_duration);
+        self.visit_cells(columns, [object.name(), &age_cell].into_iter(), seconds, age, &mut visit);
     }
 
     /// Calls `visit` as [`Layout::for_each_cell`] does with these cells.
