@@ -278,6 +278,16 @@ fn unrecorded_types_are_errors() {
     assert!(kinds.contains("pod/web"), "{kinds}");
 }
 
+/// As a server would, though these lists are not requested.
+#[test]
+fn invalid_namespaces_and_selectors_are_errors() {
+    let recordings = Recordings::of(&["prod"]);
+    let error = recordings.run("get pods -n a/b").failure(1);
+    assert_eq!(error, "error: invalid namespace \"a/b\": [may not contain '/']\n");
+    let error = recordings.run("get pods -l a,,b").failure(1);
+    assert!(error.contains("that match label selector \"a,,b\""), "{error}");
+}
+
 #[test]
 fn contexts_are_selected_as_in_a_kubeconfig() {
     let recordings = Recordings::of(&["dev", "prod/eu"]);

@@ -74,12 +74,16 @@ impl ItemFormat {
         match self {
             Self::Json { for_terminal } => {
                 let mut text = Vec::new();
-                objects.iter().for_each(|object| json::push_item(object, for_terminal, &mut text));
+                for object in objects {
+                    json::push_item(object, for_terminal, &mut text);
+                }
                 text
             }
             Self::Yaml { for_terminal } => {
                 let mut text = String::new();
-                objects.iter().for_each(|object| yaml::push_item(object, for_terminal, &mut text));
+                for object in objects {
+                    yaml::push_item(object, for_terminal, &mut text);
+                }
                 text.into_bytes()
             }
         }

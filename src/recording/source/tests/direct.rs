@@ -21,9 +21,8 @@ fn keys(list: &DirectList) -> Vec<&str> {
 #[tokio::test]
 async fn direct_lists_have_what_the_server_sends() {
     let mut recorded = documented();
-    for number in 0..40 {
-        let (name, version) = (format!("p{}", number * 7 % 40), 5 + number);
-        let namespace = ["b", "a", "a-b"][number as usize % 3];
+    for (version, namespace) in (5..45).zip(["b", "a", "a-b"].into_iter().cycle()) {
+        let name = format!("p{}", version * 7 % 40);
         let row = [name.as_str(), "Running", "70s", "z1"];
         recorded = recorded.pod(&format!("{namespace}/{name}"), version, Some(&row), 10);
     }
