@@ -14,6 +14,8 @@ mod recording;
 mod resources;
 mod rows;
 mod segment_file;
+#[cfg(feature = "serve")]
+mod serving;
 mod state;
 mod state_files;
 mod texts;
@@ -24,5 +26,5 @@ pub use entries::{Entries, Folded};
 pub use history::Versions;
 pub use recording::Recording;
 #[cfg(feature = "serve")]
-pub(in crate::recording) use rows::TemplateRow;
+pub(in crate::recording) use serving::TemplateRow;
 pub use state::State;

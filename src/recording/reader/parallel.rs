@@ -47,6 +47,7 @@ pub(in crate::recording) fn map<T: Send, U: Send>(
 pub(in crate::recording) const MIN_PARALLEL: usize = 1000;
 
 /// Maps many items on several threads, which also drop them, and few on this one. The results are in the order of the items.
+#[cfg(any(test, feature = "serve"))]
 pub(in crate::recording) fn map_many<T: Send, U: Send>(
     mut items: Vec<T>,
     map: impl Fn(T) -> U + Sync,

@@ -2,51 +2,19 @@
 
 use std::sync::Arc;
 
+use jiff::Timestamp;
+
 use super::chains::{Chain, Chains, RowPlace};
 use super::order::{HasNames, WithPrefix, sorted};
 use super::parallel::{self, MIN_PARALLEL};
 use super::segment_file::PayloadBytes;
 use super::state_files::StateFiles;
-use jiff::Timestamp;
-
 use crate::object::{ApiResource, Column, Object, ResourceVersion, TypeMeta};
 use crate::recording::files::FileError;
 use crate::recording::last_state::RowTemplate;
-use crate::recording::payload::{Identity, split_row};
-use crate::recording::row_template::{is_writable, needs_body, render};
+use crate::recording::payload::split_row;
+use crate::recording::row_template::{needs_body, render};
 use crate::recording::type_log::{Payload, Place};
-
-/// The row of an object, as a template that needs no body.
-#[derive(Debug)]
-pub(in crate::recording) struct TemplateRow {
-    key: Arc<str>,
-    namespace_len: u16,
-    version: u64,
-    pub(in crate::recording) columns: Arc<[Column]>,
-    /// A copy: a part of its block would keep the whole block in memory.
-    pub(in crate::recording) template: Box<[u8]>,
-}
-
-impl TemplateRow {
-    fn new(chain: &Chain, columns: &Arc<[Column]>, template: &[u8]) -> Self {
-        let Chain { key, namespace_len, version, .. } = chain;
-        let (key, columns) = (Arc::clone(key), Arc::clone(columns));
-        Self { key, namespace_len: *namespace_len, version: *version, columns, template: template.into() }
-    }
-
-    /// Returns the names and the version of the object.
-    pub(in crate::recording) fn identity(&self) -> Identity<'_> {
-        let Self { key, namespace_len, version, .. } = self;
-        Identity { key, namespace_len: *namespace_len, version: *version, own_version: None }
-    }
-}
-
-impl HasNames for TemplateRow {
-    fn names(&self) -> (&str, &str) {
-        let identity = self.identity();
-        (identity.namespace(), identity.name())
-    }
-}
 
 /// Returns the object of a chain without its body. Its version is the one in the columns.
 pub(super) fn named(chain: &Chain, type_meta: &Arc<TypeMeta>) -> Object {
@@ -65,17 +33,6 @@ type MakeOfRow<'a, T> = dyn Fn(&Chain, &Arc<[Column]>, &[u8]) -> Option<T> + Syn
 type RowOfChain = (usize, Place, usize);
 
 impl Chains {
-    /// Returns the rows as templates, sorted by namespace and name, or `None` if one can only be rendered with its body.
-    pub(super) fn template_rows(
-        &self,
-        files: &StateFiles,
-        resource: &ApiResource,
-    ) -> Result<Option<Vec<TemplateRow>>, FileError> {
-        self.rows_without_bodies(files, resource, &|chain, columns, template| {
-            is_writable(template).then(|| TemplateRow::new(chain, columns, template))
-        })
-    }
-
     /// Returns objects without bodies that have rows with ages as of a time, sorted by namespace and name, or `None` if a
     /// row can only be rendered with its body.
     pub(super) fn objects_of_rows(
@@ -92,7 +49,9 @@ impl Chains {
         })
     }
 
-    fn rows_without_bodies<T: HasNames + Send>(
+    /// Returns the values that `make` creates, sorted by namespace and name, or `None` if a row can only be rendered with its
+    /// body.
+    pub(super) fn rows_without_bodies<T: HasNames + Send>(
         &self,
         files: &StateFiles,
         resource: &ApiResource,

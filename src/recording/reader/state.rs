@@ -10,9 +10,7 @@ use jiff::Timestamp;
 use super::catalog::Catalog;
 use super::chains::{Chain, Chains, identity};
 use super::order::{WithPrefix, sorted};
-use super::parallel;
 use super::resources::sorted_resources;
-use super::rows::{TemplateRow, named};
 use super::segment_file::Segment;
 use super::state_files::{Limit, StateFiles};
 use crate::object::{ApiResource, Ingest, Object};
@@ -113,27 +111,6 @@ impl State {
         Ok(sorted(objects))
     }
 
-    /// Returns the objects of a resource with only their names and versions, or `None` if a version is stored in a body.
-    ///
-    /// # Errors
-    /// [`RecordingError`] when the files can't be read or are damaged.
-    pub(in crate::recording) fn named_objects(
-        &self,
-        resource: &ApiResource,
-        namespace: Option<&str>,
-    ) -> Result<Option<Vec<Arc<Object>>>, RecordingError> {
-        let chains =
-            Chains::collect_latest(&self.files, resource, |key, length| in_namespace(key, length, namespace));
-        let chains = chains.map_err(|error| self.catalog.error(error))?.objects;
-        if chains.iter().any(|chain| chain.has_own_version) {
-            return Ok(None);
-        }
-        let type_meta = resource.type_meta();
-        let objects =
-            parallel::map_many(chains, |chain| WithPrefix::new(Arc::new(named(&chain, &type_meta))));
-        Ok(Some(sorted(objects)))
-    }
-
     /// Returns the objects of a resource with only their names, versions and rows, without reading bodies. Returns
     /// `None` if an object has no recorded row, or one that needs its body, as events do: [`State::objects`]
     /// returns these.
@@ -153,25 +130,8 @@ impl State {
         rows.map_err(|error| self.catalog.error(error))
     }
 
-    /// Returns the rows of [`State::rows`] as templates.
-    ///
-    /// # Errors
-    /// The same.
-    pub(in crate::recording) fn template_rows(
-        &self,
-        resource: &ApiResource,
-        namespace: Option<&str>,
-    ) -> Result<Option<Vec<TemplateRow>>, RecordingError> {
-        let read = || match self.chains_of_rows(resource, namespace)? {
-            Some(chains) => chains.template_rows(&self.files, resource),
-            None => Ok(None),
-        };
-        let rows: Result<_, FileError> = read();
-        rows.map_err(|error| self.catalog.error(error))
-    }
-
     /// Returns the chains of objects without their steps, unless an object has no row or its version is in its body.
-    fn chains_of_rows(
+    pub(super) fn chains_of_rows(
         &self,
         resource: &ApiResource,
         namespace: Option<&str>,
@@ -314,6 +274,7 @@ impl fmt::Debug for State {
     }
 }
 
-fn in_namespace(key: &str, namespace_len: u16, namespace: Option<&str>) -> bool {
+/// Returns whether an object with this key and length of its namespace is in a namespace; `None` is all.
+pub(super) fn in_namespace(key: &str, namespace_len: u16, namespace: Option<&str>) -> bool {
     namespace.is_none_or(|namespace| key.get(..namespace_len.into()) == Some(namespace))
 }

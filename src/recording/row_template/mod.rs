@@ -156,6 +156,7 @@ pub(in crate::recording) fn render(
 }
 
 /// Returns whether [`write_row`] can write the row of a template: it is not damaged, and needs no body.
+#[cfg(any(test, feature = "serve"))]
 pub(in crate::recording) fn is_writable(template: &[u8]) -> bool {
     let Some(mut cursor) = cells_of(template).filter(|_| !needs_body(template)) else { return false };
     while !cursor.is_empty() {
@@ -168,6 +169,7 @@ pub(in crate::recording) fn is_writable(template: &[u8]) -> bool {
 
 /// Passes the cells of a template that [is writable](is_writable) to `write`, for an object with this name, with ages as of
 /// a time.
+#[cfg(any(test, feature = "serve"))]
 pub(in crate::recording) fn write_row(
     template: &[u8],
     name: &str,
