@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::Error;
 use crate::object::{ApiResource, Ingest, Object, ResourceVersion};
 
-/// What objects have besides their names and versions.
+/// The contents of listed objects, in addition to names and versions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DirectContents {
     /// Nothing.
@@ -27,8 +27,8 @@ pub struct DirectList {
     pub version: ResourceVersion,
 }
 
-/// Returns lists of a server inside this process, which has their objects in the form of this library already: they need
-/// not be written and parsed.
+/// The lists of a server inside this process, which has the objects in the form of this library already: they need not be
+/// written and parsed.
 pub trait DirectLists: Send + Sync + 'static {
     /// Returns all objects of a resource in one namespace, or in all, as a request without a version would. `None` means
     /// only that the list must be requested, as for a resource that does not exist. Blocks while the objects are read.

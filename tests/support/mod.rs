@@ -37,7 +37,7 @@ pub(crate) use testbed::{MODULE_FILE, Testbed, kubectl, module_file, tool};
 use std::time::{Duration, Instant};
 
 /// The time limit of every wait. It is long because machines are shared and slow; only a failing test waits that long.
-pub(crate) const PATIENCE: Duration = Duration::from_mins(2);
+pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Writes a line directly to stderr, since the harness shows captured output only for failures.
 pub(crate) fn print_line(line: &str) {

@@ -16,6 +16,7 @@ use std::time::Duration;
 
 use crate::client::Notice;
 use crate::client::connection_pool::ConnectionPool;
+use crate::client::failure;
 use crate::client::login::Credentials;
 use crate::client::login::progress::LoginProgress;
 use crate::client::redaction::Redaction;
@@ -129,6 +130,11 @@ impl Client {
     /// Returns whether the server can send rows with the identity of their objects.
     pub(crate) fn identifies_rows(&self) -> bool {
         self.inner.identifies_rows
+    }
+
+    /// Returns the error of a request without a response within its time limit.
+    pub(super) fn no_response(&self) -> listwatch::Error {
+        failure::no_response(&self.inner.authority, None)
     }
 
     /// Returns the lists of the server that need no requests.

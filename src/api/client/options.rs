@@ -39,7 +39,8 @@ pub struct ClientOptions {
     /// Whether the server knows [`IncludeObject::Identity`](crate::wire::IncludeObject::Identity), as those of this
     /// library do. Rows of all namespaces then take one request.
     pub identifies_rows: bool,
-    /// Lists of the server that need no requests, if it is inside this process.
+    /// The lists of a server inside this process that need no requests. A reflector should list then, and not request the
+    /// initial state in a watch: see [`ResourceClient::lists_directly`](crate::api::ResourceClient::lists_directly).
     pub direct_lists: Option<Arc<dyn DirectLists>>,
 }
 

@@ -11,8 +11,6 @@ mod openapi;
 mod rest_mapper;
 #[cfg(test)]
 mod tests;
-#[cfg(test)]
-mod untrusted_names;
 mod version;
 
 pub use catalog::{Catalog, is_built_in};

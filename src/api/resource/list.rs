@@ -16,7 +16,7 @@ enum Kind {
     Response(Box<ListResponse>),
     /// Rows, matched to their objects from several responses.
     Rows(Box<RowList>),
-    /// Not requested.
+    /// Read without a request.
     Direct(DirectObjects),
 }
 

@@ -158,7 +158,16 @@ impl ResourceClient {
         self.0.client.has_response()
     }
 
-    /// Returns the requests with which a list begins, without sending any. Rows of all namespaces take several requests; a
+    /// Returns whether lists of the latest version need no request, because the server has
+    /// [direct lists](crate::api::ClientOptions::direct_lists) of these objects. They are requested only if the server has the
+    /// objects in another form. An initial state in a watch takes longer.
+    #[must_use]
+    pub fn lists_directly(&self) -> bool {
+        DirectObjects::are_read_of(&self.0)
+    }
+
+    /// Returns the requests with which a list begins, without sending any: those of a [direct](Self::lists_directly) list are
+    /// sent only if it can't be read. Rows of all namespaces take several requests; a
     /// small collection is complete after the first.
     ///
     /// # Errors
@@ -295,8 +304,7 @@ impl ListerWatcher for ResourceClient {
     }
 
     fn supports_watch_list(&self) -> bool {
-        // A list that needs no request is faster.
-        self.0.client.direct_lists().is_none() && self.0.client.supports_watch_list(&self.0.resource)
+        self.0.client.supports_watch_list(&self.0.resource)
     }
 
     /// Logins, and parts of a response that arrive before the list begins: neither is silence of the server.

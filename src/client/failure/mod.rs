@@ -43,14 +43,17 @@ pub(crate) fn before_response(error: Cause<'_>, authority: &str, proxy: Option<&
         )),
         FailureKind::Tls => Error::Tls(unable),
         FailureKind::TlsAlert => Error::TlsAlert(unable),
-        FailureKind::Timeout => {
-            let by = proxy.map(|proxy| format!(" by way of the proxy {proxy}")).unwrap_or_default();
-            Error::Timeout(NetworkFailure::before_response(format!(
-                "Unable to connect to the server: {authority} did not respond in time{by}"
-            )))
-        }
+        FailureKind::Timeout => no_response(authority, proxy),
         FailureKind::Other => Error::Transport(NetworkFailure::before_response(unable)),
     }
+}
+
+/// Returns the error of a request without a response within its time limit.
+pub(crate) fn no_response(authority: &str, proxy: Option<&str>) -> Error {
+    let by = proxy.map(|proxy| format!(" by way of the proxy {proxy}")).unwrap_or_default();
+    Error::Timeout(NetworkFailure::before_response(format!(
+        "Unable to connect to the server: {authority} did not respond in time{by}"
+    )))
 }
 
 /// Returns whether the error is the TLS alert of the peer itself.

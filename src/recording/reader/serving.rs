@@ -1,4 +1,4 @@
-//! What a server of a recording reads of a state besides whole objects: names, and rows as templates.
+//! Names, row templates and complete sets of rows of a state, for servers of recordings.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use super::order::{HasNames, WithPrefix, sorted};
 use super::parallel;
 use super::rows::named;
 use super::state::{State, in_namespace};
-use crate::object::{ApiResource, Column, Object};
+use crate::object::{ApiResource, Column, Ingest, Object};
 use crate::recording::error::RecordingError;
 use crate::recording::files::FileError;
 use crate::recording::payload::Identity;
@@ -66,6 +66,28 @@ impl State {
         let objects =
             parallel::map_many(chains, |chain| WithPrefix::new(Arc::new(named(&chain, &type_meta))));
         Ok(Some(sorted(objects)))
+    }
+
+    /// Returns the objects of a resource with their rows, or `None` if an object has none.
+    ///
+    /// # Errors
+    /// The same.
+    pub(in crate::recording) fn objects_with_rows(
+        &self,
+        resource: &ApiResource,
+        namespace: Option<&str>,
+        ingest: &Ingest,
+    ) -> Result<Option<Vec<Arc<Object>>>, RecordingError> {
+        let read = || {
+            let wanted = |key: &str, length| in_namespace(key, length, namespace);
+            let chains = Chains::collect(self.files(), resource, wanted)?;
+            if chains.objects.iter().any(|chain| chain.row.is_none()) {
+                return Ok(None);
+            }
+            self.read(resource, &chains, true, ingest).map(Some)
+        };
+        let objects: Result<_, FileError> = read();
+        objects.map_err(|error| self.catalog().error(error))
     }
 
     /// Returns the rows of [`State::rows`] as templates.

@@ -94,7 +94,8 @@ impl State {
         read.map_err(|error| self.catalog.error(error))
     }
 
-    fn read(
+    /// Returns the objects of chains, sorted by namespace and name, with or without their rows.
+    pub(super) fn read(
         &self,
         resource: &ApiResource,
         chains: &Chains,

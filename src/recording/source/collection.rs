@@ -122,8 +122,8 @@ impl Collection {
         Ok(items)
     }
 
-    /// Returns the objects of a namespace, or of all, as they are recorded. `None` if the contents of one are not recorded,
-    /// or if their rows can't share a table.
+    /// Returns the objects of a namespace, or of all, as they are recorded. `None` if the server would send them in another
+    /// form: the contents of one are not recorded, its body names another type, or the rows can't share a table.
     ///
     /// # Errors
     /// The recording can't be read.
@@ -143,23 +143,30 @@ impl Collection {
             objects.is_empty()
                 || shared_columns(objects.iter().map(|object| object.row().map(Row::columns))).is_some()
         };
-        match contents {
-            DirectContents::Names => state.named_objects(resource, namespace).map_err(unreadable),
-            DirectContents::Rows => {
-                let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
-                let objects = state.rows(resource, namespace).map_err(unreadable)?.filter(share_columns);
-                if objects.is_none() {
-                    cache.rows.insert(namespace.map(Box::from), None);
-                }
-                Ok(objects)
+        let have_bodies = |objects: &Vec<Arc<Object>>| {
+            let is_sent =
+                |object: &Arc<Object>| object.json_len() > 0 && **object.type_meta() == *ingest.type_meta;
+            objects.iter().all(is_sent)
+        };
+        let objects = match contents {
+            DirectContents::Names => state.named_objects(resource, namespace),
+            DirectContents::Rows => state.rows(resource, namespace).map(|rows| rows.filter(share_columns)),
+            DirectContents::Objects => {
+                let objects = state.objects_with(resource, namespace, false, ingest);
+                objects.map(|objects| Some(objects).filter(have_bodies))
             }
-            DirectContents::Objects | DirectContents::RowsAndObjects => {
-                let objects =
-                    state.objects_with(resource, namespace, needs_rows, ingest).map_err(unreadable)?;
-                let have_bodies = objects.iter().all(|object| object.json_len() > 0);
-                Ok(Some(objects).filter(|objects| have_bodies && (!needs_rows || share_columns(objects))))
+            DirectContents::RowsAndObjects => {
+                let objects = state.objects_with_rows(resource, namespace, ingest);
+                objects.map(|objects| objects.filter(have_bodies).filter(share_columns))
             }
+        };
+        let objects = objects.map_err(unreadable)?;
+        if objects.is_none() && contents == DirectContents::Rows {
+            // The request that follows need not read the rows again.
+            let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
+            cache.rows.insert(namespace.map(Box::from), None);
         }
+        Ok(objects)
     }
 
     /// Returns one object.

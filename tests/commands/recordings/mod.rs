@@ -278,6 +278,31 @@ fn unrecorded_types_are_errors() {
     assert!(kinds.contains("pod/web"), "{kinds}");
 }
 
+#[test]
+fn plan_names_the_lists_that_are_not_requested() {
+    let recordings = Recordings::of(&["prod"]);
+    let is_read = |line: &str| recordings.run(line).quiet_success().contains("read from the recording");
+    for line in [
+        "get pods",
+        "get pods -o json",
+        "watch pods -o json",
+        "get pods -l app=web",
+        "index pods --by field:spec.containers[*].image",
+    ] {
+        assert!(is_read(&format!("{line} --explain")), "{line}");
+    }
+    for line in [
+        "get pods web",
+        "watch pods",
+        "index pods --by namespace",
+        "index pods --by field:spec.nodeName",
+        "get pods --field-selector spec.nodeName=n1",
+        "watch pods -o json --list-mode watchlist",
+    ] {
+        assert!(!is_read(&format!("{line} --explain")), "{line}");
+    }
+}
+
 /// As a server would, though these lists are not requested.
 #[test]
 fn invalid_namespaces_and_selectors_are_errors() {

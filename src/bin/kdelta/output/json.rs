@@ -70,7 +70,10 @@ impl JsonList {
     pub(crate) fn item(&mut self, object: &Object, out: &mut impl Write) -> io::Result<()> {
         self.text.clear();
         push_item(object, self.for_terminal, &mut self.text);
-        Self::write_items(&mut self.any, &self.text, out)
+        let text = std::mem::take(&mut self.text);
+        let written = self.items(&text, out);
+        self.text = text;
+        written
     }
 
     /// Writes the text of items, at least one, from [`push_item`].
@@ -78,11 +81,7 @@ impl JsonList {
     /// # Errors
     /// `out` failed.
     pub(super) fn items(&mut self, text: &[u8], out: &mut impl Write) -> io::Result<()> {
-        Self::write_items(&mut self.any, text, out)
-    }
-
-    fn write_items(any: &mut bool, text: &[u8], out: &mut impl Write) -> io::Result<()> {
-        if std::mem::replace(any, true) {
+        if std::mem::replace(&mut self.any, true) {
             return out.write_all(text);
         }
         out.write_all(b"{\n    \"apiVersion\": \"v1\",\n    \"items\": [")?;

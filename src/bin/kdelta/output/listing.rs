@@ -108,7 +108,7 @@ impl Listing {
         match self {
             Self::Json(list) => list.items(text, out),
             Self::Yaml(list) => list.items(text, out),
-            _ => Ok(()),
+            _ => Err(io::Error::other("items of this format can't be written apart")),
         }
     }
 

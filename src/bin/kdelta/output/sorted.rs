@@ -149,7 +149,7 @@ impl OrderedListing {
     pub(crate) fn items(&mut self, text: &[u8], out: &mut impl Write) -> io::Result<()> {
         match self {
             Self::Unsorted(listing) => listing.items(text, out),
-            Self::Sorted(_) => Ok(()),
+            Self::Sorted(_) => Err(io::Error::other("sorted items can't be written apart")),
         }
     }
 

@@ -103,6 +103,12 @@ async fn other_lists_must_be_requested() {
     let objects = direct(&server, &pods(), None, DirectContents::Objects).expect("a list");
     assert_eq!(keys(&objects), ["a/web", "a/x"]);
     assert!(direct(&server, &gadgets(), None, DirectContents::Objects).is_none(), "it was not recorded");
+    let other_kind = Ingest {
+        type_meta: resource("", "v1", "pods", "Other").type_meta(),
+        ..Ingest::of(pods().type_meta())
+    };
+    let list = server.direct_lists().list(&pods(), None, DirectContents::Objects, &other_kind);
+    assert!(list.expect("readable").is_none(), "the server sends the kind of the resource");
     let other_version = ApiResource { version: "v2".into(), ..(*pods()).clone() };
     assert!(direct(&server, &other_version, None, DirectContents::Names).is_none());
 }

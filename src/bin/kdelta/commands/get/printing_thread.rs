@@ -126,7 +126,7 @@ impl RunningThread {
         Ok(Self { batches, thread: thread::Builder::new().spawn(print_all)? })
     }
 
-    /// Passes objects on, if the thread is behind as their text.
+    /// Passes objects on; if the queue is full, as text that this thread writes.
     fn pass_on(&self, objects: Vec<Arc<Object>>, printer: &dyn Printer) -> Result<(), ThreadEnded> {
         let batch = match self.batches.try_send(Batch::Objects(objects)) {
             Err(TrySendError::Full(Batch::Objects(objects))) => match printer.text_of(&objects) {

@@ -89,7 +89,14 @@ pub(in crate::commands) fn part_plan(
 ) -> anyhow::Result<PartPlan> {
     let requests = source.requests(&of.mode, options).context(Usage)?;
     let several = requests.len() > 1;
+    let is_in_watch = options.watch_list && !options.pages_first;
+    let begins_with_list = of.mode == RequestMode::List || (!is_in_watch && options.resume_from.is_none());
     let purpose = |at: usize| match (&of.mode, at) {
+        (RequestMode::List | RequestMode::Synced | RequestMode::Watch, 0)
+            if begins_with_list && source.lists_directly() =>
+        {
+            "read from the recording, and sent only if it is not recorded in this form"
+        }
         _ if !several => "",
         (RequestMode::NamedWatch(_), 0) => "the object",
         (RequestMode::Watch | RequestMode::NamedWatch(_), at) if at + 1 == requests.len() => "the changes",

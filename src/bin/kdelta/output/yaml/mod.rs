@@ -109,7 +109,10 @@ impl YamlList {
     pub(crate) fn item(&mut self, object: &Object, out: &mut impl Write) -> io::Result<()> {
         self.text.clear();
         push_item(object, self.for_terminal, &mut self.text);
-        Self::write_items(&mut self.any, self.text.as_bytes(), out)
+        let text = std::mem::take(&mut self.text);
+        let written = self.items(text.as_bytes(), out);
+        self.text = text;
+        written
     }
 
     /// Writes the text of items, at least one, from [`push_item`].
@@ -117,11 +120,7 @@ impl YamlList {
     /// # Errors
     /// `out` failed.
     pub(super) fn items(&mut self, text: &[u8], out: &mut impl Write) -> io::Result<()> {
-        Self::write_items(&mut self.any, text, out)
-    }
-
-    fn write_items(any: &mut bool, text: &[u8], out: &mut impl Write) -> io::Result<()> {
-        if !std::mem::replace(any, true) {
+        if !std::mem::replace(&mut self.any, true) {
             out.write_all(b"apiVersion: v1\nitems:\n")?;
         }
         out.write_all(text)

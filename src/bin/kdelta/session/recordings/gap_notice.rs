@@ -19,7 +19,7 @@ impl GapNotice {
         let Moment::Time(time) = moment else { return Self { search: None } };
         let recording = recording.clone();
         let search = thread::spawn(move || {
-            give_way();
+            lower_priority();
             match recording.gap_at(time) {
                 Ok(Some(gap)) => warn(&format!("{}: this is the state before", gap_notice(&gap))),
                 Ok(None) => {}
@@ -31,7 +31,7 @@ impl GapNotice {
 }
 
 /// Lowers the priority of this thread: what the command prints is more urgent than the notice.
-fn give_way() {
+fn lower_priority() {
     // On Linux, a nice value is that of a thread; elsewhere of the whole process. A refusal changes only the order.
     #[cfg(target_os = "linux")]
     let _refused = rustix::process::nice(10);

@@ -192,6 +192,11 @@ impl PartSource {
         Self { client: self.client.subresource(subresource), ..self }
     }
 
+    /// Returns whether its lists need no request, because the server is a recording.
+    pub(crate) fn lists_directly(&self) -> bool {
+        self.client.lists_directly()
+    }
+
     /// Returns the requested representation.
     pub(crate) fn representation(&self) -> Representation {
         self.client.requested_representation()

@@ -29,7 +29,11 @@ pub(crate) fn reflector_options(
     defaults
         .first_version(first_version)
         .page_size(page_size)
-        .watch_list(selection.list_mode != ListMode::List)
+        .watch_list(match selection.list_mode {
+            ListMode::Auto => !source.lists_directly(),
+            ListMode::WatchList => true,
+            ListMode::List => false,
+        })
         .backoff(backoff())
         .observer(observer)
         .give_up(Some(source.gives_up(false)))

@@ -1,5 +1,7 @@
 //! Tests of discovery against servers with each form of the documents.
 
+mod untrusted_names;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use tempfile::TempDir;
 
-use super::{Discovery, DiscoveryOptions};
-use crate::api::{Client, ClientOptions, ResourceClient};
+use crate::api::{Client, ClientOptions, Discovery, DiscoveryOptions, ResourceClient};
 use crate::client::Notice;
 use crate::client::test_server::{TestServer, json};
 use crate::kubeconfig::Config;
 use crate::listwatch::{ListOptions, ListerWatcher};
+use crate::wire::DiscoveredResource;
 
 /// Names that are not valid in a URL. The tests use each as a group, a version and a resource.
 const HOSTILE: [&str; 12] = [
@@ -55,9 +55,8 @@ async fn list_everything(discovery: &Discovery) -> Vec<String> {
         // The response does not matter.
         let _ = client.namespace(Some("default".into())).list(&ListOptions::default()).await;
     }
-    let name = |found: &super::DiscoveredResource| {
-        format!("{}/{}", found.resource.api_version(), found.resource.resource)
-    };
+    let name =
+        |found: &DiscoveredResource| format!("{}/{}", found.resource.api_version(), found.resource.resource);
     catalog.resources().iter().map(name).collect()
 }
 
