@@ -94,8 +94,12 @@ impl fmt::Display for ChangePath<'_> {
                     f.write_str(if at == 0 { "" } else { "." })?;
                     f.write_str(name)?;
                 }
-                PathStep::Member(name) => write!(f, "['{name}']")?,
-                PathStep::Element { key: Some(key), .. } => write!(f, "[{key}]")?,
+                PathStep::Member(name) => {
+                    ["['", name, "']"].into_iter().try_for_each(|part| f.write_str(part))?
+                }
+                PathStep::Element { key: Some(key), .. } => {
+                    ["[", key, "]"].into_iter().try_for_each(|part| f.write_str(part))?;
+                }
                 PathStep::Element { at, key: None } => write!(f, "[{at}]")?,
             }
         }

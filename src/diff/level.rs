@@ -106,6 +106,57 @@ impl<'a> Members<'a> {
     }
 }
 
+/// A member whose values in two objects differ: its name, the old value and the new one.
+pub(super) type Replaced<'a> = (Cow<'a, str>, &'a str, &'a str);
+
+/// The most comparisons of names that find duplicates faster than a hash table of all.
+const MAX_COMPARISONS: usize = 1 << 10;
+
+/// Returns the members whose values differ between an old and a new object that have the same names in the same order, as most
+/// updates do. `None` for other values, and for unusual objects: those with many members, or with escapes or duplicates among
+/// the names.
+///
+/// Members with equal texts are not split.
+pub(super) fn replaced_members<'a>(
+    [old_document, new_document]: [Document<'a>; 2],
+    old: &'a str,
+    new: &'a str,
+) -> Option<Vec<Replaced<'a>>> {
+    let (old_text, old) = old_document.node(old);
+    let (new_text, new) = new_document.node(new);
+    if old.kind() != JsonKind::Object || new.kind() != JsonKind::Object {
+        return None;
+    }
+    let (mut olds, mut news) = (old.members(), new.members());
+    let mut replaced = Vec::new();
+    let mut names: Vec<&[u8]> = Vec::with_capacity(USUAL);
+    loop {
+        olds.skip_equal(&mut news, |name| names.push(name));
+        let (name, before, after) = match (olds.next(), news.next()) {
+            (None, None) => break,
+            (Some(old), Some(new)) => {
+                let ((name, before), (new_name, after)) = (old.ok()?, new.ok()?);
+                (Some(name).filter(|name| *name == new_name)?, before, after)
+            }
+            _ => return None,
+        };
+        // A name with escapes is not a part of the text.
+        let Cow::Borrowed(name) = name else { return None };
+        names.push(name.as_bytes());
+        let before = old_text.get(before.offset()..olds.offset())?;
+        let after = new_text.get(after.offset()..news.offset())?;
+        if before != after {
+            replaced.push((Cow::Borrowed(name), before, after));
+        }
+    }
+    let is_unusual = replaced.len() * names.len() > MAX_COMPARISONS
+        || names.iter().any(|name| name.contains(&b'\\'))
+        || replaced
+            .iter()
+            .any(|(name, ..)| names.iter().filter(|other| **other == name.as_bytes()).count() > 1);
+    (!is_unusual).then_some(replaced)
+}
+
 /// Returns whether two unsplittable values are equal: strings by content, numbers by value.
 pub(super) fn equal_scalars(one: &str, other: &str) -> bool {
     if one == other {

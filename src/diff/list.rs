@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 
 use super::document::Document;
-use super::level::{Level, Members};
+use crate::object::JsonKind;
 
 /// Members that identify elements of Kubernetes lists, the most common first.
 const KEYS: [&str; 10] =
@@ -67,23 +67,34 @@ fn keys<'a>(
     old: &[&'a str],
     new: &[&'a str],
 ) -> Option<(Keys<'a>, Keys<'a>)> {
-    let taken = |document: Document<'a>, list: &[&'a str]| {
-        let objects = list.iter().map(|element| match Level::within(document, element) {
-            Level::Object(members) => Some(members),
-            _ => None,
-        });
-        objects.collect::<Option<Vec<_>>>()
-    };
-    let (old, new) = (taken(old_document, old)?, taken(new_document, new)?);
     KEYS.iter().find_map(|key| {
-        let values = |list: &[Members<'a>]| {
-            let value = |members: &Members<'a>| {
-                members.get(key).filter(|value| !value.starts_with(['{', '[', 'n'])).map(Cow::Borrowed)
+        let values = |document: Document<'a>, list: &[&'a str]| {
+            let value = |element: &&'a str| {
+                let value = last_member(document, element, key)?;
+                (!value.starts_with(['{', '[', 'n'])).then_some(Cow::Borrowed(value))
             };
             list.iter().map(value).collect::<Option<Vec<_>>>().filter(|values| are_distinct(values))
         };
-        Some((values(&old)?, values(&new)?))
+        Some((values(old_document, old)?, values(new_document, new)?))
     })
+}
+
+/// Returns the value of a member of an object: the last one, if it occurs twice. `None` for other values, and for an object
+/// that can't be split.
+fn last_member<'a>(document: Document<'a>, element: &'a str, name: &str) -> Option<&'a str> {
+    let (text, object) = document.node(element);
+    if object.kind() != JsonKind::Object {
+        return None;
+    }
+    let mut found = None;
+    let mut members = object.members();
+    while let Some(member) = members.next() {
+        let (own, value) = member.ok()?;
+        if own == name {
+            found = Some(text.get(value.offset()..members.offset())?);
+        }
+    }
+    found
 }
 
 /// Returns a key without its JSON quotes.

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::change::{Change, ChangeOp, ChangePath, PathStep};
 use super::document::Document;
-use super::level::{Level, Members, equal_scalars};
+use super::level::{Level, Members, equal_scalars, replaced_members};
 use super::list::Pairs;
 use crate::object::{FieldPath, PathCursor};
 
@@ -49,11 +49,25 @@ impl<'a> Walk<'a> {
             return;
         }
         let before = self.changes.len();
-        let levels = if self.way.len() < MAX_DEPTH {
+        self.unequal_value(old, new, skip);
+        if self.changes.len() - before > MAX_CHANGES {
+            self.changes.truncate(before);
+            self.push(ChangeOp::Replace, Some(old), Some(new));
+        }
+    }
+
+    fn unequal_value(&mut self, old: &'a str, new: &'a str, skip: &[PathCursor<'_>]) {
+        let levels = if self.way.len() >= MAX_DEPTH {
+            (Level::Scalar, Level::Scalar)
+        } else if let Some(replaced) = replaced_members(self.documents, old, new) {
+            for (name, old, new) in replaced {
+                let below = below(skip, &name);
+                self.at(PairedStep::Member(name), |walk| walk.value(old, new, &below));
+            }
+            return;
+        } else {
             let [old_document, new_document] = self.documents;
             (Level::within(old_document, old), Level::within(new_document, new))
-        } else {
-            (Level::Scalar, Level::Scalar)
         };
         match levels {
             (Level::Object(old), Level::Object(new)) => self.members(&old, &new, skip),
@@ -61,15 +75,10 @@ impl<'a> Walk<'a> {
             _ if equal_scalars(old, new) => {}
             _ => self.push(ChangeOp::Replace, Some(old), Some(new)),
         }
-        if self.changes.len() - before > MAX_CHANGES {
-            self.changes.truncate(before);
-            self.push(ChangeOp::Replace, Some(old), Some(new));
-        }
     }
 
     fn members(&mut self, old: &Members<'a>, new: &Members<'a>, skip: &[PathCursor<'_>]) {
-        let below = |name: &str| -> Vec<_> { skip.iter().filter_map(|path| path.member(name)).collect() };
-        let is_skipped = |name: &str| below(name).iter().any(|path| path.is_at_end());
+        let is_skipped = |name: &str| below(skip, name).iter().any(|path| path.is_at_end());
         let removed = old.iter().enumerate().filter(|(at, (name, _))| new.get_near(*at, name).is_none());
         for (name, value) in removed.map(|(_, member)| member).filter(|(name, _)| !is_skipped(name)) {
             self.at(PairedStep::Member(name.clone()), |walk| walk.push(ChangeOp::Remove, Some(value), None));
@@ -78,7 +87,9 @@ impl<'a> Walk<'a> {
             match old.get_near(at, name) {
                 Some(before) if before == value => {}
                 Some(before) => {
-                    self.at(PairedStep::Member(name.clone()), |walk| walk.value(before, value, &below(name)));
+                    self.at(PairedStep::Member(name.clone()), |walk| {
+                        walk.value(before, value, &below(skip, name))
+                    });
                 }
                 None if is_skipped(name) => {}
                 None => {
@@ -130,6 +141,11 @@ impl<'a> Walk<'a> {
         let path = ChangePath(self.way.iter().map(step).collect());
         self.changes.push(Change { op, path, old, new });
     }
+}
+
+/// Returns what is left of the paths below a member.
+fn below<'p>(paths: &[PathCursor<'p>], name: &str) -> Vec<PathCursor<'p>> {
+    paths.iter().filter_map(|path| path.member(name)).collect()
 }
 
 #[cfg(test)]
@@ -222,6 +238,21 @@ mod tests {
         let deep = |leaf: &str| format!("{}{leaf}{}", "[".repeat(10_000), "]".repeat(10_000));
         let (old, new) = (deep("1"), deep("2"));
         assert_eq!(changes(&old, &new, &[]).len(), 1);
+    }
+
+    #[test]
+    fn the_last_of_duplicate_names_is_compared() {
+        for (old, new, expected) in [
+            (r#"{"a":1,"a":2}"#, r#"{"a":3,"a":2}"#, None),
+            (r#"{"a":1,"b":0,"a":2}"#, r#"{"a":1,"b":0,"a":4}"#, Some(("2", "4"))),
+            (r#"{"a":1,"\u0061":2}"#, r#"{"a":3,"\u0061":2}"#, None),
+            (r#"{"\u0061":1,"a":2}"#, r#"{"\u0061":3,"a":2}"#, None),
+            (r#"{"a":1,"b":{"a":2}}"#, r#"{"a":3,"b":{"a":2}}"#, Some(("1", "3"))),
+        ] {
+            let found = changes(old, new, &[]);
+            let values = found.first().map(|change| (change.old.unwrap_or("-"), change.new.unwrap_or("-")));
+            assert_eq!((found.len(), values), (usize::from(expected.is_some()), expected), "{old} {new}");
+        }
     }
 
     /// Applies changes as the documentation of `changes` describes.

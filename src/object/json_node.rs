@@ -116,6 +116,12 @@ impl<'a> JsonNode<'a> {
     /// # Errors
     /// The value is not JSON.
     pub fn scalar(self) -> Result<JsonValue<'a>, InvalidJson> {
+        // Most values that are read are short strings without escapes.
+        if let Some(short) = json::short_string(self.text, self.at)
+            && let Ok(text) = str::from_utf8(short)
+        {
+            return Ok(JsonValue::Text(Cow::Borrowed(text)));
+        }
         let end = json::skip(self.text, self.at, self.brackets).ok_or(InvalidJson)?;
         match JsonValue::parse(&self.text[self.at..end]) {
             JsonValue::Raw(_) => Err(InvalidJson),
@@ -133,11 +139,35 @@ pub struct JsonMembers<'a> {
     end: usize,
 }
 
-impl JsonMembers<'_> {
+impl<'a> JsonMembers<'a> {
     /// Returns the position in the text up to which the iterator has read.
     #[must_use]
     pub fn offset(&self) -> usize {
         self.end
+    }
+
+    /// Skips the next members of both iterators as long as their texts are equal, and passes their names, as written, to
+    /// `skipped`. Only those of this iterator are parsed.
+    pub(crate) fn skip_equal(&mut self, other: &mut JsonMembers<'_>, mut skipped: impl FnMut(&'a [u8])) {
+        let (Some(own), Some(others)) = (&mut self.members, &mut other.members) else { return };
+        let JsonNode { text, brackets, .. } = self.object;
+        loop {
+            let mut ahead = own.clone();
+            let Some(Entry::Member(name, at)) = ahead.next() else { return };
+            let Some(end) = json::skip(text, at, brackets) else { return };
+            // With the separator, but for that of the first member.
+            let written = &text[own.position()..end];
+            let rest = &other.object.text[others.position()..];
+            let is_equal = rest.starts_with(written) && matches!(rest.get(written.len()), Some(b',' | b'}'));
+            if !is_equal {
+                return;
+            }
+            let position = others.position() + written.len();
+            own.step_over_member(end);
+            others.step_over_member(position);
+            (self.end, other.end) = (end, position);
+            skipped(name);
+        }
     }
 }
 

@@ -102,7 +102,14 @@ fn string(text: &[u8], at: usize) -> Option<usize> {
     short_end(text, at + 1).or_else(|| value(text, at))
 }
 
+/// Returns the content of the string that begins at `at`, if it is short and has no escape.
+pub(super) fn short_string(text: &[u8], at: usize) -> Option<&[u8]> {
+    let end = (*text.get(at)? == b'"').then(|| short_end(text, at + 1))??;
+    text.get(at + 1..end - 1)
+}
+
 /// An iterator over the members of an object.
+#[derive(Clone)]
 pub(super) struct Members<'a> {
     text: &'a [u8],
     at: usize,
@@ -141,6 +148,16 @@ impl<'a> Members<'a> {
     /// Sets the end of the last member's value.
     pub(super) fn step_over(&mut self, end: usize) {
         self.at = end;
+    }
+
+    /// Returns the end of the previous member's value, or the position after the opening brace.
+    pub(super) fn position(&self) -> usize {
+        self.at
+    }
+
+    /// Skips the next member, whose value ends there.
+    pub(super) fn step_over_member(&mut self, end: usize) {
+        (self.at, self.is_first) = (end, false);
     }
 }
 
