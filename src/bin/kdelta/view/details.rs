@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 
 use kdelta::diff::{Change, ChangeOp, Document, changes, changes_between};
-use kdelta::object::{ApiResource, FieldPath, Object};
+use kdelta::object::{ApiResource, FieldPath, JsonNode, JsonValue, Object};
 
-use super::escape::push_escaped_line;
+use super::escape::{push_escaped_display, push_escaped_line};
 use super::noise;
 use super::secret::{MASK, is_secret_change};
 
@@ -80,7 +80,7 @@ fn line(change: &Change<'_>, masked: bool) -> String {
         ChangeOp::Remove => "- ",
         ChangeOp::Replace => "",
     });
-    push_escaped_line(&mut line, &change.path.to_string());
+    push_escaped_display(&mut line, &change.path);
     line.push_str(": ");
     match change.op {
         ChangeOp::Add => push_value(&mut line, &new),
@@ -99,10 +99,8 @@ fn text_of(json: &str) -> Cow<'_, str> {
     if !json.starts_with('"') {
         return Cow::Borrowed(json);
     }
-    // A string without escapes is borrowed.
-    let text = serde_json::from_str::<&str>(json).map(Cow::Borrowed);
-    match text.or_else(|_| serde_json::from_str::<String>(json).map(Cow::Owned)) {
-        Ok(text) if !text.is_empty() => text,
+    match JsonNode::root(json.as_bytes()).scalar() {
+        Ok(JsonValue::Text(text)) if !text.is_empty() => text,
         _ => Cow::Borrowed(json),
     }
 }

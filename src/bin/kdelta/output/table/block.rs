@@ -72,9 +72,10 @@ impl Block {
         self.cells.push(Cell { end: self.text.len(), width: cell.chars().count() });
     }
 
-    /// Adds a text in one of the forms of notes.
-    pub(super) fn note(&mut self, text: &str, colour: Option<Colour>, form: LineForm) {
+    /// Adds a text in one of the forms of notes, with an indentation before it.
+    pub(super) fn note(&mut self, [indent, text]: [&str; 2], colour: Option<Colour>, form: LineForm) {
         self.colours.extend(colour.map(|colour| (self.cells.len(), colour)));
+        self.text.push_str(indent);
         self.text.push_str(text);
         self.cells.push(Cell { end: self.text.len(), width: 0 });
         self.lines.push(WaitingLine { end: self.cells.len(), form });

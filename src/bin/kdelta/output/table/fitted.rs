@@ -123,7 +123,7 @@ mod tests {
             block.push(row.iter().copied(), [], None);
         }
         for remark in remarks {
-            block.note(&format!("  {remark}"), None, LineForm::Note);
+            block.note(["  ", remark], None, LineForm::Note);
         }
         let (mut text, mut out) = (String::new(), Vec::new());
         FittedWriter::write(&block, natural, columns, Pieces::new(&mut text, &mut out))

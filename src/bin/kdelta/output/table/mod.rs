@@ -187,12 +187,12 @@ impl Table {
     /// Adds a text below the last line, which does not affect the columns. One that `is_whole` is never clipped.
     pub(crate) fn remark(&mut self, text: &str, colour: Option<Colour>, is_whole: bool) {
         let form = if is_whole { LineForm::WholeNote } else { LineForm::Note };
-        self.block.note(&format!("  {text}"), colour.filter(|_| self.colour), form);
+        self.block.note(["  ", text], colour.filter(|_| self.colour), form);
     }
 
     /// Adds a text between two lines, which does not affect the columns.
     pub(crate) fn note(&mut self, text: &str) {
-        self.block.note(text, self.colour.then_some(Colour::Dim), LineForm::Note);
+        self.block.note(["", text], self.colour.then_some(Colour::Dim), LineForm::Note);
     }
 
     /// Writes the waiting lines.
