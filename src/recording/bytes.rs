@@ -124,6 +124,30 @@ impl<'a> Cursor<'a> {
         Some(())
     }
 
+    /// Takes as many signed numbers, and returns their sum.
+    pub(in crate::recording) fn take_sum(&mut self, count: usize) -> Option<i128> {
+        let (mut sum, mut left) = (0i128, count);
+        while left >= 8
+            && let Some(word) = self.bytes.first_chunk().map(|word| u64::from_le_bytes(*word))
+        {
+            if word & CONTINUES == 0 {
+                // Eight numbers of one byte, each from -64 to 63.
+                let numbers =
+                    word.to_le_bytes().map(|byte| (byte >> 1).cast_signed() ^ -(byte & 1).cast_signed());
+                sum += i128::from(numbers.iter().map(|number| i32::from(*number)).sum::<i32>());
+                (left, self.bytes) = (left - 8, &self.bytes[8..]);
+            } else {
+                let Some((number, length)) = number_in(word) else { break };
+                sum += i128::from(signed(number));
+                (left, self.bytes) = (left - 1, &self.bytes[length..]);
+            }
+        }
+        for _ in 0..left {
+            sum += i128::from(self.take_signed()?);
+        }
+        Some(sum)
+    }
+
     /// Skips as many numbers, without a check of their lengths.
     pub(in crate::recording) fn skip_numbers(&mut self, mut count: usize) -> Option<()> {
         while count >= 8
@@ -185,6 +209,10 @@ mod tests {
             let (mut cursor, mut taken) = (Cursor::new(&bytes), vec![0; numbers.len()]);
             prop_assert_eq!(cursor.take_numbers(&mut taken), Some(()));
             prop_assert_eq!((&taken, cursor.len()), (&numbers, bytes.len() - length));
+            let sum = numbers.iter().map(|number| i128::from(signed(*number))).sum();
+            let mut cursor = Cursor::new(&bytes);
+            prop_assert_eq!(cursor.take_sum(numbers.len()), Some(sum));
+            prop_assert_eq!(cursor.len(), bytes.len() - length);
             for skipped in 0..=numbers.len() {
                 let mut cursor = Cursor::new(&bytes);
                 prop_assert_eq!(cursor.skip_numbers(skipped), Some(()));

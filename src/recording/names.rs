@@ -34,6 +34,12 @@ impl Names {
         self.ends.push((self.text.len(), namespace_len));
     }
 
+    /// Keeps the first names.
+    pub(in crate::recording) fn truncate(&mut self, count: usize) {
+        self.ends.truncate(count);
+        self.text.truncate(self.ends.last().map_or(0, |(end, _)| *end));
+    }
+
     /// Returns a key and the length of its namespace.
     pub(in crate::recording) fn get(&self, at: usize) -> (&str, u16) {
         let start = if at == 0 { 0 } else { self.ends[at - 1].0 };

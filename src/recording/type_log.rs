@@ -62,6 +62,12 @@ impl TypeLog {
         (u32::try_from(range.start).unwrap_or(u32::MAX)..).zip(&self.entries[range])
     }
 
+    /// Keeps the names of the first objects.
+    pub(in crate::recording) fn truncate(&mut self, objects: usize) {
+        self.names.truncate(objects);
+        self.ends.truncate(objects);
+    }
+
     /// Returns the number of an object.
     pub(in crate::recording) fn find(&self, key: &str) -> Option<usize> {
         (0..self.names.len()).find(|at| self.names.get(*at).0 == key)
@@ -84,28 +90,39 @@ impl Timeline {
     }
 }
 
+/// The time and the version of one entry.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::recording) struct EntryTime {
+    /// The number of the entry within the segment.
+    pub(in crate::recording) entry: u32,
+    /// In Unix milliseconds.
+    pub(in crate::recording) received: i64,
+    pub(in crate::recording) version: u64,
+}
+
 /// The times and versions of entries.
 #[derive(Debug, Clone)]
 pub(in crate::recording) enum Times {
     /// Those of all entries of a segment.
     All(Arc<Timeline>),
-    /// Those of some chunks of a segment, each with the number of its first entry, in order.
-    Chunks(Vec<(u32, Timeline)>),
+    /// Those of some entries, in order.
+    Some(Vec<EntryTime>),
 }
 
 impl Times {
     /// Returns the time of an entry in Unix milliseconds, and its version. `None` if they were not read.
     #[inline(always)]
     pub(in crate::recording) fn of(&self, index: u32) -> Option<(i64, u64)> {
-        let (first, timeline) = match self {
-            Self::All(timeline) => (0, &**timeline),
-            Self::Chunks(chunks) => {
-                let at = chunks.partition_point(|(first, _)| *first <= index).checked_sub(1)?;
-                (chunks[at].0, &chunks[at].1)
+        match self {
+            Self::All(timeline) => {
+                let at = index as usize;
+                Some((*timeline.received.get(at)?, *timeline.versions.get(at)?))
             }
-        };
-        let at = (index - first) as usize;
-        Some((*timeline.received.get(at)?, *timeline.versions.get(at)?))
+            Self::Some(times) => {
+                let at = times.binary_search_by_key(&index, |time| time.entry).ok()?;
+                Some((times[at].received, times[at].version))
+            }
+        }
     }
 }
 

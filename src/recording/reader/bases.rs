@@ -20,6 +20,9 @@ use crate::recording::last_state::{LastState, RowTemplate, with_row};
 use crate::recording::payload::{Identity, ingest, split_row};
 use crate::recording::type_log::{LogEntry, Payload};
 
+/// The length by which few updates make the text of an object longer, in bytes.
+const USUAL_GROWTH: usize = 256;
+
 /// Returns the states of the objects of a type that `wanted` accepts, by key, with or without their rows.
 pub(in crate::recording) fn last_states(
     files: &StateFiles,
@@ -112,7 +115,7 @@ impl<'a> ChangeReader<'a> {
         }
         let (base, base_version) =
             base.map_or((Cow::Borrowed(&[][..]), 0), |base| (base.object.json(), base.version));
-        let mut text = Vec::new();
+        let mut text = Vec::with_capacity(base.len() + USUAL_GROWTH);
         let own = self.bodies.decode(number, &base, base_version, &mut text)?;
         let (key, namespace_len) = self.log.log.names.get(object);
         let context = self.bodies.context(&entry);

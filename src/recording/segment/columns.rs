@@ -3,51 +3,10 @@
 use crate::recording::bytes::{Cursor, put_number, put_signed, signed};
 use crate::recording::flags::Flags;
 use crate::recording::tables::take_u32;
-use crate::recording::type_log::{LogEntry, Place, Timeline};
+use crate::recording::type_log::{LogEntry, Place};
 
 /// The number of entries in a chunk of columns.
 pub(super) const CHUNK: usize = 4096;
-
-/// The number of entries in a chunk of times, which is smaller: a history needs the times of few entries, which are spread
-/// over the whole segment.
-pub(super) const TIMELINE_CHUNK: usize = 512;
-
-/// Appends the times and versions of a range of entries.
-pub(super) fn put_timeline(timeline: &Timeline, range: std::ops::Range<usize>, out: &mut Vec<u8>) {
-    put_number(out, range.len() as u64);
-    let mut previous = 0;
-    for time in &timeline.received[range.clone()] {
-        put_signed(out, time - previous);
-        previous = *time;
-    }
-    let mut previous = 0;
-    for version in &timeline.versions[range] {
-        put_signed(out, version.wrapping_sub(previous).cast_signed());
-        previous = *version;
-    }
-}
-
-/// Takes the times and versions of a chunk.
-pub(super) fn take_timeline(cursor: &mut Cursor<'_>, timeline: &mut Timeline) -> Option<()> {
-    let count = cursor.take_number()?;
-    // Each number has at least one byte.
-    let count = usize::try_from(count).ok().filter(|count| *count <= cursor.len() / 2)?;
-    let mut numbers = vec![0; count];
-    cursor.take_numbers(&mut numbers)?;
-    let mut time = Some(0i64);
-    timeline.received.extend(numbers.iter().map(|number| {
-        time = time.and_then(|time| time.checked_add(signed(*number)));
-        time.unwrap_or_default()
-    }));
-    time?;
-    cursor.take_numbers(&mut numbers)?;
-    let mut version = 0u64;
-    timeline.versions.extend(numbers.iter().map(|number| {
-        version = version.wrapping_add_signed(signed(*number));
-        version
-    }));
-    Some(())
-}
 
 /// Appends the columns of entries of one type.
 pub(super) fn put_entries(entries: &[LogEntry], out: &mut Vec<u8>) {

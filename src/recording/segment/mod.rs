@@ -8,6 +8,7 @@ mod footer;
 mod payloads;
 mod seal;
 mod sealed;
+mod timeline;
 mod whole_texts;
 
 pub(in crate::recording) use content::{UnsealedJournal, stem_hash};

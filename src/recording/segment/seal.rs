@@ -4,13 +4,14 @@ use std::io;
 use std::iter::repeat_n;
 use std::path::Path;
 
-use super::columns::{CHUNK, TIMELINE_CHUNK, put_entries, put_timeline};
+use super::columns::{CHUNK, put_entries};
 use super::content::{Content, UnsealedJournal};
 use super::file_writer::{Compressed, FileWriter};
 use super::footer::{
     BODIES, COLUMNS, DOCUMENT, FILTERS, FOOTER, Footer, ITEMS, NAMES, ROWS, TIMELINE, TypeFooter,
 };
 use super::payloads::Payloads;
+use super::timeline::{TIMELINE_CHUNK, put_timeline};
 use super::whole_texts::WholeTextWriter;
 use crate::recording::bytes::{put_number, put_text};
 use crate::recording::encryption::FileCipher;

@@ -1,17 +1,14 @@
 //! Reads a sealed segment.
 
-use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
 use jiff::Timestamp;
 
-use super::columns::{CHUNK, take_entries, take_timeline};
+use super::columns::{CHUNK, take_entries};
 use super::file_tables::FileTables;
-use super::footer::{
-    BODIES, BlockRef, COLUMNS, DOCUMENT, FILTERS, Footer, ITEMS, NAMES, ROWS, TIMELINE, TypeFooter,
-};
+use super::footer::{BODIES, BlockRef, COLUMNS, DOCUMENT, FILTERS, Footer, ITEMS, NAMES, ROWS, TypeFooter};
 use crate::object::ApiResource;
 use crate::recording::bytes::Cursor;
 use crate::recording::encryption::Cipher;
@@ -20,17 +17,15 @@ use crate::recording::files::{FileError, Header, RandomAccess};
 use crate::recording::journal::take_item;
 use crate::recording::names::take_filter;
 use crate::recording::tables::{take_size, take_u32};
-use crate::recording::type_log::{LogEntry, Payload, Place, Timeline, Times, TypeLog};
-
-/// The most entries for which memory is reserved before they are read: the header of a crafted file may state any number.
-const MAX_RESERVED: usize = 1 << 18;
+use crate::recording::type_log::{LogEntry, Payload, Place, Timeline, TypeLog};
 
 /// A sealed segment.
 #[derive(Debug)]
 pub(in crate::recording) struct Sealed {
     access: RandomAccess,
     tables: Arc<FileTables>,
-    timeline: OnceLock<Arc<Timeline>>,
+    /// Kept from the first reading. A std cell: if two threads read them, the first result is kept.
+    pub(super) timeline: OnceLock<Arc<Timeline>>,
 }
 
 impl Sealed {
@@ -63,78 +58,13 @@ impl Sealed {
         self.access.damaged(offset, what)
     }
 
-    fn block(&self, tag: u8, block: &BlockRef) -> Result<Vec<u8>, FileError> {
+    pub(super) fn block(&self, tag: u8, block: &BlockRef) -> Result<Vec<u8>, FileError> {
         self.access.block(tag, block.offset, block.length)
     }
 
     /// Reads every block, for its checksum, and returns the damaged ones.
     pub(in crate::recording) fn damaged_blocks(&self) -> Vec<FileError> {
         self.footer().all_blocks().filter_map(|(tag, block)| self.block(tag, block).err()).collect()
-    }
-
-    /// Returns the times and versions of all entries.
-    pub(in crate::recording) fn timeline(&self) -> Result<Arc<Timeline>, FileError> {
-        if let Some(timeline) = self.timeline.get() {
-            return Ok(Arc::clone(timeline));
-        }
-        let mut timeline = Timeline::default();
-        timeline.reserve(usize::try_from(self.header().count).unwrap_or(usize::MAX).min(MAX_RESERVED));
-        for block in &self.footer().timeline {
-            self.take_times(block, &mut timeline)?;
-        }
-        let count = timeline.received.len() as u64;
-        let mut ends = timeline.received.first().into_iter().chain(timeline.received.last());
-        let in_range = ends.all(|time| Timestamp::from_millisecond(*time).is_ok());
-        if count != self.header().count || !timeline.received.is_sorted() || !in_range {
-            return Err(self.invalid(0, "the times are invalid"));
-        }
-        Ok(Arc::clone(self.timeline.get_or_init(|| Arc::new(timeline))))
-    }
-
-    /// Returns the times and versions of some entries, and of others in the same chunks.
-    pub(in crate::recording) fn times_of(
-        &self,
-        entries: impl Iterator<Item = u32>,
-    ) -> Result<Times, FileError> {
-        if let Some(timeline) = self.timeline.get() {
-            return Ok(Times::All(Arc::clone(timeline)));
-        }
-        let blocks = &self.footer().timeline;
-        let block_of = |entry| blocks.partition_point(|block| block.first <= entry).checked_sub(1);
-        let needed: BTreeSet<usize> = entries.filter_map(block_of).collect();
-        let chunk = |at: usize| {
-            let mut timeline = Timeline::default();
-            self.take_times(&blocks[at], &mut timeline)?;
-            Ok((blocks[at].first, timeline))
-        };
-        needed.into_iter().map(chunk).collect::<Result<_, _>>().map(Times::Chunks)
-    }
-
-    /// Returns the number of entries that were received up to a time, in Unix milliseconds.
-    pub(in crate::recording) fn entries_until(&self, time: i64) -> Result<u64, FileError> {
-        let blocks = &self.footer().timeline;
-        let (mut low, mut high) = (0, blocks.len());
-        let mut count = 0;
-        // The last chunk that begins at the time or before it.
-        while low < high {
-            let middle = low + (high - low) / 2;
-            let mut timeline = Timeline::default();
-            self.take_times(&blocks[middle], &mut timeline)?;
-            if timeline.received.first().is_some_and(|first| *first <= time) {
-                let in_chunk = timeline.received.partition_point(|received| *received <= time);
-                count = u64::from(blocks[middle].first) + in_chunk as u64;
-                low = middle + 1;
-            } else {
-                high = middle;
-            }
-        }
-        Ok(count)
-    }
-
-    fn take_times(&self, block: &BlockRef, timeline: &mut Timeline) -> Result<(), FileError> {
-        let payload = self.block(TIMELINE, block)?;
-        let taken = take_timeline(&mut Cursor::new(&payload), timeline);
-        taken.ok_or_else(|| self.invalid(block.offset, "the times are invalid"))
     }
 
     fn of_type(&self, resource: &ApiResource) -> Option<&TypeFooter> {
@@ -192,8 +122,8 @@ impl Sealed {
         Ok(Some(log))
     }
 
-    /// Returns the changes of an object and of its neighbours in the same blocks, or `None` if there are none of
-    /// the object. Without rows, the places of rows are not set.
+    /// Returns the changes of an object and of those before it in the same blocks, or `None` if there are none of the
+    /// object. Without rows, the places of rows are not set.
     pub(in crate::recording) fn log_of(
         &self,
         resource: &ApiResource,
@@ -203,11 +133,12 @@ impl Sealed {
         let Some(of_type) = self.of_type(resource) else { return Ok(None) };
         for group in self.groups_of(of_type, key)? {
             let Some(block) = of_type.names.get(group) else { break };
-            let mut of_group = TypeLog::default();
-            self.take_names(block, &mut of_group)?;
-            let Some(object) = of_group.find(key) else { continue };
+            let mut log = TypeLog::default();
+            self.take_names(block, &mut log)?;
+            let Some(object) = log.find(key) else { continue };
             // Whole texts refer to the previous ones of their block, with their names.
-            let first = block.first as usize + of_group.range(object).start;
+            let range = log.range(object);
+            let (first, end) = (block.first as usize + range.start, block.first as usize + range.end);
             let start_of = |blocks: &[BlockRef]| {
                 blocks.iter().map(|block| block.first as usize).rfind(|start| *start <= first)
             };
@@ -216,13 +147,17 @@ impl Sealed {
             let start = starts.into_iter().flatten().min().unwrap_or_default();
             let from =
                 of_type.names[..=group].iter().rposition(|names| names.first as usize <= start).unwrap_or(0);
-            let mut log = TypeLog::default();
-            for block in &of_type.names[from..=group] {
+            let mut object = object;
+            if from < group {
+                log = TypeLog::default();
+                for block in &of_type.names[from..group] {
+                    self.take_names(block, &mut log)?;
+                }
+                object += log.names.len();
                 self.take_names(block, &mut log)?;
             }
-            let from = of_type.names[from].first as usize;
-            let end = from + log.ends.last().copied().unwrap_or_default() as usize;
-            self.take_columns(of_type, from..end, with_rows, &mut log)?;
+            log.truncate(object + 1);
+            self.take_columns(of_type, of_type.names[from].first as usize..end, with_rows, &mut log)?;
             return Ok(Some(log));
         }
         Ok(None)
