@@ -82,17 +82,16 @@ pub(in crate::recording) struct DecodedChunk {
 }
 
 impl DecodedChunk {
-    /// Appends a chunk without bytes, and its text.
-    pub(super) fn append(&mut self, mut chunk: Self, text: &[u8]) {
+    /// Appends a chunk without bytes, whose text begins at that position of the bytes.
+    pub(super) fn append(&mut self, mut chunk: Self, start: usize) {
         // Far below the maximum: only the last of the joined texts is long.
-        let base = u32::try_from(self.bytes.len()).unwrap_or(u32::MAX);
+        let base = u32::try_from(start).unwrap_or(u32::MAX);
         for entry in &mut chunk.entries {
             if let RawItem::Change(change) = &mut entry.item {
                 change.row.at = change.row.at.saturating_add(base);
                 change.body.at = change.body.at.saturating_add(base);
             }
         }
-        self.bytes.extend_from_slice(text);
         self.entries.append(&mut chunk.entries);
         self.objects.append(&mut chunk.objects);
     }

@@ -11,10 +11,15 @@ use super::stored_chunk::{ChunkTexts, HEAD, StoredChunk, chunk_len, whole_chunk}
 use crate::recording::encryption::{Cipher, FileCipher};
 use crate::recording::files::{FileError, Header};
 
+/// The largest buffer that is kept for the next chunk. A journal has a chunk for each second, so that all share one.
+const MAX_KEPT: usize = 1 << 20;
+
 /// A journal that is read to be sealed.
 pub(in crate::recording) struct JournalChunks {
     /// Its journal has no chunks.
     reader: JournalReader,
+    /// The text of the last chunk.
+    text: Vec<u8>,
     file: ChunkFile,
     /// The position of the first chunk.
     start: u64,
@@ -37,7 +42,7 @@ impl JournalChunks {
         let (reader, length) = JournalReader::of_front(path, &front, file.end, cipher)?;
         let start = length as u64;
         file.rewind(start).map_err(|error| FileError::Io(reader.path().to_owned(), error))?;
-        Ok(Self { reader, file, start })
+        Ok(Self { reader, text: Vec::new(), file, start })
     }
 
     pub(in crate::recording) fn header(&self) -> &Header {
@@ -46,10 +51,11 @@ impl JournalChunks {
 
     /// Returns the entries of the next chunk, without its text. `None` at the end, or before an unreadable chunk.
     pub(in crate::recording) fn next(&mut self) -> Result<Option<DecodedChunk>, FileError> {
-        let Self { reader, file, .. } = self;
+        let Self { reader, text, file, .. } = self;
         let failed = |path: &Path, error| FileError::Io(path.to_owned(), error);
         if let Some(stored) = file.next().map_err(|error| failed(reader.path(), error))? {
-            return Ok(reader.decode_chunk(&stored).map(|(chunk, _)| chunk));
+            clear(text);
+            return Ok(reader.decode_chunk(&stored, text));
         }
         let rest = file.rest().map_err(|error| failed(reader.path(), error))?;
         reader.end_before(&rest);
@@ -59,7 +65,7 @@ impl JournalChunks {
     /// Returns the journal without its chunks, whether unreadable entries follow those that were returned, and the
     /// texts.
     pub(in crate::recording) fn finish(self) -> (Journal, bool, JournalTexts) {
-        let Self { reader, file, start } = self;
+        let Self { reader, file, start, .. } = self;
         let is_broken = reader.is_broken();
         let (journal, cipher) = reader.into_journal();
         (journal, is_broken, JournalTexts { file, start, cipher })
@@ -74,15 +80,24 @@ impl JournalTexts {
         mut receive: impl FnMut(usize, &[u8]),
     ) -> io::Result<()> {
         let mut texts = ChunkTexts::new(self.cipher.clone())?;
+        let mut text = Vec::new();
         self.file.rewind(self.start)?;
         for number in 0..count {
             let at = self.file.at;
             let chunk = self.file.next()?;
             let chunk = chunk.ok_or_else(|| io::Error::other("a chunk that was read before is invalid"))?;
-            receive(number, texts.next(&chunk, at, usize::MAX)?);
+            clear(&mut text);
+            texts.append(&chunk, at, usize::MAX, &mut text)?;
+            receive(number, &text);
         }
         Ok(())
     }
+}
+
+/// Empties the buffer of a text for the next one.
+fn clear(text: &mut Vec<u8>) {
+    text.clear();
+    text.shrink_to(MAX_KEPT);
 }
 
 /// The chunks in the file of a journal.

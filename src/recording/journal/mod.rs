@@ -3,6 +3,7 @@
 mod chunk;
 mod compressed;
 mod gap;
+mod kept_texts;
 mod outline;
 mod reader;
 mod record;
@@ -15,6 +16,7 @@ mod writer;
 pub(in crate::recording) use chunk::{DecodedChunk, JournalObject, RawChange, RawItem, Span};
 pub(in crate::recording) use compressed::{JournalChunks, JournalTexts};
 pub(in crate::recording) use gap::{FirstGap, gap_start};
+pub(in crate::recording) use kept_texts::{KeptTexts, WantedObject};
 pub(in crate::recording) use outline::Outline;
 pub(in crate::recording) use reader::{Journal, JournalReader};
 pub(in crate::recording) use record::{

@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::chunk::{DecodedChunk, JournalObject, Position};
+use super::kept_texts::{KeptTexts, WantedObject};
 use super::stored_chunk::{ChunkTexts, StoredChunk, whole_chunk};
+use super::stream::STEP;
 use crate::recording::encryption::{Cipher, FileCipher};
 use crate::recording::files::{FileError, Header, HeaderError, Kind, cipher_of};
 use crate::recording::tables::Tables;
@@ -36,9 +38,14 @@ pub(super) const MAX_FRONT: u64 = 2 * MAX_HEADER as u64;
 pub(in crate::recording) struct Journal {
     pub(in crate::recording) path: PathBuf,
     pub(in crate::recording) header: Header,
+    /// Without bytes if not all texts were kept.
     pub(in crate::recording) chunks: Vec<Arc<DecodedChunk>>,
+    /// `None` if all were.
+    pub(in crate::recording) kept: Option<Arc<KeptTexts>>,
     pub(in crate::recording) tables: Tables,
     pub(in crate::recording) entries: u64,
+    /// The length of all texts.
+    pub(in crate::recording) text_len: u64,
     /// The time of the last entry, or of the creation.
     pub(in crate::recording) last_time: i64,
     /// The length of the chunk of the file that was read.
@@ -61,8 +68,6 @@ pub(in crate::recording) struct JournalReader {
     /// The end of the last whole chunk, and of the file.
     end: u64,
     file_end: u64,
-    /// The length of the decompressed chunks.
-    text_len: u64,
     /// Whether a chunk other than the last one is damaged: nothing after it can be decoded.
     is_broken: bool,
 }
@@ -81,7 +86,19 @@ impl JournalReader {
         cipher: Option<&Arc<Cipher>>,
     ) -> Result<Self, FileError> {
         let (mut reader, length) = Self::of_front(path, bytes, bytes.len() as u64, cipher)?;
-        reader.decode(&bytes[length..]);
+        reader.decode(&bytes[length..], None);
+        Ok(reader)
+    }
+
+    /// Reads a journal from the bytes of its file, and keeps only the texts of one object, or none.
+    pub(in crate::recording) fn for_object(
+        path: PathBuf,
+        bytes: &[u8],
+        cipher: Option<&Arc<Cipher>>,
+        object: Option<WantedObject>,
+    ) -> Result<Self, FileError> {
+        let (mut reader, length) = Self::of_front(path, bytes, bytes.len() as u64, cipher)?;
+        reader.decode(&bytes[length..], Some(KeptTexts::new(object)));
         Ok(reader)
     }
 
@@ -98,8 +115,17 @@ impl JournalReader {
         let position = Position { received: header.first_time, ..Position::default() };
         let texts = ChunkTexts::new(cipher).map_err(|error| FileError::Io(path.clone(), error))?;
         let last_time = header.first_time;
-        let (chunks, tables) = (Vec::new(), Tables::default());
-        let journal = Journal { path, header, chunks, tables, entries: 0, last_time, length: length as u64 };
+        let journal = Journal {
+            path,
+            header,
+            chunks: Vec::new(),
+            kept: None,
+            tables: Tables::default(),
+            entries: 0,
+            text_len: 0,
+            last_time,
+            length: length as u64,
+        };
         let reader = Self {
             context: journal.header.context.as_str().into(),
             journal,
@@ -107,7 +133,6 @@ impl JournalReader {
             position,
             end: length as u64,
             file_end,
-            text_len: 0,
             is_broken: false,
         };
         Ok((reader, length))
@@ -149,41 +174,62 @@ impl JournalReader {
         (self.end, self.file_end)
     }
 
-    /// Decodes all whole chunks, and joins them to long ones.
-    fn decode(&mut self, mut bytes: &[u8]) {
-        let mut joined = DecodedChunk::default();
+    /// Decodes all whole chunks, and joins them to long ones. With `kept`, only those of its texts are kept.
+    fn decode(&mut self, mut bytes: &[u8], mut kept: Option<KeptTexts>) {
+        let with_bytes = |bytes| DecodedChunk { bytes, ..DecodedChunk::default() };
+        let room = || Vec::with_capacity(JOINED + STEP);
+        // `length` is that of its texts, whether they are kept or not.
+        let (mut joined, mut length) = (with_bytes(room()), 0);
         while let Some(stored) = whole_chunk(bytes) {
-            let Some((chunk, text)) = self.decode_chunk(&stored) else { break };
-            if joined.bytes.is_empty() {
-                joined.bytes.reserve(JOINED + text.len());
+            let start = joined.bytes.len();
+            let before = (self.journal.entries, self.position.objects);
+            let Some(chunk) = self.decode_chunk(&stored, &mut joined.bytes) else {
+                joined.bytes.truncate(start);
+                break;
+            };
+            let text_len = joined.bytes.len() - start;
+            if let Some(texts) = &mut kept {
+                texts.add(&chunk, &joined.bytes, before, &self.position.tables);
+                joined.bytes.clear();
             }
-            joined.append(chunk, text);
-            if joined.bytes.len() >= JOINED {
-                self.journal.chunks.push(Arc::new(std::mem::take(&mut joined)));
+            joined.append(chunk, length);
+            length += text_len;
+            if length >= JOINED {
+                let next = if kept.is_some() { std::mem::take(&mut joined.bytes) } else { room() };
+                self.journal.chunks.push(Arc::new(std::mem::replace(&mut joined, with_bytes(next))));
+                length = 0;
             }
             bytes = &bytes[stored.length..];
         }
         joined.bytes.shrink_to_fit();
         self.journal.chunks.push(Arc::new(joined));
+        self.journal.kept = kept.map(Arc::new);
         if !self.is_broken {
             self.end_before(bytes);
         }
     }
 
-    /// Returns the entries and the text of the next chunk. Without them, the rest of the journal can't be read.
-    pub(super) fn decode_chunk(&mut self, stored: &StoredChunk<'_>) -> Option<(DecodedChunk, &[u8])> {
+    /// Returns the entries of the next chunk, and appends its text. Without them, the rest of the journal can't be read, and a
+    /// part of the text may have been appended.
+    pub(super) fn decode_chunk(
+        &mut self,
+        stored: &StoredChunk<'_>,
+        text: &mut Vec<u8>,
+    ) -> Option<DecodedChunk> {
         let StoredChunk { entries, length, .. } = *stored;
         let file_len = self.end + length as u64;
         let max_entries = MAX_FEW_ENTRIES + MAX_ENTRIES_RATIO * file_len;
         let max_text = MAX_SHORT_TEXT + MAX_TEXT_RATIO * file_len;
-        let max_len = usize::try_from(max_text.saturating_sub(self.text_len)).unwrap_or(usize::MAX);
+        let max_len = usize::try_from(max_text.saturating_sub(self.journal.text_len)).unwrap_or(usize::MAX);
         self.is_broken |= self.journal.entries + entries as u64 > max_entries;
         if self.is_broken {
             return None;
         }
         self.is_broken = true;
-        let text = self.texts.next(stored, self.end, max_len).ok()?;
-        self.text_len += text.len() as u64;
+        let start = text.len();
+        self.texts.append(stored, self.end, max_len, text).ok()?;
+        let text = &text[start..];
+        self.journal.text_len += text.len() as u64;
         let chunk = self.position.decode(text, entries, file_len, &self.context)?;
         if chunk.entries.len() != entries {
             return None;
@@ -194,7 +240,7 @@ impl JournalReader {
         self.journal.tables.extend_to(&self.position.tables);
         self.end += length as u64;
         self.journal.length = self.end;
-        Some((chunk, text))
+        Some(chunk)
     }
 
     /// Ends before bytes that are not a whole chunk. A killed writer leaves an incomplete chunk only at the end. Any other
@@ -277,7 +323,7 @@ mod tests {
         let long = vec![0; 70 << 20];
         let reader = read(&[(&some, 1000), (&long, 0)]);
         assert_eq!((reader.journal.entries, reader.is_broken), (1000, true));
-        assert!(reader.text_len < 10_000, "{}", reader.text_len);
+        assert!(reader.journal.text_len < 10_000, "{}", reader.journal.text_len);
         // Definitions without entries.
         let mut names = Vec::new();
         for number in [OBJECT, 0, 0, 0, 0] {

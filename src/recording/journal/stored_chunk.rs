@@ -59,22 +59,24 @@ impl ChunkTexts {
         Ok(Self { decompression: Decompression::new()?, cipher })
     }
 
-    /// Returns the text of the next chunk, which is at this position in the file. It must not be longer than `max_len`.
-    pub(super) fn next(
+    /// Appends the text of the next chunk, which is at this position in the file. It must not be longer than `max_len`. After an
+    /// error, a part of it may have been appended.
+    pub(super) fn append(
         &mut self,
         chunk: &StoredChunk<'_>,
         position: u64,
         max_len: usize,
-    ) -> io::Result<&[u8]> {
+        text: &mut Vec<u8>,
+    ) -> io::Result<()> {
         if chunk.is_restart {
             self.decompression = Decompression::new()?;
         }
         match &self.cipher {
-            None => self.decompression.text(chunk.payload, max_len),
+            None => self.decompression.append(chunk.payload, max_len, text),
             Some(cipher) => {
                 let payload = cipher.open(position, chunk.head, chunk.payload);
                 let payload = payload.ok_or_else(|| io::Error::other("a chunk can't be decrypted"))?;
-                self.decompression.text(&payload, max_len)
+                self.decompression.append(&payload, max_len, text)
             }
         }
     }

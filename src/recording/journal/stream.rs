@@ -13,15 +13,12 @@ const LEVEL: i32 = 3;
 /// smaller with it.
 const WINDOW_LOG: u32 = 19;
 
-/// The output buffer of one step.
-const STEP: usize = 64 << 10;
+/// The room for the output of one step.
+pub(super) const STEP: usize = 64 << 10;
 
 /// The longest decompressed text of a chunk. A chunk ends with the entry that reaches its length, and an entry has
 /// one text.
 const MAX_TEXT: usize = MAX_LEN;
-
-/// The largest buffer that is kept for the next chunk.
-const MAX_KEPT: usize = 1 << 20;
 
 /// Compresses the chunks of one stream.
 pub(super) struct Compression(Encoder<'static>);
@@ -55,46 +52,29 @@ impl Compression {
 }
 
 /// Decompresses the chunks of one stream, in order.
-pub(super) struct Decompression {
-    decoder: Decoder<'static>,
-    /// The output of one step. A journal has a chunk for each second, so that all share the buffers.
-    step: Vec<u8>,
-    text: Vec<u8>,
-}
+pub(super) struct Decompression(Decoder<'static>);
 
 impl Decompression {
     pub(super) fn new() -> io::Result<Self> {
-        Ok(Self { decoder: Decoder::new()?, step: vec![0; STEP], text: Vec::new() })
+        Decoder::new().map(Self)
     }
 
-    /// Returns the text of the next chunk, which must not be longer than `max_len`.
-    pub(super) fn text(&mut self, chunk: &[u8], max_len: usize) -> io::Result<&[u8]> {
-        let max_len = max_len.min(MAX_TEXT);
-        self.text.clear();
-        self.text.shrink_to(MAX_KEPT);
+    /// Appends the text of the next chunk, which must not be longer than `max_len`. After an error, a part of it may have been
+    /// appended.
+    pub(super) fn append(&mut self, chunk: &[u8], max_len: usize, text: &mut Vec<u8>) -> io::Result<()> {
+        let start = text.len();
         let mut input = InBuffer::around(chunk);
         loop {
-            let length = self.run_step(&mut input)?;
-            // If the buffer is full, the decoder may have more output for the same input.
-            let is_last = input.pos() == chunk.len() && length < STEP;
-            if self.text.len() + length > max_len {
+            text.reserve(STEP);
+            let end = text.len();
+            self.0.run(&mut input, &mut OutBuffer::around_pos(text, end))?;
+            if text.len() - start > max_len.min(MAX_TEXT) {
                 return Err(io::Error::other("a chunk is too long"));
             }
-            // Most texts are those of one step, and need not be copied.
-            if is_last && self.text.is_empty() {
-                return Ok(&self.step[..length]);
-            }
-            self.text.extend_from_slice(&self.step[..length]);
-            if is_last {
-                return Ok(&self.text);
+            // If the buffer is full, the decoder may have more output for the same input.
+            if input.pos() == chunk.len() && text.len() < text.capacity() {
+                return Ok(());
             }
         }
-    }
-
-    /// Decompresses as much as the buffer holds, and returns its length.
-    fn run_step(&mut self, input: &mut InBuffer<'_>) -> io::Result<usize> {
-        let mut output = OutBuffer::around(&mut self.step[..]);
-        self.decoder.run(input, &mut output)?;
-        Ok(output.as_slice().len())
     }
 }

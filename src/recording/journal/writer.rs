@@ -97,7 +97,7 @@ impl JournalWriter {
             Self::new(journal.path.clone(), file, journal.header.first, received, journal.length, cipher)?;
         writer.version = version;
         writer.entries = journal.entries;
-        writer.text_length = journal.chunks.iter().map(|chunk| chunk.bytes.len() as u64).sum();
+        writer.text_length = journal.text_len;
         for (number, author) in (1u32..).zip(&journal.tables.authors) {
             writer.authors.insert(author.clone(), number);
         }

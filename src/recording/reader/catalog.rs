@@ -124,8 +124,14 @@ impl Catalog {
     }
 
     /// Begins to decode the journals on a thread of its own, while the caller reads other files. The first use of one
-    /// waits for it.
-    pub(super) fn decode_journals(self: &Arc<Self>) {
+    /// waits for it. The texts of those that begin after `moment` are not kept.
+    pub(super) fn decode_journals(self: &Arc<Self>, moment: Option<Timestamp>) {
+        for journal in self.journals() {
+            // The time at which a journal begins is that of the entry before it.
+            if moment.is_some_and(|moment| moment <= time_of(journal.outline().header.first_time)) {
+                journal.keep_texts_of(None);
+            }
+        }
         if self.journals().all(|journal| journal.outline().torn.1 < MIN_BACKGROUND) {
             return;
         }

@@ -16,14 +16,16 @@ use crate::recording::entry::{Entry, Item};
 use crate::recording::error::RecordingError;
 use crate::recording::files::FileError;
 use crate::recording::flags::Flags;
+use crate::recording::journal::WantedObject;
 use crate::recording::type_log::{LogEntry, TypeLog};
 
 /// The number of segments whose tables are read ahead.
-const READ_AHEAD: usize = 8;
+const READ_AHEAD: usize = 32;
 
-/// The memory of the objects in a batch from which on it is sent, in bytes, and the capacity of the channel in batches.
+/// The memory of the objects in a batch from which on it is sent, in bytes, and the capacity of the channel in batches, which
+/// suffices for the time that a program takes to start: it begins to read before it knows whether the type exists.
 const BATCH: usize = 512 << 10;
-const BATCHES: usize = 2;
+const BATCHES: usize = 16;
 
 /// The number of times that the files are listed again because one vanished.
 const ATTEMPTS: usize = 10;
@@ -80,9 +82,16 @@ impl Versions {
         Self { batch: Batch::new().into_iter(), batches, reader: Some(reader), thread: None }
     }
 
-    /// Starts to read before the first version is requested.
+    /// Starts to read before the first version is requested. Of the newest entries, only the texts of this object are kept in
+    /// memory: the first use of others decompresses them again.
     #[must_use]
     pub fn start_reading(mut self) -> Self {
+        if let Some(Reader { catalog, resource, key, .. }) = &self.reader {
+            for journal in catalog.journals() {
+                let (resource, key) = (resource.clone(), key.clone());
+                journal.keep_texts_of(Some(WantedObject { resource, key }));
+            }
+        }
         self.start();
         self
     }

@@ -23,7 +23,8 @@ use crate::recording::usage::Usage;
 /// A recording that is open for reading. Any number of readers may read while a writer writes.
 ///
 /// It shows the entries that existed when it was opened or [refreshed](Self::refresh). Opening reads the headers of few
-/// files, and the journal, which another thread decodes. Clones share what was decoded.
+/// files, and the bytes of the newest entries, which are decoded when they are needed or [ahead](Self::read_ahead). Clones share
+/// what was decoded.
 #[derive(Debug, Clone)]
 pub struct Recording {
     catalog: Arc<Catalog>,
@@ -45,9 +46,16 @@ impl Recording {
     /// directory has no recording that can be read.
     pub fn open_with(dir: &Path, keyring: &Keyring) -> Result<Self, RecordingError> {
         let cipher = keyring.cipher_of(dir)?;
-        let catalog = Arc::new(Catalog::list(dir, cipher.as_ref(), None)?);
-        catalog.decode_journals();
-        Ok(Self { catalog })
+        Ok(Self { catalog: Arc::new(Catalog::list(dir, cipher.as_ref(), None)?) })
+    }
+
+    /// Begins to decode the newest entries on another thread, while the caller reads others.
+    ///
+    /// Their texts are not kept in memory if a state at this moment does not need them: the first use of them decompresses them
+    /// again.
+    pub fn read_ahead(&self, moment: Moment) {
+        let time = if let Moment::Time(time) = moment { Some(time) } else { None };
+        self.catalog.decode_journals(time);
     }
 
     /// Returns whether the recording is encrypted.

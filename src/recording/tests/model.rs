@@ -340,7 +340,13 @@ impl Model {
             check_fold(&recording, Some(moment), Some(moment + jiff::SignedDuration::from_secs(20)));
         }
         check_state(&recording, Moment::End, &self.state_after(flushed.len()));
-        for number in 0..8 {
+        // One that keeps no texts of its journals that begin after the beginning.
+        let opened = Recording::open_with(self.path(), &self.keys.keyring()).expect("a recording");
+        opened.read_ahead(Moment::Time(beginning));
+        check_state(&opened, Moment::End, &self.state_after(flushed.len()));
+        // One that keeps the texts of the first object of its journals.
+        let opened = Recording::open_with(self.path(), &self.keys.keyring()).expect("a recording");
+        for number in (0..8).map(|number| (number + flushed.len()) % 8) {
             let (resource, key) = resource_of(number);
             let (namespace, name) = key.split_once('/').unwrap_or(("", key));
             let history = recording.history(&resource, namespace, name).expect("a history");
@@ -350,6 +356,10 @@ impl Model {
             };
             let expected: Vec<_> = flushed[first..].iter().filter(own).map(entry_text).collect();
             assert_eq!(history.iter().map(entry_text).collect::<Vec<_>>(), expected);
+            let early: Result<Vec<_>, _> =
+                opened.versions(&resource, namespace, name).start_reading().collect();
+            let early = early.expect("versions");
+            assert_eq!(early.iter().map(entry_text).collect::<Vec<_>>(), expected);
         }
         assert_eq!(recording.verify().expect("verified"), []);
         recording.usage().expect("usage");

@@ -200,8 +200,7 @@ impl End {
 
 /// Returns whether a journal is continued, because its segment would be small.
 fn is_short(journal: &Journal, options: &WriterOptions) -> bool {
-    let text: usize = journal.chunks.iter().map(|chunk| chunk.bytes.len()).sum();
-    journal.entries < options.seal_entries as u64 && text < options.seal_bytes
+    journal.entries < options.seal_entries as u64 && journal.text_len < options.seal_bytes as u64
 }
 
 /// Opens the journals whose header is readable, in order.

@@ -37,7 +37,7 @@ impl Catalog {
                 Segment::Journal(view) => {
                     usage.journal_bytes += view.journal.length;
                     usage.bytes += view.journal.length;
-                    let whole: u64 = view.journal.chunks.iter().map(|chunk| chunk.bytes.len() as u64).sum();
+                    let whole = view.journal.text_len;
                     for resource in &view.journal.tables.resources {
                         let of_type = types.entry(Arc::clone(resource)).or_insert_with(|| empty(resource));
                         let Some(log) = segment.log(resource)? else { continue };

@@ -5,11 +5,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use super::journal_view::JournalView;
+use super::journal_view::{JournalView, StoredJournal};
 use super::segment::Segment;
 use crate::recording::encryption::Cipher;
 use crate::recording::files::FileError;
-use crate::recording::journal::{Journal, JournalReader, Outline};
+use crate::recording::journal::{JournalReader, Outline, WantedObject};
 
 /// A journal up to its length when it was listed.
 pub(in crate::recording::reader) struct JournalFile {
@@ -21,6 +21,9 @@ pub(in crate::recording::reader) struct JournalFile {
     /// The entries, or the reason why they can't be decoded. A std cell: other threads wait for the one that
     /// decodes.
     segment: OnceLock<Result<Arc<Segment>, String>>,
+    /// The object whose texts are kept when the entries are decoded, or that no texts are. Empty: all are kept. A std cell: the
+    /// first choice counts.
+    wanted: OnceLock<Option<WantedObject>>,
 }
 
 impl JournalFile {
@@ -35,9 +38,16 @@ impl JournalFile {
             outline.torn = reader.torn();
             let (journal, _) = reader.into_journal();
             outline.entries = journal.entries;
-            segment.get_or_init(|| Ok(segment_of(journal)));
+            segment.get_or_init(|| Ok(segment_of(JournalView::new(journal))));
         }
-        Ok(Self { path, cipher: cipher.cloned(), outline, bytes: Mutex::new(bytes), segment })
+        let (cipher, bytes, wanted) = (cipher.cloned(), Mutex::new(bytes), OnceLock::new());
+        Ok(Self { path, cipher, outline, bytes, segment, wanted })
+    }
+
+    /// Keeps only the texts of one object, or none, when the entries are decoded, unless something else was chosen before. Other
+    /// texts are decompressed again if they are needed.
+    pub(in crate::recording::reader) fn keep_texts_of(&self, object: Option<WantedObject>) {
+        let _first = self.wanted.set(object);
     }
 
     pub(in crate::recording::reader) fn path(&self) -> &Path {
@@ -67,22 +77,23 @@ impl JournalFile {
     pub(in crate::recording::reader) fn segment(&self) -> Result<&Arc<Segment>, FileError> {
         let decoded = self.segment.get_or_init(|| {
             let bytes = std::mem::take(&mut *self.bytes.lock().unwrap_or_else(PoisonError::into_inner));
-            self.decode(&bytes)
+            self.decode(bytes)
         });
         decoded.as_ref().map_err(|reason| FileError::Damaged(self.path.clone(), 0, reason.clone()))
     }
 
-    fn decode(&self, bytes: &[u8]) -> Result<Arc<Segment>, String> {
-        match JournalReader::of_bytes(self.path.clone(), bytes, self.cipher.as_ref()) {
-            Ok(reader) if !reader.is_broken() => Ok(segment_of(reader.into_journal().0)),
-            // The checksums are valid, but no writer writes such records.
-            _ => Err("a part can't be decoded".to_owned()),
-        }
+    fn decode(&self, bytes: Vec<u8>) -> Result<Arc<Segment>, String> {
+        let stored = StoredJournal { path: self.path.clone(), bytes, cipher: self.cipher.clone() };
+        let view = match self.wanted.get() {
+            Some(object) => JournalView::for_object(stored, object.clone()),
+            None => stored.read().map(JournalView::new),
+        };
+        view.map(segment_of)
     }
 }
 
-fn segment_of(journal: Journal) -> Arc<Segment> {
-    Arc::new(Segment::Journal(Box::new(JournalView::new(journal))))
+fn segment_of(view: JournalView) -> Arc<Segment> {
+    Arc::new(Segment::Journal(Box::new(view)))
 }
 
 impl fmt::Debug for JournalFile {

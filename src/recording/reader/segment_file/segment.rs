@@ -127,10 +127,7 @@ impl Segment {
     ) -> Result<PayloadBytes<'_>, FileError> {
         match self {
             Self::Sealed(sealed) => sealed.payload(resource, payload, block).map(PayloadBytes::Read),
-            Self::Journal(view) => {
-                let chunk = view.journal.chunks.get(block as usize);
-                Ok(PayloadBytes::Journal(chunk.map(|chunk| &*chunk.bytes).unwrap_or_default()))
-            }
+            Self::Journal(view) => view.texts(block).map(PayloadBytes::Journal),
         }
     }
 

@@ -41,6 +41,10 @@ impl Session {
             let recording = Recording::open_with(&path, &self.keyring).map_err(anyhow::Error::from);
             let started = recording.and_then(|recording| {
                 let history = EarlyHistory::start(&recording, &settings.task);
+                recording.read_ahead(match requested.at {
+                    RequestedMoment::Time(time) => Moment::Time(time),
+                    _ => Moment::End,
+                });
                 let (moment, notice) = moment_of(&recording, requested.at, settings.task.range())?;
                 let (cluster, server) =
                     serve(index, &context, recording.clone(), moment, &connection, has_several, handlers)?;
