@@ -21,7 +21,7 @@ pub(crate) fn mask(block: &[u8; BLOCK], expected: u8, map: impl Fn(u8x16) -> u8x
 }
 
 /// Pads fewer bytes than a block with spaces at the end.
-pub(super) fn padded(bytes: &[u8]) -> [u8; BLOCK] {
+pub(crate) fn padded(bytes: &[u8]) -> [u8; BLOCK] {
     let mut block = [b' '; BLOCK];
     block[..bytes.len()].copy_from_slice(bytes);
     block

@@ -12,6 +12,7 @@ pub(crate) mod blocks;
 mod brackets;
 mod specials;
 
+pub(super) use blocks::{BLOCK, mask, padded};
 pub use brackets::JsonBrackets;
 pub(super) use specials::zero_if_special;
 use specials::{Specials, short_end};

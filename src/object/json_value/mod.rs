@@ -5,7 +5,8 @@ mod go_quote;
 mod go_syntax;
 mod go_text;
 mod indent;
-mod text_buffer;
+mod outline;
+mod plain;
 mod write;
 
 pub use float::{format_go_float, format_json_float, format_yaml_float};

@@ -77,19 +77,16 @@ impl JsonValue<'_> {
 }
 
 /// The nesting for which a line break is copied as a whole.
-pub(super) const USUAL_NESTING: usize = 16;
-
-/// Returns a character, a line break and blanks.
-pub(super) const fn line_end(character: u8) -> [u8; 2 + 4 * USUAL_NESTING] {
-    let mut text = [b' '; 2 + 4 * USUAL_NESTING];
-    text[0] = character;
-    text[1] = b'\n';
-    text
-}
+const USUAL_NESTING: usize = 16;
 
 /// Appends a line break and the blanks of the next line.
 fn new_line(depth: usize, out: &mut Vec<u8>) {
-    out.extend_from_slice(&const { line_end(b' ') }[1..][..=4 * depth.min(USUAL_NESTING)]);
+    const LINE_BREAK: [u8; 1 + 4 * USUAL_NESTING] = {
+        let mut text = [b' '; 1 + 4 * USUAL_NESTING];
+        text[0] = b'\n';
+        text
+    };
+    out.extend_from_slice(&LINE_BREAK[..=4 * depth.min(USUAL_NESTING)]);
     out.extend(std::iter::repeat_n(b' ', 4 * depth.saturating_sub(USUAL_NESTING)));
 }
 
@@ -114,7 +111,7 @@ const MAY_BE_ESCAPED: [bool; 256] = {
 /// Returns the position of the first byte that may need an escape. Most strings are short: 16 bytes at once find their
 /// ends without a branch for each byte.
 #[inline]
-pub(super) fn first_escaped(text: &[u8]) -> Option<usize> {
+fn first_escaped(text: &[u8]) -> Option<usize> {
     let (chunks, rest) = text.as_chunks::<16>();
     for (number, chunk) in chunks.iter().enumerate() {
         let found = zero_if_escaped(u8x16::new(*chunk)).simd_eq(u8x16::splat(0)).to_bitmask();
@@ -128,7 +125,7 @@ pub(super) fn first_escaped(text: &[u8]) -> Option<usize> {
 
 /// Maps the bytes that may need an escape to zero, and no others.
 #[inline(always)]
-fn zero_if_escaped(bytes: u8x16) -> u8x16 {
+pub(super) fn zero_if_escaped(bytes: u8x16) -> u8x16 {
     // The angle brackets differ in one bit.
     let brackets = (bytes | u8x16::splat(b'<' ^ b'>')) ^ u8x16::splat(b'>');
     let others = (bytes ^ u8x16::splat(b'&')).min(bytes ^ u8x16::splat(0xe2));
