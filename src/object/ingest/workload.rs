@@ -1,13 +1,19 @@
 //! The hash that the objects of one workload share, by which similar objects are compressed together.
 
-use memchr::memmem;
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
 
 use super::envelope::Metadata;
 use crate::object::compression::checksum;
 
+/// The mark of the controller among the owners of an object. Building a finder takes longer than a search of most texts.
+static CONTROLLER: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(br#""controller":true"#));
+
 /// Labels whose value names the one object that carries them.
-const SINGLE_OBJECT_LABELS: [&[u8]; 2] =
-    [br#""kubernetes.io/hostname":"#, br#""kubernetes.io/metadata.name":"#];
+static SINGLE_OBJECT_LABELS: LazyLock<[Finder<'static>; 2]> = LazyLock::new(|| {
+    [br#""kubernetes.io/hostname":"#.as_slice(), br#""kubernetes.io/metadata.name":"#].map(Finder::new)
+});
 
 impl Metadata<'_> {
     /// Returns a hash that similar objects share: of their controller, or else of their labels; 0 without either.
@@ -16,13 +22,13 @@ impl Metadata<'_> {
     /// object are ignored, so that all nodes are siblings, and all namespaces are.
     pub(super) fn workload(&self) -> u32 {
         let owners = self.owner_references.unwrap_or_default().as_bytes();
-        if memmem::find(owners, br#""controller":true"#).is_some() {
+        if CONTROLLER.find(owners).is_some() {
             return checksum(shared_owner(self.owner_references.unwrap_or_default()).as_bytes()).max(1);
         }
         let labels = self.labels.unwrap_or_default().as_bytes();
         match labels.len() {
             0..=2 => 0,
-            _ if SINGLE_OBJECT_LABELS.iter().any(|label| memmem::find(labels, label).is_some()) => 1,
+            _ if SINGLE_OBJECT_LABELS.iter().any(|label| label.find(labels).is_some()) => 1,
             _ => checksum(labels).max(1),
         }
     }
