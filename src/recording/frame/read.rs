@@ -73,13 +73,13 @@ pub(in crate::recording) fn read_frame(
                 }
             }
             (OTHER, NEW_UID) => {
-                let packed = reader.frame.take_bytes(16)?;
-                reader.text.extend(hex_digits::unpack_uid(packed));
+                let packed = reader.frame.take_bytes(16)?.first_chunk()?;
+                reader.text.extend_from_slice(&hex_digits::unpack_uid(packed));
             }
             (OTHER, NEW_DIGITS) => {
                 let count = usize::try_from(reader.frame.take_number()?).ok()?;
                 let packed = reader.frame.take_bytes(count.div_ceil(2))?;
-                reader.text.extend(hex_digits::unpack(packed).take(count));
+                hex_digits::unpack(packed, count, reader.text);
             }
             _ => reader.substitute(count - usize::try_from(DIGITS).ok()?)?,
         }
@@ -122,10 +122,8 @@ impl Reader<'_> {
         self.copy(count)?;
         let from = self.text.len() - count;
         let new = &mut self.text[from..];
-        let digits = new.iter().filter(|byte| hex_digits::is_digit(**byte)).count();
-        let packed = self.frame.take_bytes(digits.div_ceil(2))?;
-        let places = new.iter_mut().filter(|byte| hex_digits::is_digit(**byte));
-        places.zip(hex_digits::unpack(packed)).for_each(|(place, digit)| *place = digit);
+        let packed = self.frame.take_bytes(hex_digits::count(new).div_ceil(2))?;
+        hex_digits::substitute(new, packed);
         Some(())
     }
 }
