@@ -34,7 +34,12 @@ pub(in crate::recording) fn read_frame(
     let start = text.len();
     let end = start.checked_add(length)?;
     // A damaged length must not reserve more memory than the text may need.
-    text.reserve(length.min(2 * base.len() + 16 * frame.len()));
+    let room = length.min(2 * base.len() + 16 * frame.len());
+    if text.is_empty() && text.capacity() < room {
+        // Unlike a longer reservation, this copies nothing.
+        *text = Vec::with_capacity(room);
+    }
+    text.reserve(room);
     let mut last_time = context.seconds();
     let mut reader = Reader { frame, base, at: 0, text, start, end };
     while reader.text.len() < end {

@@ -57,7 +57,7 @@ fn last_states_of(
     let all = chains.decode(files, resource, &|number, own, text| {
         let chain = &chains.objects[number];
         let row = rows.get(number).cloned().flatten();
-        let object = with_row(identity(chain, own).object(text.to_vec(), &ingest)?, row.as_ref(), now)?;
+        let object = with_row(identity(chain, own).object(text, &ingest)?, row.as_ref(), now)?;
         let last = LastState { object: Arc::new(object), version: chain.version, row };
         Some((Arc::clone(&chain.key), last))
     })?;

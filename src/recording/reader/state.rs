@@ -105,7 +105,7 @@ impl State {
         let rows = if with_rows { chains.templates(&self.files, resource)? } else { Vec::new() };
         let now = self.now();
         let objects = chains.decode(&self.files, resource, &|number, own, text| {
-            let object = identity(&chains.objects[number], own).object(text.to_vec(), ingest)?;
+            let object = identity(&chains.objects[number], own).object(text, ingest)?;
             let row = rows.get(number).and_then(Option::as_ref);
             Some(WithPrefix::new(Arc::new(with_row(object, row, now)?)))
         })?;

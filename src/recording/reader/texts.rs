@@ -17,10 +17,10 @@ use crate::recording::type_log::{LogEntry, Payload};
 
 /// Creates a value from the number of a chain, the object's own version, if it differs from the one in the columns,
 /// and its text. Returns `None` for an invalid text.
-type Make<'a, T> = dyn Fn(usize, Option<&str>, &[u8]) -> Option<T> + Sync + 'a;
+type Make<'a, T> = dyn Fn(usize, Option<&str>, Vec<u8>) -> Option<T> + Sync + 'a;
 
 /// Receives the same arguments as [`Make`].
-type ReceiveText<'a> = dyn FnMut(usize, Option<&str>, &[u8]) -> Option<()> + 'a;
+type ReceiveText<'a> = dyn FnMut(usize, Option<&str>, Vec<u8>) -> Option<()> + 'a;
 
 /// The number of objects that justify another thread.
 const OBJECTS_PER_THREAD: usize = 1000;
@@ -83,17 +83,17 @@ impl Chains {
             steps.sort_unstable();
             let mut bodies = Bodies::new(segment, resource, log);
             for (entry, chain, is_last) in steps {
-                let mut text = texts.remove(&chain).unwrap_or_default();
-                let own = bodies.decode(entry, &text.bytes, text.version, &mut scratch)?;
+                let base = texts.remove(&chain).unwrap_or_default();
+                let own = bodies.decode(entry, &base.bytes, base.version, &mut scratch)?;
+                // The next text is written into the memory of this base.
+                let bytes = std::mem::replace(&mut scratch, base.bytes);
                 if is_last {
-                    let object = make(chain, own.as_deref(), &scratch);
+                    let object = make(chain, own.as_deref(), bytes);
                     decoded.push(
                         object.ok_or_else(|| bodies.invalid(entry, "a text is not that of its object"))?,
                     );
                 } else {
-                    std::mem::swap(&mut text.bytes, &mut scratch);
-                    text.version = bodies.version(entry);
-                    texts.insert(chain, text);
+                    texts.insert(chain, Text { bytes, version: bodies.version(entry) });
                 }
             }
         }
@@ -122,11 +122,12 @@ impl Chains {
             |at| chain_of[at].is_some(),
             |at, own, bytes| {
                 let Some(chain) = chain_of[at] else { return };
+                let bytes = bytes.to_vec();
                 if self.objects[chain].steps.is_empty() {
                     is_valid &= receive(chain, own, bytes).is_some();
                 } else {
                     let version = self.keyframe.objects[at].version;
-                    texts.insert(chain, Text { bytes: bytes.to_vec(), version });
+                    texts.insert(chain, Text { bytes, version });
                 }
             },
         )?;

@@ -69,7 +69,7 @@ fn verify_keyframe(catalog: &Catalog, number: u64) -> Vec<FileError> {
                 let chains = Chains::collect(&files, resource, |_, _| true)?;
                 let rows = chains.templates(&files, resource)?;
                 chains.decode(&files, resource, &|at, own, text| {
-                    let object = identity(&chains.objects[at], own).object(text.to_vec(), &ingest)?;
+                    let object = identity(&chains.objects[at], own).object(text, &ingest)?;
                     with_row(object, rows[at].as_ref(), time).map(drop)
                 })
             };
