@@ -68,12 +68,16 @@ pub(crate) enum ItemFormat {
     Yaml { for_terminal: bool },
 }
 
+/// The length of indented JSON, as a multiple of that of the stored texts. That of most objects is less.
+const INDENTED_LEN: usize = 3;
+
 impl ItemFormat {
     /// Returns the text of items, at least one, for [`Listing::items`].
     pub(crate) fn text_of(self, objects: &[Arc<Object>]) -> Vec<u8> {
         match self {
             Self::Json { for_terminal } => {
-                let mut text = Vec::new();
+                let weight: usize = objects.iter().map(|object| object.weight()).sum();
+                let mut text = Vec::with_capacity(INDENTED_LEN * weight);
                 for object in objects {
                     json::push_item(object, for_terminal, &mut text);
                 }
