@@ -56,6 +56,9 @@ pub struct ReflectorOptions {
     ///
     /// Other errors are retried as usual.
     pub resume_from: Option<ResourceVersion>,
+    /// Whether the first list returns a state that was received earlier, possibly from another source. The source's latest version
+    /// is then requested with the first watch: if it is older than that of the list, the source is listed. Default: no.
+    pub first_list_is_known: bool,
     /// The number of items in a page of a list; 0 is no limit. `None` (the default) is 500, but no limit for a list at a
     /// version, which a server serves from memory only without a limit, unless it has shown that it does not.
     pub page_size: Option<u32>,
@@ -109,6 +112,7 @@ impl Default for ReflectorOptions {
         Self {
             first_version: ResourceVersion::ANY,
             resume_from: None,
+            first_list_is_known: false,
             page_size: None,
             pages_first: false,
             watch_list: true,
@@ -131,6 +135,7 @@ impl Default for ReflectorOptions {
 setters!(ReflectorOptions {
     first_version: ResourceVersion,
     resume_from: Option<ResourceVersion>,
+    first_list_is_known: bool,
     page_size: Option<u32>,
     pages_first: bool,
     watch_list: bool,

@@ -118,8 +118,14 @@ impl<L: ListerWatcher, S: ReflectorStore> StateMachine<L, S> {
             },
             State::Listing => {
                 let is_first = self.context.lists_pages_first();
+                let is_known = self.context.options.first_list_is_known && !self.context.recovery.synced;
                 match list(&mut self.context).await {
-                    Ok(()) => Ok(State::Opening),
+                    Ok(()) => {
+                        if is_known {
+                            self.context.recovery.source_state = SourceState::Disconnected;
+                        }
+                        Ok(State::Opening)
+                    }
                     Err(error) if is_first => self.pages_first_failed(error),
                     Err(error) => self.failed(Phase::List, error),
                 }

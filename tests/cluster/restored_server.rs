@@ -4,11 +4,15 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use kdelta::recording::Moment;
 use serde_json::{Value, json};
 
 use super::recovery::{Row, summary};
 use super::watches::many::{contexts, create_namespace};
-use crate::support::{Api, Fault, FaultProxy, OnServer, Proxy, TestEnv, Testbed, config_maps, eventually};
+use crate::support::{
+    Api, Fault, FaultProxy, OnServer, Proxy, TestEnv, Testbed, config_maps, eventually, open_recording,
+    recorded_objects, recorded_resource,
+};
 
 fn copy(from: &Path, to: &Path) {
     let copied = Command::new("cp").arg("-a").args([from, to]).status().expect("cp");
@@ -120,6 +124,43 @@ fn restored_server_is_relisted_and_differences_are_reported() {
     assert_eq!(sorted(&lines), DIFFERENCE);
     output.retain(|line| !line.contains("refused"));
     row.check_stderr("kdelta", &output);
+}
+
+#[test]
+#[cfg_attr(not(has_go), ignore = "needs Go")]
+fn restarted_recorder_lists_a_restored_server_again() {
+    let env = TestEnv::new();
+    let (testbed, backup) = with_changes(&env, NAMESPACE);
+    let dir = env.home().join("recordings");
+    let record = ["record", "cm", "-n", NAMESPACE, "--to", dir.to_str().expect("text")];
+    let done = env.kdelta_on(&testbed, &[&record[..], &["--until-synced"]].concat()).finish();
+    assert_eq!(done.code, 0, "{}", done.stderr);
+    let names = || {
+        let recording = open_recording(&dir);
+        let state = recording.state(Moment::End).ok()?;
+        let objects = recorded_objects(&state, &recorded_resource(&recording, "configmaps"));
+        Some(objects.into_keys().collect::<Vec<_>>())
+    };
+    let end = open_recording(&dir).end().expect("an end");
+    let testbed = restore(&env, testbed, &backup);
+    let mut running = env.kdelta_on(&testbed, &record).start();
+    let reason = "configmaps: the server's versions went back from ";
+    running.stderr.find("the reason", |line| line.starts_with(reason));
+    running.stderr.find("the recovery", |line| line.contains("re-listed"));
+    Api::of(&testbed).create_config_map(NAMESPACE, "after", &json!({}));
+    let expected = ["after", "changed", "gone", "kept"].map(|name| format!("{NAMESPACE}/{name}"));
+    eventually("the objects of the server", || (names()? == expected).then_some(()));
+    running.signal("TERM");
+    assert_eq!(running.wait(), 143);
+    // Nothing was observed since the last entry of the first recorder.
+    let gaps = open_recording(&dir).gaps().expect("gaps");
+    let of_type = gaps.iter().find(|gap| gap.resource.is_some()).expect("a gap of the config maps");
+    let early = end.duration_since(of_type.from).as_millis();
+    assert!((0..=1).contains(&early), "{gaps:?} after {end}");
+    // The next recorder continues from the versions of the restored server.
+    let done = env.kdelta_on(&testbed, &[&record[..], &["--duration", "2s"]].concat()).finish();
+    assert!(done.code == 0 && !done.stderr.contains("went back"), "{}", done.stderr);
+    assert!(done.stderr.trim_end().ends_with(", 0 gaps"), "{}", done.stderr);
 }
 
 #[test]

@@ -40,6 +40,8 @@ pub(in crate::recording) struct Continuation {
     pub(in crate::recording) documents: BTreeMap<Arc<str>, Bytes>,
     /// The positions of the last keyframe, and the entries after it.
     pub(in crate::recording) positions: Vec<Position>,
+    /// The resources with objects in the last keyframe.
+    pub(in crate::recording) complete: Vec<Arc<ApiResource>>,
     pub(in crate::recording) steps: Vec<Step>,
     pub(in crate::recording) max_version: u64,
 }
@@ -99,6 +101,10 @@ impl Catalog {
             }
             if let Some(keyframe) = &files.keyframe {
                 continuation.positions = keyframe.items(false)?.0;
+                let with_objects = keyframe.footer().types.iter().filter(|of_type| of_type.objects > 0);
+                let resources = &keyframe.footer().tables.resources;
+                continuation.complete =
+                    with_objects.filter_map(|of_type| resources.get(of_type.resource).cloned()).collect();
             }
             continuation.steps = self.steps(files)?;
             Ok(())

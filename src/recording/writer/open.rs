@@ -173,6 +173,7 @@ impl End {
             self.states.insert(&resource, objects);
         }
         self.states.documents = continuation.documents;
+        continuation.complete.iter().for_each(|resource| self.positions.insert_complete(resource));
         continuation.positions.into_iter().for_each(|position| self.positions.insert(position));
         continuation.steps.into_iter().for_each(|step| self.positions.step(step));
         self.max_version = continuation.max_version;

@@ -26,6 +26,8 @@ struct WatchPosition {
     /// The version of the list after a gap, until all of its differences are recorded: if the recorder is killed
     /// before, the next one must compare again.
     relisted: Option<ResourceVersion>,
+    /// Whether its list was complete once, possibly before an error.
+    was_complete: bool,
     /// Whether the watch runs, so that the changes of its objects move its version. The previous recorder may have
     /// watched more than this one.
     is_active: bool,
@@ -34,7 +36,7 @@ struct WatchPosition {
 impl WatchPosition {
     /// Returns the position of a running watch.
     fn at(version: &ResourceVersion) -> Self {
-        Self { version: Some(version.clone()), relisted: None, is_active: true }
+        Self { version: Some(version.clone()), relisted: None, was_complete: true, is_active: true }
     }
 }
 
@@ -43,7 +45,20 @@ impl Positions {
     pub(in crate::recording) fn insert(&mut self, position: Position) {
         let Position { resource, namespace, name, version } = position;
         let position = self.watches.entry((resource, namespace, name)).or_default();
-        (position.version, position.is_active) = (Some(version), true);
+        *position = WatchPosition::at(&version);
+    }
+
+    /// Adds a resource whose objects are in a keyframe, which is written after their lists.
+    pub(in crate::recording) fn insert_complete(&mut self, resource: &Arc<ApiResource>) {
+        let position = self.watches.entry((Arc::clone(resource), "".into(), None)).or_default();
+        position.was_complete = true;
+    }
+
+    /// Returns the watches of a resource whose list was complete once: the namespace, and the name if it was one object.
+    pub(in crate::recording) fn complete(&self, resource: &ApiResource) -> Vec<(Arc<str>, Option<Arc<str>>)> {
+        let complete =
+            self.watches.iter().filter(|((of, ..), position)| **of == *resource && position.was_complete);
+        complete.map(|((_, namespace, name), _)| (Arc::clone(namespace), name.clone())).collect()
     }
 
     /// Returns the positions that watches can continue from, sorted.
@@ -120,7 +135,10 @@ impl Positions {
                     MarkKind::Synced { version } => *position = WatchPosition::at(version),
                     MarkKind::Gap { to, .. } => position.relisted = Some(to.clone()),
                     // The watch has ended, and changes before the next one are not received.
-                    MarkKind::Error(_) => *position = WatchPosition::default(),
+                    MarkKind::Error(_) => {
+                        let was_complete = position.was_complete;
+                        *position = WatchPosition { was_complete, ..WatchPosition::default() };
+                    }
                 }
             }
             Item::Bookmark { resource, namespace, version } => {
@@ -145,15 +163,15 @@ impl Positions {
         for position in self.covering_mut(resource, namespace, name) {
             if !position.is_active {
                 position.version = None;
-            } else if origin == Origin::Watch
-                && let Some(known) = &position.version
-            {
+            } else if origin == Origin::Watch && position.version.is_some() {
+                // The versions of a server that was restored from a backup are lower than before.
+                position.version = position.relisted.take().or_else(|| position.version.take());
+                let Some(known) = &position.version else { continue };
                 // Lists report objects in any order of versions, and some servers send the deletion of an object
                 // with its last version.
                 if known.compare(&version).is_ok_and(Ordering::is_lt) {
                     position.version = Some(version.clone());
                 }
-                position.relisted = None;
             }
         }
     }

@@ -141,6 +141,13 @@ impl Writer {
         self.positions.all()
     }
 
+    /// Returns the watches of a resource whose list was recorded completely once: the namespace, empty for all, and the name if
+    /// a single object was watched. Objects that no such watch includes may have existed before they are recorded.
+    #[must_use]
+    pub fn complete_lists(&self, resource: &ApiResource) -> Vec<(Arc<str>, Option<Arc<str>>)> {
+        self.positions.complete(resource)
+    }
+
     /// Returns the recorded current objects of a resource, in one namespace or in all, sorted by namespace and name.
     #[must_use]
     pub fn objects(&self, resource: &ApiResource, namespace: Option<&str>) -> Vec<Arc<Object>> {

@@ -1,7 +1,7 @@
 //! A source whose version went back: restored from a backup, or replaced by another one.
 
 use super::*;
-use kdelta::listwatch::ListerWatcher;
+use kdelta::listwatch::{ListMeta, ListStream, ListerWatcher};
 use kdelta::object::KeyGetter;
 use kdelta::store::{Cache, Store};
 use kdelta::testing::{InitialEvents, pod};
@@ -316,6 +316,78 @@ async fn version_check_passes_the_last_version_only_without_an_outage() {
         until(|| source.open_watches() == 1).await;
         let seen: Vec<_> = seen.lock().expect("no panic").iter().map(ToString::to_string).collect();
         assert_eq!(seen.join(" "), expected, "{ends:?}");
+        task.abort();
+    }
+}
+
+/// A source whose first list is a state that was received from another source, at this version.
+struct ReplacedSource {
+    source: FakeSource,
+    /// A std mutex, locked to take the version.
+    known: Mutex<Option<ResourceVersion>>,
+}
+
+struct KnownList(<FakeSource as ListerWatcher>::List, Option<ListMeta>);
+
+impl ListStream for KnownList {
+    async fn next(&mut self) -> Result<Option<Arc<Object>>, Error> {
+        self.0.next().await
+    }
+
+    fn meta(&self) -> &ListMeta {
+        self.1.as_ref().unwrap_or(self.0.meta())
+    }
+}
+
+impl ListerWatcher for ReplacedSource {
+    type List = KnownList;
+    type Watch = <FakeSource as ListerWatcher>::Watch;
+
+    async fn list(&self, options: &ListOptions) -> Result<Self::List, Error> {
+        let list = self.source.list(options).await?;
+        let known = self.known.lock().expect("no panic").take();
+        Ok(KnownList(
+            list,
+            known.map(|resource_version| ListMeta { resource_version, ..ListMeta::default() }),
+        ))
+    }
+
+    async fn watch(&self, options: &WatchOptions) -> Result<Self::Watch, Error> {
+        self.source.watch(options).await
+    }
+
+    async fn progress(&self, seen: &ResourceVersion) -> Result<ResourceVersion, Error> {
+        self.source.progress(seen).await
+    }
+}
+
+/// A server sends nothing on a watch from a version that it has not reached.
+#[tokio::test(start_paused = true)]
+async fn first_watch_from_a_known_state_is_preceded_by_a_version_check() {
+    for (known, expected) in [
+        ("2", &["begin list", "replace [a@2] at 2 list"][..]),
+        (
+            "9",
+            &[
+                "begin list",
+                "replace [a@2] at 9 list",
+                "begin relist",
+                "in doubt",
+                "gap 9 to 2, 0.8s",
+                "replace [a@2] at 2 relist",
+            ],
+        ),
+    ] {
+        let source = FakeSource::new();
+        source.add(pod("a"));
+        let replaced = ReplacedSource { source: source.clone(), known: Mutex::new(Some(known.into())) };
+        let store = Arc::new(RecordingStore::default());
+        let options = plain().first_list_is_known(true);
+        let task =
+            tokio::spawn(Reflector::new(replaced, Arc::clone(&store), options).run(CancellationToken::new()));
+        until(|| source.open_watches() == 1 && store.calls.all().len() >= expected.len()).await;
+        advance(2).await;
+        assert_eq!(store.calls.all(), expected, "{known}");
         task.abort();
     }
 }

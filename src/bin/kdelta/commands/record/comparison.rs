@@ -20,6 +20,9 @@ pub(super) struct Comparison {
     /// The recorded objects that the initial state has not contained so far.
     unseen: HashMap<Key, Arc<Object>>,
     is_continued: bool,
+    /// The lists that were recorded completely: their namespace, empty for all, and the name of a single object. Other objects
+    /// of the list may have existed before, and did not appear since.
+    complete: Vec<(Arc<str>, Option<Arc<str>>)>,
     /// The last version that was recorded.
     from: ResourceVersion,
     /// The time of the last entry of an earlier recorder.
@@ -56,10 +59,24 @@ impl Comparison {
             from: versions.max_by_key(number).unwrap_or(ResourceVersion::UNSET),
             unseen: recorded.into_iter().map(|object| (object.key().clone(), object)).collect(),
             is_continued: false,
+            complete: Vec::new(),
             since,
             held: Vec::new(),
             compressor: Compressor::new(),
         }
+    }
+
+    /// Sets the lists that were recorded completely.
+    pub(super) fn with_complete_lists(self, complete: Vec<(Arc<str>, Option<Arc<str>>)>) -> Self {
+        Self { complete, ..self }
+    }
+
+    /// Returns whether the object would have been recorded if it had existed before.
+    fn was_listed(&self, object: &Object) -> bool {
+        self.complete.iter().any(|(namespace, name)| {
+            (namespace.is_empty() || **namespace == *object.namespace())
+                && name.as_ref().is_none_or(|name| **name == *object.name())
+        })
     }
 
     /// Returns the change if it is to be recorded now.
@@ -69,7 +86,8 @@ impl Comparison {
         if is_listed && recorded.as_ref().is_some_and(|recorded| recorded.same_content(&change.object)) {
             return None;
         }
-        if self.is_continued {
+        let is_initial = is_listed && recorded.is_none() && !self.was_listed(&change.object);
+        if self.is_continued || is_initial {
             return Some((change, author));
         }
         let object = self.compressor.compress(Arc::clone(&change.object));
@@ -96,18 +114,23 @@ impl Comparison {
         version: &ResourceVersion,
         received: Timestamp,
     ) -> Option<Difference> {
-        if self.is_continued {
+        // The rest of a list that was not recorded completely before.
+        let is_initial = self.complete.is_empty() && self.held.is_empty() && self.unseen.is_empty();
+        if self.is_continued || is_initial {
             return None;
         }
-        let lasted = self.since.map_or(Duration::ZERO, |since| {
-            Duration::try_from(received.duration_since(since)).unwrap_or_default()
-        });
+        let lasted = elapsed(self.since, received);
         let gap = MarkKind::Gap { from: self.from, to: version.clone(), lasted };
         let mut gone: Vec<_> = self.unseen.into_values().collect();
         gone.sort_by(|one, other| one.key().cmp(other.key()));
         let gone = gone.into_iter().map(|object| (deleted(part, object, received), None));
         Some(Difference { gap, changes: self.held.into_iter().chain(gone).collect() })
     }
+}
+
+/// Returns the time since an observation; zero without one.
+pub(super) fn elapsed(since: Option<Timestamp>, now: Timestamp) -> Duration {
+    since.map_or(Duration::ZERO, |since| Duration::try_from(now.duration_since(since)).unwrap_or_default())
 }
 
 /// Returns the deletion of an object that another of its name has replaced.
@@ -188,7 +211,8 @@ mod tests {
         let recorded =
             ["same", "changed", "replaced", "gone", "restored"].map(|name| object(name, name, "7"));
         let second = |second: i64| Timestamp::from_second(second).expect("in range");
-        let mut comparison = Comparison::of_list(recorded.to_vec(), Some("6".into()), Some(second(10)));
+        let comparison = Comparison::of_list(recorded.to_vec(), Some("6".into()), Some(second(10)));
+        let mut comparison = comparison.with_complete_lists(vec![("".into(), None)]);
         for object in [
             object("same", "same", "7"),
             object("changed", "changed", "8"),
@@ -213,6 +237,23 @@ mod tests {
                 "DELETED? gone 7 relist",
             ]
         );
+    }
+
+    #[test]
+    fn rest_of_an_incomplete_first_list_has_not_appeared() {
+        let mut comparison = Comparison::of_list(vec![object("a", "a", "7")], None, None);
+        assert!(comparison.change(listed(object("a", "a", "7")), None).is_none());
+        let rest = comparison.change(listed(object("b", "b", "8")), None);
+        assert_eq!(rest.as_ref().map(text).as_deref(), Some("ADDED b 8 list"));
+        assert!(comparison.end(&part(), &"9".into(), Timestamp::UNIX_EPOCH).is_none(), "nothing was missed");
+
+        // Another recorder had listed one of the namespaces.
+        let comparison = Comparison::of_list(vec![object("a", "a", "7")], None, None);
+        let mut comparison = comparison.with_complete_lists(vec![("shop".into(), None)]);
+        assert!(comparison.change(listed(object("b", "b", "8")), None).is_none());
+        let end = comparison.end(&part(), &"9".into(), Timestamp::UNIX_EPOCH).expect("a difference");
+        let changes: Vec<_> = end.changes.iter().map(text).collect();
+        assert_eq!(changes, ["ADDED b 8 relist", "DELETED? a 7 relist"]);
     }
 
     #[test]

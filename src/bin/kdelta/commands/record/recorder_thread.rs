@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use kdelta::lines::{Change, Mark, MarkKind};
-use kdelta::object::Object;
+use kdelta::object::{Object, Origin};
 use kdelta::recording::{Author, Position, RecordingError, Writer};
 
-use super::comparison::{Comparison, Difference};
+use super::comparison::{Comparison, Difference, elapsed};
 use super::message::{Message, PartNumber};
 use super::progress::Figures;
 use super::shared_state::SharedState;
@@ -49,6 +49,22 @@ struct RecordedPart {
     part: Part,
     /// The comparison of the initial state with the recorded objects, until it is complete.
     comparison: Option<Comparison>,
+    /// The time of the last observation by an earlier recorder, until the server sends an event to this one: nothing was
+    /// observed since then.
+    unobserved_since: Option<Timestamp>,
+}
+
+impl RecordedPart {
+    /// Returns the mark to record: a gap that follows no event begins with the last observation by an earlier recorder.
+    fn mark_kind(&mut self, kind: MarkKind, received: Timestamp) -> MarkKind {
+        match kind {
+            MarkKind::Gap { from, to, lasted } => {
+                let since = self.unobserved_since.take();
+                MarkKind::Gap { from, to, lasted: lasted.max(elapsed(since, received)) }
+            }
+            kind => kind,
+        }
+    }
 }
 
 impl RecorderThread {
@@ -107,9 +123,11 @@ impl RecorderThread {
             Message::Refused(part, kind, received) => self.writer.mark(&mark_of(&part, kind, received))?,
             Message::Bookmark(number, version, received) => {
                 // A bookmark is about a whole collection, not about a named object.
-                if let Some(RecordedPart { part, .. }) = self.parts.get(&number)
-                    && part.name.is_none()
-                {
+                if let Some(RecordedPart { part, unobserved_since, .. }) = self.parts.get_mut(&number) {
+                    *unobserved_since = None;
+                    if part.name.is_some() {
+                        return Ok(());
+                    }
                     self.writer.bookmark(&part.resource, &part.namespace, &version, received)?;
                 }
             }
@@ -125,14 +143,20 @@ impl RecorderThread {
     fn begin(&mut self, number: PartNumber, part: Part) {
         let recorded = self.recorded_objects(&part);
         let version = self.position_of(&part).map(|position| position.version);
+        let since = self.ended.remove(&part).or(self.since);
+        let is_continued = self.continues && version.is_some();
         let comparison = (version.is_some() || !recorded.is_empty()).then(|| {
-            if self.continues && version.is_some() {
+            if is_continued {
                 return Comparison::of_continued(recorded);
             }
-            let since = self.ended.remove(&part).or(self.since);
-            Comparison::of_list(recorded, version, since)
+            let mut complete = self.writer.complete_lists(&part.resource);
+            complete.retain(|(namespace, _)| {
+                namespace.is_empty() || part.namespace.is_empty() || *namespace == part.namespace
+            });
+            Comparison::of_list(recorded, version, since).with_complete_lists(complete)
         });
-        self.parts.insert(number, RecordedPart { part, comparison });
+        let unobserved_since = since.filter(|_| is_continued);
+        self.parts.insert(number, RecordedPart { part, comparison, unobserved_since });
     }
 
     /// Returns the recorded objects that belong to a part.
@@ -165,8 +189,11 @@ impl RecorderThread {
         change: Change,
         author: Option<Author>,
     ) -> Result<(), RecordingError> {
-        let comparison = self.parts.get_mut(&number).and_then(|part| part.comparison.as_mut());
-        match comparison {
+        let mut part = self.parts.get_mut(&number);
+        if let Some(part) = part.as_mut().filter(|_| change.origin == Origin::Watch) {
+            part.unobserved_since = None;
+        }
+        match part.and_then(|part| part.comparison.as_mut()) {
             None => self.writer.change(&change, author.as_ref()),
             Some(comparison) => match comparison.change(change, author) {
                 Some((change, author)) => self.writer.change(&change, author.as_ref()),
@@ -182,7 +209,9 @@ impl RecorderThread {
         kind: MarkKind,
         received: Timestamp,
     ) -> Result<(), RecordingError> {
-        let Some(RecordedPart { part, comparison }) = self.parts.get_mut(&number) else { return Ok(()) };
+        let Some(recorded) = self.parts.get_mut(&number) else { return Ok(()) };
+        let kind = recorded.mark_kind(kind, received);
+        let RecordedPart { part, comparison, .. } = recorded;
         if let MarkKind::Synced { version } = &kind
             && let Some(Difference { gap, changes }) =
                 comparison.take().and_then(|comparison| comparison.end(part, version, received))

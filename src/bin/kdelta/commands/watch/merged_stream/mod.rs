@@ -152,6 +152,7 @@ impl MergedStream {
         let bytes = (TOTAL_PART_BYTES / part_count.max(1)).clamp(*PART_BYTES.start(), *PART_BYTES.end());
         let crossings = source.time_filter().map(Crossings::new);
         let delivery = self.delivery;
+        let options = options.first_list_is_known(known.is_some());
         let informer_options = InformerOptions { bytes, options, resync: flow.resync, delivery };
         let informer = match known {
             Some(known) => informer_options.build(source.continued_informer(known)),
