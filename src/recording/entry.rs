@@ -84,6 +84,26 @@ pub struct Gap {
     pub resource: Option<Arc<ApiResource>>,
     /// The namespace whose watch was lost; empty for all namespaces.
     pub namespace: Arc<str>,
+    /// The namespaces that were observed nevertheless, by watches of their own.
+    pub except: Vec<Arc<str>>,
+}
+
+/// The reasons why the state at a moment may not be that of the server.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Unobserved {
+    /// The gaps that the moment lies in. Those in which no recorder was running precede those of single resources.
+    pub gaps: Vec<Gap>,
+    /// The resources of which only a part had been listed.
+    pub incomplete_lists: Vec<IncompleteList>,
+}
+
+/// A resource whose first list was not complete at a moment, so that objects may be missing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IncompleteList {
+    /// The resource.
+    pub resource: Arc<ApiResource>,
+    /// The time from which it is complete. `None` if it never was.
+    pub until: Option<Timestamp>,
 }
 
 /// A selection of entries. An entry without a resource, such as a document, is always selected.

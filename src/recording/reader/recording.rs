@@ -15,7 +15,7 @@ use super::state::State;
 use crate::lines::Mark;
 use crate::object::ApiResource;
 use crate::recording::encryption::{KEY_FILE, Keyring, RecordingId};
-use crate::recording::entry::{Entry, EntryFilter, Gap, Moment};
+use crate::recording::entry::{Entry, EntryFilter, Gap, Moment, Unobserved};
 use crate::recording::error::{Damage, RecordingError};
 use crate::recording::journal::Outline;
 use crate::recording::usage::Usage;
@@ -144,12 +144,22 @@ impl Recording {
         self.read(|catalog| Ok(State::new(Arc::clone(catalog), catalog.files_at(moment)?)))
     }
 
-    /// Returns the gap that a time lies in.
+    /// Returns the first of the gaps that a time lies in.
     ///
     /// # Errors
     /// [`RecordingError`] when the files can't be read or are damaged.
     pub fn gap_at(&self, time: Timestamp) -> Result<Option<Gap>, RecordingError> {
-        self.read(|catalog| catalog.gap_at(time).map_err(|error| catalog.error(error)))
+        let gaps = self.read(|catalog| catalog.gaps_at(time).map_err(|error| catalog.error(error)))?;
+        Ok(gaps.into_iter().next())
+    }
+
+    /// Returns the reasons why the state at a time may not be that of the server. The end of the recording lies in the gaps
+    /// that last until then.
+    ///
+    /// # Errors
+    /// [`RecordingError`] when the files can't be read or are damaged.
+    pub fn unobserved_at(&self, time: Timestamp) -> Result<Unobserved, RecordingError> {
+        self.read(|catalog| catalog.unobserved_at(time).map_err(|error| catalog.error(error)))
     }
 
     /// Returns the gaps in the order of their ends.

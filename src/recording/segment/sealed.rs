@@ -239,22 +239,9 @@ impl Sealed {
         with_documents: bool,
     ) -> Result<Vec<(u32, Item)>, FileError> {
         let timeline = self.timeline()?;
-        let mut items = Vec::new();
+        let time = |index: u32| Timestamp::from_millisecond(*timeline.received.get(index as usize)?).ok();
+        let mut items = self.items_at(context, time)?;
         let mut documents = self.footer().documents.iter();
-        for block in &self.footer().items {
-            let payload = self.block(ITEMS, block)?;
-            let mut cursor = Cursor::new(&payload);
-            let mut take = || {
-                for _ in 0..cursor.take_number()? {
-                    let index = take_u32(&mut cursor)?;
-                    let received =
-                        Timestamp::from_millisecond(*timeline.received.get(index as usize)?).ok()?;
-                    items.push((index, take_item(&mut cursor, &self.footer().tables, context, received)?));
-                }
-                Some(())
-            };
-            take().ok_or_else(|| self.invalid(block.offset, "an item is invalid"))?;
-        }
         for (_, item) in &mut items {
             if let Item::Document { body, .. } = item {
                 let block = documents.next().ok_or_else(|| self.invalid(0, "a document is missing"))?;
@@ -262,6 +249,38 @@ impl Sealed {
                     *body = Bytes::from(self.block(DOCUMENT, block)?);
                 }
             }
+        }
+        Ok(items)
+    }
+
+    /// Returns the items that are not changes, with their numbers in the segment, without times and the bodies of documents.
+    pub(in crate::recording) fn items_without_times(
+        &self,
+        context: &Arc<str>,
+    ) -> Result<Vec<(u32, Item)>, FileError> {
+        let count = self.header().count;
+        self.items_at(context, |index| (u64::from(index) < count).then_some(Timestamp::UNIX_EPOCH))
+    }
+
+    /// Returns the items that are not changes. `time` returns the time of an entry, `None` for one that does not exist.
+    fn items_at(
+        &self,
+        context: &Arc<str>,
+        time: impl Fn(u32) -> Option<Timestamp>,
+    ) -> Result<Vec<(u32, Item)>, FileError> {
+        let mut items = Vec::new();
+        for block in &self.footer().items {
+            let payload = self.block(ITEMS, block)?;
+            let mut cursor = Cursor::new(&payload);
+            let mut take = || {
+                for _ in 0..cursor.take_number()? {
+                    let index = take_u32(&mut cursor)?;
+                    let received = time(index)?;
+                    items.push((index, take_item(&mut cursor, &self.footer().tables, context, received)?));
+                }
+                Some(())
+            };
+            take().ok_or_else(|| self.invalid(block.offset, "an item is invalid"))?;
         }
         Ok(items)
     }

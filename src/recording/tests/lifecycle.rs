@@ -107,9 +107,18 @@ fn lost_watches_and_stopped_recorders_are_gaps() {
     writer.finish(at(6000)).expect("finished");
     open(dir.path(), options(), 20_000).finish(at(21_000)).expect("finished");
     let recording = Recording::open(dir.path()).expect("a recording");
-    let lost = Gap { from: at(2000), to: at(5000), resource: Some(pods()), namespace: "".into() };
-    let stopped = Gap { from: at(5000), to: at(20_000), resource: None, namespace: "".into() };
-    assert_eq!(recording.gaps().expect("gaps"), [lost.clone(), stopped.clone()]);
+    let gap = |from, to, resource| Gap {
+        from: at(from),
+        to: at(to),
+        resource,
+        namespace: "".into(),
+        except: Vec::new(),
+    };
+    let lost = gap(2000, 5000, Some(pods()));
+    let stopped = gap(5000, 20_000, None);
+    // The second recorder did not continue the pods.
+    let open = gap(5000, 20_000, Some(pods()));
+    assert_eq!(recording.gaps().expect("gaps"), [lost.clone(), stopped.clone(), open.clone()]);
     for (time, gap) in [
         (0, None),
         (1999, None),
@@ -117,7 +126,7 @@ fn lost_watches_and_stopped_recorders_are_gaps() {
         (4999, Some(&lost)),
         (5000, Some(&stopped)),
         (19_999, Some(&stopped)),
-        (20_000, None),
+        (20_000, Some(&open)),
     ] {
         assert_eq!(recording.gap_at(at(time)).expect("gaps").as_ref(), gap, "{time}");
     }

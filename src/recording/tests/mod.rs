@@ -6,5 +6,6 @@ mod fixtures;
 mod lifecycle;
 mod model;
 mod new_recording;
+mod observation;
 mod sealing;
 mod tools;

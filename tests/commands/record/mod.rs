@@ -149,6 +149,25 @@ fn restarted_recorder_repeats_and_misses_nothing() {
     }
 }
 
+#[test]
+fn type_that_a_later_recorder_leaves_out_is_not_shown_as_current() {
+    let (env, demo, dir) = demo("0.001");
+    for types in ["pods", "deploy"] {
+        let done = record(&env, &demo, &dir, &[types, "-A", "--until-synced"]).finish();
+        assert_eq!(done.code, 0, "{}", done.stderr);
+    }
+    let from = dir.to_str().expect("text");
+    let pods = env.kdelta(&["get", "po", "-A", "--from", from]).finish();
+    assert_eq!(pods.code, 0, "{}", pods.stderr);
+    let notice = pods.stderr.strip_prefix("Warning: pods were not observed from ").expect(&pods.stderr);
+    assert!(notice.ends_with(": this is the state before\n") && notice.lines().count() == 1, "{notice}");
+    let deployments = env.kdelta(&["get", "deploy", "-A", "--from", from]).finish();
+    assert_eq!((deployments.code, deployments.stderr.as_str()), (0, ""));
+    let info = env.kdelta(&["recording", "info", from]).finish();
+    let gap = |line: &str| line.starts_with("  ") && line.ends_with("): pods");
+    assert!(info.stdout.lines().any(gap), "{}", info.stdout);
+}
+
 /// Returns the number of changes in the recording of a directory, if there is one.
 fn changes(dir: &Path) -> usize {
     let Ok(contexts) = Recording::contexts(dir) else { return 0 };

@@ -163,4 +163,17 @@ impl Segment {
             }
         }
     }
+
+    /// Returns the marks, the bookmarks and the starts of recorders, with their numbers in the segment and without their times.
+    pub(in crate::recording::reader) fn marks(
+        &self,
+        context: &Arc<str>,
+    ) -> Result<Vec<(u32, Item)>, FileError> {
+        let mut items = match self {
+            Self::Sealed(sealed) => sealed.items_without_times(context)?,
+            Self::Journal(_) => self.items(context, false)?,
+        };
+        items.retain(|(_, item)| matches!(item, Item::Mark(_) | Item::Bookmark { .. } | Item::Started));
+        Ok(items)
+    }
 }

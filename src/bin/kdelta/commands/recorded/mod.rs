@@ -89,7 +89,8 @@ impl RecordedRange {
                 resource.group == part.resource.group && resource.resource == part.resource.resource
             });
             let is_everywhere = gap.namespace.is_empty() || part.namespace.is_empty();
-            is_of_type && (is_everywhere || gap.namespace == part.namespace)
+            let is_excepted = gap.except.contains(&part.namespace);
+            is_of_type && !is_excepted && (is_everywhere || gap.namespace == part.namespace)
         })
     }
 }

@@ -13,6 +13,7 @@ use super::selected::Selected;
 use crate::commands::format::of_documents;
 use crate::exit::{ExitCode, Hint};
 use crate::output::{Messages, TabRows, TypedDocuments};
+use crate::session::gap_subject;
 use crate::settings::{Format, OutputStream};
 use crate::view::{counted, escape_cell, escape_line, human_size};
 
@@ -127,8 +128,7 @@ impl ContextUsage {
 fn subject(gap: &Gap) -> String {
     match &gap.resource {
         None => "no recorder was running".to_owned(),
-        Some(resource) if gap.namespace.is_empty() => resource.group_resource(),
-        Some(resource) => format!("{} in the namespace {}", resource.group_resource(), gap.namespace),
+        Some(_) => gap_subject(gap),
     }
 }
 

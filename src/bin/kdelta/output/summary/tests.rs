@@ -25,6 +25,7 @@ fn range(gaps: usize) -> SummaryRange {
         to: at(number + 1),
         resource: (number % 2 == 0).then(pods),
         namespace: "".into(),
+        except: Vec::new(),
     };
     let gaps = (0..i64::try_from(gaps).expect("few")).map(gap).collect();
     SummaryRange { context: "prod".into(), since: at(0), until: at(60), gaps }

@@ -2,9 +2,15 @@
 
 use std::thread::{self, JoinHandle};
 
-use kdelta::recording::{Gap, Moment, Recording};
+use jiff::Timestamp;
+use kdelta::recording::{Gap, IncompleteList, Moment, Recording, RecordingError, Unobserved};
 
+use super::requested_types::RequestedTypes;
 use crate::session::cluster::Warn;
+use crate::settings::Task;
+
+/// The maximum number of resources that a notice names.
+const MAX_NAMES: usize = 4;
 
 /// Looks for a gap at a moment, and warns of it, before it is dropped at the latest.
 ///
@@ -15,19 +21,75 @@ pub(in crate::session) struct GapNotice {
 }
 
 impl GapNotice {
-    pub(super) fn of(recording: &Recording, moment: Moment, warn: Warn) -> Self {
-        let Moment::Time(time) = moment else { return Self { search: None } };
-        let recording = recording.clone();
+    pub(super) fn of(recording: &Recording, moment: Moment, task: &Task, warn: Warn) -> Self {
+        // What reads a range reports its gaps, and a server those of its moment.
+        let reads_moment =
+            matches!(task, Task::Get(_) | Task::Watch(_) | Task::Index(_) | Task::Tree(_) | Task::Events(_));
+        let (time, is_end) = match moment {
+            Moment::Time(time) => (Some(time), false),
+            Moment::End if reads_moment && task.range().is_none() => (None, true),
+            _ => return Self { search: None },
+        };
+        let (recording, task) = (recording.clone(), task.clone());
         let search = thread::spawn(move || {
             lower_priority();
-            match recording.gap_at(time) {
-                Ok(Some(gap)) => warn(&format!("{}: this is the state before", gap_notice(&gap))),
-                Ok(None) => {}
+            let Some(time) = time.or(recording.end()) else { return };
+            match notices(&recording, time, is_end, &task) {
+                Ok(notices) => notices.iter().for_each(|notice| warn(notice)),
                 Err(error) => warn(&format!("whether this moment was observed can't be read: {error}")),
             }
         });
         Self { search: Some(search) }
     }
+}
+
+/// Returns the notices about a moment: at most one about gaps, and one about lists.
+fn notices(
+    recording: &Recording,
+    time: Timestamp,
+    is_end: bool,
+    task: &Task,
+) -> Result<Vec<String>, RecordingError> {
+    let Unobserved { gaps, incomplete_lists } = recording.unobserved_at(time)?;
+    if gaps.is_empty() && incomplete_lists.is_empty() {
+        return Ok(Vec::new());
+    }
+    let requested = RequestedTypes::of(task, &recording.resources()?);
+    let gaps: Vec<_> = gaps.iter().filter(|gap| requested.includes_gap(gap)).collect();
+    let of_gaps = gaps.first().map(|first| {
+        let what = match &first.resource {
+            None => gap_notice(first),
+            Some(_) => format!(
+                "{} were not observed from {} to {}",
+                joined(gaps.iter().map(|gap| gap_subject(gap))),
+                gaps.iter().map(|gap| gap.from).min().unwrap_or(first.from),
+                gaps.iter().map(|gap| gap.to).max().unwrap_or(first.to),
+            ),
+        };
+        format!("{what}: this is the state before")
+    });
+    let lists: Vec<_> = incomplete_lists.iter().filter(|list| requested.includes(&list.resource)).collect();
+    let of_lists = (!lists.is_empty()).then(|| {
+        let names = joined(lists.iter().map(|list| list.resource.group_resource()));
+        let until = lists.iter().map(|IncompleteList { until, .. }| *until).min().flatten();
+        let when = match until {
+            Some(until) => format!("before {until}"),
+            None if is_end => "when the recording ended".to_owned(),
+            None => "at this moment".to_owned(),
+        };
+        format!("the first list of {names} was not complete {when}: objects may be missing")
+    });
+    Ok(of_gaps.into_iter().chain(of_lists).collect())
+}
+
+/// Joins names, the first of which are printed.
+fn joined(names: impl Iterator<Item = String>) -> String {
+    let mut names: Vec<_> = names.collect();
+    names.dedup();
+    let more = names.len().saturating_sub(MAX_NAMES);
+    names.truncate(MAX_NAMES);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("{}{more}", names.join(", "))
 }
 
 /// Lowers the priority of this thread: what the command prints is more urgent than the notice.
@@ -50,8 +112,21 @@ impl Drop for GapNotice {
 pub(crate) fn gap_notice(gap: &Gap) -> String {
     let Gap { from, to, resource, .. } = gap;
     let what = match resource {
-        Some(resource) => format!("{} were not observed", resource.group_resource()),
+        Some(_) => format!("{} were not observed", gap_subject(gap)),
         None => "nothing was recorded".to_owned(),
     };
     format!("{what} from {from} to {to}")
+}
+
+/// Returns what was not observed during a gap of one resource; empty for a gap of all.
+pub(crate) fn gap_subject(gap: &Gap) -> String {
+    let Gap { resource, namespace, except, .. } = gap;
+    let Some(resource) = resource else { return String::new() };
+    let name = resource.group_resource();
+    match (&**namespace, &except[..]) {
+        ("", []) => name,
+        ("", [except]) => format!("{name} outside of the namespace {except}"),
+        ("", except) => format!("{name} outside of the namespaces {}", except.join(", ")),
+        (namespace, _) => format!("{name} in the namespace {namespace}"),
+    }
 }

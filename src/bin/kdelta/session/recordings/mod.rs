@@ -3,11 +3,12 @@
 mod coverage;
 mod early_history;
 mod gap_notice;
+mod requested_types;
 
 pub(crate) use coverage::Coverage;
 pub(super) use early_history::EarlyHistory;
 pub(super) use gap_notice::GapNotice;
-pub(crate) use gap_notice::gap_notice;
+pub(crate) use gap_notice::{gap_notice, gap_subject};
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -49,7 +50,7 @@ impl Session {
                 let (cluster, server) =
                     serve(index, &context, recording.clone(), moment, &connection, has_several, handlers)?;
                 let is_earlier = requested.at != RequestedMoment::End;
-                let search = GapNotice::of(&recording, moment, cluster.warn());
+                let search = GapNotice::of(&recording, moment, &settings.task, cluster.warn());
                 let history = Mutex::new(history);
                 let recording =
                     ServedRecording { server, recording, is_earlier, history, _gap_notice: search };

@@ -1,0 +1,112 @@
+//! The types that a task requests, as far as its words show before they are resolved.
+
+use kdelta::object::ApiResource;
+use kdelta::recording::Gap;
+
+use crate::settings::{Namespaces, Selection, Task, Types};
+
+/// The usual short names of the built-in types. Those of other types are in discovery documents, which take long to read.
+const SHORT_NAMES: [(&str, &str); 22] = [
+    ("cj", "cronjobs"),
+    ("cm", "configmaps"),
+    ("crd", "customresourcedefinitions"),
+    ("deploy", "deployments"),
+    ("ds", "daemonsets"),
+    ("ep", "endpoints"),
+    ("ev", "events"),
+    ("hpa", "horizontalpodautoscalers"),
+    ("ing", "ingresses"),
+    ("limits", "limitranges"),
+    ("netpol", "networkpolicies"),
+    ("no", "nodes"),
+    ("ns", "namespaces"),
+    ("pdb", "poddisruptionbudgets"),
+    ("po", "pods"),
+    ("pv", "persistentvolumes"),
+    ("pvc", "persistentvolumeclaims"),
+    ("quota", "resourcequotas"),
+    ("rs", "replicasets"),
+    ("sa", "serviceaccounts"),
+    ("sts", "statefulsets"),
+    ("svc", "services"),
+];
+
+/// The types and namespaces that a task requests.
+pub(super) struct RequestedTypes {
+    /// The words for types; `None` for any type.
+    words: Option<Vec<String>>,
+    /// `None` for any namespace.
+    namespaces: Option<Vec<String>>,
+}
+
+impl RequestedTypes {
+    /// Returns the types of a task. `recorded` are those of the recording: a word for none of them may mean any.
+    pub(super) fn of(task: &Task, recorded: &[impl AsRef<ApiResource>]) -> Self {
+        let selection = match task {
+            Task::Get(get) => &get.selection,
+            Task::Watch(watch) => &watch.selection,
+            Task::Index(index) => &index.selection,
+            Task::Events(events) => &events.selection,
+            // Others read several types, or serve all of them.
+            _ => return Self { words: None, namespaces: None },
+        };
+        let Selection { targets, namespaces, .. } = selection;
+        let word = |types: &Types| match types {
+            Types::Word(word) if recorded.iter().any(|resource| names(word, resource.as_ref())) => {
+                Some(word.clone())
+            }
+            Types::Matching { text, .. } if matches!(task, Task::Events(_)) => Some(text.clone()),
+            _ => None,
+        };
+        let namespaces = match namespaces {
+            Namespaces::Named(named) => Some(named.clone()),
+            _ => None,
+        };
+        let words: Option<Vec<_>> = targets.iter().map(|target| word(&target.types)).collect();
+        Self { words: words.filter(|words| !words.is_empty()), namespaces }
+    }
+
+    /// Returns whether a resource is requested.
+    pub(super) fn includes(&self, resource: &ApiResource) -> bool {
+        self.words.as_ref().is_none_or(|words| words.iter().any(|word| names(word, resource)))
+    }
+
+    /// Returns whether a gap concerns requested objects.
+    pub(super) fn includes_gap(&self, gap: &Gap) -> bool {
+        let Some(resource) = &gap.resource else { return true };
+        let is_in = |namespace: &String| {
+            let is_there = gap.namespace.is_empty() || *gap.namespace == **namespace;
+            is_there && !gap.except.iter().any(|except| **except == **namespace)
+        };
+        let namespaces = self.namespaces.as_ref().filter(|_| resource.namespaced);
+        self.includes(resource) && namespaces.is_none_or(|namespaces| namespaces.iter().any(is_in))
+    }
+}
+
+/// Returns whether a word names a resource: by plural, kind or short name, possibly with a group.
+fn names(word: &str, resource: &ApiResource) -> bool {
+    let (name, group) = word.split_once('.').unwrap_or((word, ""));
+    let long = SHORT_NAMES
+        .iter()
+        .find(|(short, _)| short.eq_ignore_ascii_case(name))
+        .map_or(name, |(_, long)| *long);
+    let is_name = long.eq_ignore_ascii_case(&resource.resource) || long.eq_ignore_ascii_case(&resource.kind);
+    is_name && (group.is_empty() || group.ends_with(&resource.group))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn resources_are_named_by_plural_kind_short_name_and_group() {
+        let [group, version, resource, kind] = ["apps", "v1", "deployments", "Deployment"].map(str::to_owned);
+        let deployments = ApiResource { group, version, resource, kind, namespaced: true };
+        for word in ["deployments", "deployment", "deploy", "deployments.apps", "deployments.v1.apps"] {
+            assert!(names(word, &deployments), "{word}");
+        }
+        for word in ["pods", "all", "deployments.example.com"] {
+            assert!(!names(word, &deployments), "{word}");
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! The times at which the watched collections were observed.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::lines::{Mark, MarkKind};
+use crate::object::ApiResource;
+use crate::recording::entry::{Gap, Item};
+use crate::recording::journal::gap_start;
+use crate::recording::position::Position;
+use crate::recording::reader::catalog::time_of;
+
+/// A watched collection, or a watched object.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct Watch {
+    pub(super) resource: Arc<ApiResource>,
+    pub(super) namespace: Arc<str>,
+    pub(super) name: Option<Arc<str>>,
+}
+
+impl Watch {
+    /// Returns whether it includes an object.
+    pub(super) fn includes(&self, resource: &ApiResource, namespace: &str, name: &str) -> bool {
+        self.is_of(resource)
+            && (self.namespace.is_empty() || *self.namespace == *namespace)
+            && self.name.as_ref().is_none_or(|own| **own == *name)
+    }
+
+    /// Returns whether it watches a resource, possibly in another version.
+    pub(super) fn is_of(&self, resource: &ApiResource) -> bool {
+        self.resource.group == resource.group && self.resource.resource == resource.resource
+    }
+
+    /// Returns whether it includes all objects of another watch.
+    fn covers(&self, other: &Self) -> bool {
+        self.is_of(&other.resource)
+            && (self.namespace.is_empty() || self.namespace == other.namespace)
+            && (self.name.is_none() || self.name == other.name)
+    }
+
+    fn gap(&self, from: i64, to: i64, except: Vec<Arc<str>>) -> Gap {
+        let (resource, namespace) = (Some(Arc::clone(&self.resource)), Arc::clone(&self.namespace));
+        Gap { from: time_of(from), to: time_of(to), resource, namespace, except }
+    }
+}
+
+/// A watch that is not running.
+#[derive(Debug, Clone)]
+struct Lost {
+    /// The time of the last observation, in Unix milliseconds.
+    from: i64,
+    /// Whether only the current recorder has not continued it yet.
+    is_starting: bool,
+    /// The namespaces that are observed by watches of their own.
+    except: Vec<Arc<str>>,
+}
+
+/// A gap, and whether it lasts until the end of the recording.
+pub(super) struct FoundGap {
+    pub(super) gap: Gap,
+    pub(super) is_open: bool,
+}
+
+/// The times at which collections were observed or not.
+pub(super) struct ObservedTimes {
+    /// In the order of their ends.
+    pub(super) gaps: Vec<FoundGap>,
+    /// The watches with the time at which their first list was complete, in Unix milliseconds.
+    pub(super) synced: HashMap<Watch, i64>,
+}
+
+/// Follows the marks of a recording.
+#[derive(Default)]
+pub(super) struct Observation {
+    /// The watches whose list was complete once; `None` for those that run.
+    watches: HashMap<Watch, Option<Lost>>,
+    gaps: Vec<Gap>,
+    synced: HashMap<Watch, i64>,
+}
+
+impl Observation {
+    /// Adds a watch that ran when the first keyframe was written.
+    pub(super) fn begin(&mut self, position: Position, time: i64) {
+        let Position { resource, namespace, name, .. } = position;
+        let watch = Watch { resource, namespace, name };
+        self.synced.insert(watch.clone(), time);
+        self.watches.insert(watch, None);
+    }
+
+    /// Adds an entry. `previous` is the time of the entry before; the first entry of a recording has none.
+    pub(super) fn add(&mut self, item: &Item, received: i64, previous: Option<i64>) {
+        match item {
+            Item::Started => {
+                self.gaps.extend(previous.map(|previous| gap_of_all(previous, received)));
+                self.lose_all(previous.unwrap_or(received));
+            }
+            Item::Mark(mark) => {
+                let Mark { resource, namespace, name, .. } = mark.clone();
+                let watch = Watch { resource, namespace, name };
+                match &mark.kind {
+                    MarkKind::Synced { .. } => {
+                        self.synced.entry(watch.clone()).or_insert(received);
+                        self.observed(watch, received, None);
+                    }
+                    MarkKind::Gap { .. } => {
+                        self.observed(watch, received, gap_start(item, received, previous));
+                    }
+                    MarkKind::Error(_) => self.lose(&watch, received),
+                }
+            }
+            // The watch has run all the time, although another recorder of a merged recording started.
+            Item::Bookmark { resource, namespace, .. } => {
+                let watch =
+                    Watch { resource: Arc::clone(resource), namespace: Arc::clone(namespace), name: None };
+                if let Some(lost) = self.watches.get_mut(&watch) {
+                    *lost = None;
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Forgets which watches run, because entries can't be read.
+    pub(super) fn skip(&mut self) {
+        self.watches.values_mut().for_each(|lost| *lost = None);
+    }
+
+    /// Ends with the time of the last entry. Watches that do not run are gaps until then.
+    pub(super) fn end(self, time: i64) -> ObservedTimes {
+        let mut open: Vec<_> =
+            self.watches.into_iter().filter_map(|(watch, lost)| Some((watch, lost?))).collect();
+        open.sort_by(|(one, _), (other, _)| {
+            let key = |watch: &Watch| (watch.resource.group.clone(), watch.resource.resource.clone());
+            (key(one), &one.namespace, &one.name).cmp(&(key(other), &other.namespace, &other.name))
+        });
+        let open = open.into_iter().map(|(watch, Lost { from, except, .. })| watch.gap(from, time, except));
+        let closed = self.gaps.into_iter().map(|gap| FoundGap { gap, is_open: false });
+        let gaps = closed.chain(open.map(|gap| FoundGap { gap, is_open: true })).collect();
+        ObservedTimes { gaps, synced: self.synced }
+    }
+
+    /// Records that no watch of an earlier recorder runs.
+    fn lose_all(&mut self, from: i64) {
+        for lost in self.watches.values_mut() {
+            match lost {
+                Some(lost) => lost.is_starting = false,
+                None => *lost = Some(Lost { from, is_starting: true, except: Vec::new() }),
+            }
+        }
+    }
+
+    /// Records the error that ended a watch, or prevented that it continued.
+    fn lose(&mut self, watch: &Watch, from: i64) {
+        if let Some(lost) = self.watches.get_mut(watch) {
+            let lost = lost.get_or_insert(Lost { from, is_starting: false, except: Vec::new() });
+            lost.is_starting = false;
+        }
+    }
+
+    /// Records that a watch runs. Changes since `gap_start` were missed, if that is known.
+    fn observed(&mut self, watch: Watch, received: i64, gap_start: Option<i64>) {
+        let lost = match self.watches.get(&watch) {
+            Some(lost) => lost.clone(),
+            None => self.lost_in_all(&watch),
+        };
+        let mut missed: Vec<Gap> = Vec::new();
+        // A watch that the next recorder continues at once has missed nothing but the time between both.
+        let lost = lost.filter(|lost| gap_start.is_some() || !lost.is_starting);
+        let start = lost.as_ref().map(|lost| lost.from);
+        if let Some(from) = start.into_iter().chain(gap_start).min() {
+            missed.push(watch.gap(from, received, lost.map(|lost| lost.except).unwrap_or_default()));
+        }
+        self.watches.retain(|other, lost| {
+            if watch.covers(other) {
+                // From now on, its objects are observed by this watch.
+                let lost = lost.take().filter(|lost| gap_start.is_some() || !lost.is_starting);
+                if let Some(lost) = lost.filter(|_| *other != watch) {
+                    let gap = other.gap(lost.from, received, lost.except);
+                    let is_known = missed
+                        .iter()
+                        .any(|known| known.from <= gap.from && !known.except.contains(&gap.namespace));
+                    missed.extend(Some(gap).filter(|_| !is_known));
+                }
+                return false;
+            }
+            if let Some(lost) = lost.as_mut().filter(|_| other.covers(&watch) && watch.name.is_none())
+                && !lost.except.contains(&watch.namespace)
+            {
+                lost.except.push(Arc::clone(&watch.namespace));
+            }
+            true
+        });
+        self.gaps.extend(missed);
+        self.watches.insert(watch, None);
+    }
+
+    /// Returns the loss of a watch that includes this one.
+    fn lost_in_all(&self, watch: &Watch) -> Option<Lost> {
+        let covering = self.watches.iter().filter(|(other, _)| other.covers(watch));
+        let lost = covering.map(|(_, lost)| lost.clone()).min_by_key(Option::is_some)??;
+        Some(Lost { except: Vec::new(), ..lost })
+    }
+}
+
+/// Returns a gap in which no recorder was running.
+fn gap_of_all(from: i64, to: i64) -> Gap {
+    Gap { from: time_of(from), to: time_of(to), resource: None, namespace: "".into(), except: Vec::new() }
+}
