@@ -1,6 +1,6 @@
 //! The state at one moment.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt;
 use std::sync::Arc;
 
@@ -158,6 +158,26 @@ impl State {
         let read =
             chains.and_then(|chains| self.read(resource, &chains, true, &ingest(resource.type_meta())));
         Ok(read.map_err(|error| self.catalog.error(error))?.pop())
+    }
+
+    /// Returns those of the objects with these namespaces and names that exist, without their rows. One call is much faster
+    /// than one of [`State::object`] for each.
+    ///
+    /// # Errors
+    /// [`RecordingError`] when the files can't be read or are damaged.
+    pub fn objects_by_name(
+        &self,
+        resource: &ApiResource,
+        names: &BTreeSet<(String, String)>,
+    ) -> Result<Vec<Arc<Object>>, RecordingError> {
+        let type_meta = resource.type_meta();
+        let key_of = |(namespace, name): &(String, String)| {
+            Object::named(Arc::clone(&type_meta), namespace, name).key().to_string()
+        };
+        let keys: HashSet<String> = names.iter().map(key_of).collect();
+        let chains = Chains::collect(&self.files, resource, |key, _| keys.contains(key));
+        let read = chains.and_then(|chains| self.read(resource, &chains, false, &ingest(type_meta)));
+        read.map_err(|error| self.catalog.error(error))
     }
 
     /// Returns the latest document of each path.

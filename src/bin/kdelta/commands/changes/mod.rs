@@ -16,7 +16,7 @@ use crate::output::{
 };
 use crate::session::{Cluster, Session};
 use crate::settings::{Changes, ChangesFormat, OutputStream, Pattern};
-use crate::view::summary::{ChangeSummary, ChangeTracker, ObjectChanges};
+use crate::view::summary::{ChangeSummary, ChangeTracker, ObjectChanges, OwnerType};
 
 /// Prints a summary of each selected recording.
 pub(crate) async fn run(
@@ -105,7 +105,7 @@ fn summarize(
         reporter.report_error(cluster.prefix(), &error.into());
     }
     let mut tracker = ChangeTracker::of(folded.values);
-    load_owners(&range, &mut tracker)?;
+    load_unchanged(&range, &mut tracker)?;
     let (context, gaps) = (cluster.context().into(), range.gaps);
     Ok((SummaryRange { context, since, until, gaps }, tracker.summary(until), is_whole))
 }
@@ -152,20 +152,25 @@ fn names(changes: &Changes) -> Option<Vec<String>> {
     (is_plain && !changes.namespaces.is_empty()).then(names)
 }
 
-/// Reads the owners that did not change in the range, at its end.
-fn load_owners(range: &RecordedRange, tracker: &mut ChangeTracker) -> anyhow::Result<()> {
+/// Reads the objects with warnings and the owners that did not change in the range, at its end.
+fn load_unchanged(range: &RecordedRange, tracker: &mut ChangeTracker) -> anyhow::Result<()> {
     let recorded = range.recording.resources()?;
+    let resource_of = |of: &OwnerType| {
+        recorded.iter().find(|resource| resource.group == of.group && resource.kind == of.kind)
+    };
     let state = range.recording.state(range.until.map_or(Moment::End, Moment::Time))?;
+    for (of_type, names) in tracker.unchanged_warned() {
+        if let Some(resource) = resource_of(&of_type) {
+            tracker.add_warned(resource, &state.objects_by_name(resource, &names)?);
+        }
+    }
     loop {
         let missing = tracker.missing_owners();
         if missing.is_empty() {
             return Ok(());
         }
         for owner_type in missing {
-            let is_type = |resource: &&Arc<ApiResource>| {
-                resource.group == owner_type.group && resource.kind == owner_type.kind
-            };
-            let resource = recorded.iter().find(is_type);
+            let resource = resource_of(&owner_type);
             let objects: Vec<Arc<Object>> = match resource {
                 Some(resource) => state.objects(resource, None)?,
                 None => Vec::new(),

@@ -17,5 +17,6 @@ mod tracker;
 
 pub(crate) use brief::brief;
 pub(crate) use group::ChangeGroup;
+pub(crate) use owners::OwnerType;
 pub(crate) use reasons::ReasonCounts;
 pub(crate) use tracker::{ChangeSummary, ChangeTracker, ObjectChanges};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use kdelta::object::{ApiResource, JsonNode, Object};
 
-use super::snapshot::controller;
+use super::snapshot::{Warning, controller};
 use crate::view::tree::{ObjectId, OwnerReference};
 
 /// The longest chain of owners that is followed. Chains of real objects have at most four; a cycle has no end.
@@ -29,10 +29,13 @@ pub(super) struct RootName {
 
 /// An object that may own others.
 #[derive(Debug, Clone)]
-struct Known {
+pub(super) struct Known {
     name: RootName,
     owner: Option<OwnerReference>,
 }
+
+/// Known objects by kind, namespace and name.
+pub(super) type KnownNames<'a> = HashMap<[&'a str; 3], Vec<&'a Known>>;
 
 /// The known owners by UID.
 #[derive(Debug, Default)]
@@ -63,13 +66,20 @@ impl Owners {
         objects: &[Arc<Object>],
     ) {
         for (object, resource) in objects.iter().filter_map(|object| Some((object, resource?))) {
-            let json = object.json();
-            let metadata = JsonNode::root(&json).member("metadata").ok().flatten();
-            let references = metadata.and_then(|metadata| metadata.member("ownerReferences").ok().flatten());
-            let uid = object.uid().to_string();
-            self.add(resource, (object.namespace(), object.name()), &uid, references.and_then(controller));
+            self.add_object(resource, object);
         }
         self.complete.insert(owner_type);
+    }
+
+    /// Adds an object as it is at the end of the range, and returns its owner.
+    pub(super) fn add_object(&mut self, resource: &ApiResource, object: &Object) -> Option<OwnerReference> {
+        let json = object.json();
+        let metadata = JsonNode::root(&json).member("metadata").ok().flatten();
+        let references = metadata.and_then(|metadata| metadata.member("ownerReferences").ok().flatten());
+        let owner = references.and_then(controller);
+        let uid = object.uid().to_string();
+        self.add(resource, (object.namespace(), object.name()), &uid, owner.clone());
+        owner
     }
 
     /// Returns the type of an owner in this chain whose objects are needed to follow it further.
@@ -116,10 +126,30 @@ impl Owners {
         root
     }
 
-    /// Returns the topmost owner of the object with this UID; `None` if it is unknown.
-    pub(super) fn root_of(&self, uid: &str) -> Option<RootName> {
-        let known = self.known.get(uid)?;
-        let Some(owner) = &known.owner else { return Some(known.name.clone()) };
+    /// Returns the known objects by their names.
+    pub(super) fn names(&self) -> KnownNames<'_> {
+        let mut names = KnownNames::new();
+        for known in self.known.values() {
+            let RootName { kind, namespace, name, .. } = &known.name;
+            names.entry([kind, namespace, name]).or_default().push(known);
+        }
+        names
+    }
+
+    /// Returns the object that a warning is about, by its UID or else by its name: some events have no UID, and an object may
+    /// have been created again; `None` if it is unknown.
+    pub(super) fn warned<'a>(&'a self, warning: &Warning, names: &KnownNames<'a>) -> Option<&'a Known> {
+        let of_name = || {
+            let Warning { api_version, kind, namespace, name, .. } = warning;
+            let is_of_group = |known: &&&Known| api_version.is_empty() || known.name.group == warning.group();
+            names.get(&[&**kind, namespace, name])?.iter().find(is_of_group).copied()
+        };
+        self.known.get(&*warning.uid).or_else(of_name)
+    }
+
+    /// Returns the topmost owner of a known object.
+    pub(super) fn root_of(&self, known: &Known) -> RootName {
+        let Some(owner) = &known.owner else { return known.name.clone() };
         let RootName { group, kind, namespace, name } = &known.name;
         let resource = ApiResource {
             group: group.clone(),
@@ -128,7 +158,7 @@ impl Owners {
             kind: kind.clone(),
             namespaced: !namespace.is_empty(),
         };
-        Some(self.root(&resource, (namespace, name), Some(owner)))
+        self.root(&resource, (namespace, name), Some(owner))
     }
 }
 

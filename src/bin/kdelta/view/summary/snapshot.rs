@@ -122,6 +122,11 @@ impl Warning {
             ["uid", "apiVersion", "kind", "namespace", "name"].map(|name| text(about, name));
         Some(Self { reason, uid, api_version, kind, namespace, name })
     }
+
+    /// Returns the API group of the object.
+    pub(super) fn group(&self) -> &str {
+        self.api_version.split_once('/').map_or("", |(group, _)| group)
+    }
 }
 
 /// Whether objects of a type follow the changes of other objects so often that their own changes carry no information.

@@ -330,6 +330,49 @@ fn warnings_belong_to_the_owner_of_their_object() {
 }
 
 #[test]
+fn warnings_about_unchanged_objects_belong_to_their_owner() {
+    let events = resource("", "events", "Event");
+    let event = |name: &str, about: Value| {
+        let json = json!({"metadata": owned(name, None), "type": "Warning", "reason": "FailedMount",
+            "involvedObject": about});
+        change(ChangeKind::Added, &events, &json, None, 2)
+    };
+    let about = |name: &str| json!({"apiVersion": "v1", "kind": "Pod", "name": name, "namespace": "shop"});
+    let with_uid = |name: &str| {
+        let mut about = about(name);
+        about["uid"] = format!("u-{name}").into();
+        about
+    };
+    let changes = [
+        change(ChangeKind::Added, &pods(), &pod("a", "web-1", "True", 0, None), None, 1),
+        event("e1", with_uid("quiet")),
+        // Without a UID, the object is that of the name, changed or not.
+        event("e2", about("quiet")),
+        event("e3", about("a")),
+        event("e4", with_uid("gone")),
+    ];
+    let mut objects: HashMap<_, ObjectChanges> = HashMap::new();
+    for (number, change) in (0..).zip(&changes) {
+        objects.entry(change.object.key().clone()).or_default().record(number, change, None);
+    }
+    let mut tracker = ChangeTracker::of(objects.into_values().collect());
+    let missing: Vec<_> = tracker.unchanged_warned().into_values().flatten().map(|(_, name)| name).collect();
+    assert_eq!(missing, ["gone", "quiet"]);
+    tracker.add_warned(&pods(), &[object(&pods(), &pod("quiet", "web-1", "True", 0, None))]);
+    let sets = [object(&replicasets(), &set("web-1", "web"))];
+    for owner_type in tracker.missing_owners() {
+        tracker.add_owners(owner_type, Some((&*replicasets(), &sets)));
+    }
+    assert_eq!(
+        lines(&tracker.summary(at(3600))),
+        [
+            "deployment.apps/web: 1 pod appeared; 3 warnings (FailedMount ×3)",
+            "pod/gone: 1 warning (FailedMount)"
+        ]
+    );
+}
+
+#[test]
 fn secrets_and_control_characters_are_not_printed() {
     let secrets = resource("", "secrets", "Secret");
     let secret = |value: &str| json!({"metadata": owned("s\u{1b}[2J", None), "data": {"k\u{9b}": value}});

@@ -1,6 +1,6 @@
 //! The changes of all objects in a range, and their summary.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -11,6 +11,7 @@ use super::group::ChangeGroup;
 use super::owners::{OwnerType, Owners, RootName};
 use super::snapshot::{Warning, is_event};
 use super::track::Track;
+use crate::view::tree::OwnerReference;
 
 /// The changes of one object in a range. It holds a track, not the states.
 #[derive(Debug, Default)]
@@ -29,6 +30,8 @@ pub(crate) struct ChangeTracker {
     /// The warnings by object and reason, with their numbers.
     warnings: HashMap<String, Vec<(Warning, u64)>>,
     owners: Owners,
+    /// The owners of the objects with warnings that did not change.
+    warned_owners: Vec<OwnerReference>,
     /// The number of changes, those of events included.
     changes: u64,
 }
@@ -94,18 +97,43 @@ impl ChangeTracker {
         }
         // The fields of a group are those of the objects that changed first.
         tracker.tracks.sort_unstable_by_key(|track| track.order);
+        for track in &tracker.tracks {
+            let owner = track.state.owner.clone();
+            let name = (&*track.namespace, &*track.name);
+            tracker.owners.add(&track.resource, name, &track.uid.to_string(), owner);
+        }
         tracker
     }
 
     /// Returns the types of the owners that are not known yet, with [`ChangeTracker::add_owners`] to be called for each, until
     /// there are none.
-    pub(crate) fn missing_owners(&mut self) -> BTreeSet<OwnerType> {
-        for track in &self.tracks {
-            let uid = track.uid.to_string();
-            let owner = track.state.owner.clone();
-            self.owners.add(&track.resource, (&track.namespace, &track.name), &uid, owner);
+    pub(crate) fn missing_owners(&self) -> BTreeSet<OwnerType> {
+        let of_changed = self.tracks.iter().filter_map(|track| track.state.owner.as_ref());
+        let owners = of_changed.chain(&self.warned_owners);
+        owners.filter_map(|owner| self.owners.missing(Some(owner))).collect()
+    }
+
+    /// Returns the namespaces and names of the objects with warnings that did not change, by type, with
+    /// [`ChangeTracker::add_warned`] to be called for those that exist.
+    pub(crate) fn unchanged_warned(&self) -> BTreeMap<OwnerType, BTreeSet<(String, String)>> {
+        let names = self.owners.names();
+        let mut unchanged: BTreeMap<OwnerType, BTreeSet<_>> = BTreeMap::new();
+        for (warning, _) in self.warnings.values().flatten() {
+            if self.owners.warned(warning, &names).is_none() {
+                let of_type = OwnerType { group: warning.group().to_owned(), kind: warning.kind.clone() };
+                let name = (warning.namespace.clone(), warning.name.clone());
+                unchanged.entry(of_type).or_default().insert(name);
+            }
         }
-        self.tracks.iter().filter_map(|track| self.owners.missing(track.state.owner.as_ref())).collect()
+        unchanged
+    }
+
+    /// Adds objects with warnings as they are at the end of the range.
+    pub(crate) fn add_warned(&mut self, resource: &ApiResource, objects: &[Arc<Object>]) {
+        for object in objects {
+            let owner = self.owners.add_object(resource, object);
+            self.warned_owners.extend(owner);
+        }
     }
 
     /// Adds all objects of a type of owners as they are at the end of the range; `None` if the type was not recorded.
@@ -129,9 +157,11 @@ impl ChangeTracker {
             let root = owners.root(&track.resource, name, track.state.owner.as_ref());
             groups.entry(root.clone()).or_insert_with(|| ChangeGroup::new(&root)).add(track, end);
         }
+        let names = owners.names();
         for (warning, count) in warnings.into_values().flatten() {
-            let root = owners.root_of(&warning.uid).unwrap_or_else(|| RootName {
-                group: warning.api_version.split_once('/').map_or("", |(group, _)| group).to_owned(),
+            let known = owners.warned(&warning, &names).map(|known| owners.root_of(known));
+            let root = known.unwrap_or_else(|| RootName {
+                group: warning.group().to_owned(),
                 kind: warning.kind.clone(),
                 namespace: warning.namespace.clone(),
                 name: warning.name.clone(),
