@@ -81,7 +81,8 @@ pub(crate) fn answer(
             for entry in &entries {
                 if let Item::Change { change, author } = &entry.item {
                     line.clear();
-                    writer.change_by(author.as_ref().map(|author| &*author.manager), change, None, &mut line);
+                    let author = author.as_ref().map(|author| (&*author.manager, &*author.subresource));
+                    writer.change_by(author, change, None, &mut line);
                     out.write_all(&line)?;
                 }
             }

@@ -18,7 +18,7 @@ pub use writer::{LineOptions, LineWriter};
 const FORMAT: u64 = 1;
 
 /// The fields of a line, in order.
-pub const FIELDS: [&str; 23] = [
+pub const FIELDS: [&str; 24] = [
     "v",
     "seq",
     "ts",
@@ -42,4 +42,5 @@ pub const FIELDS: [&str; 23] = [
     "old",
     "changes",
     "manager",
+    "subresource",
 ];

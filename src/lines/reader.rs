@@ -32,7 +32,7 @@ pub struct Line<'a> {
     /// The time at which the event was received.
     #[serde(skip_serializing_if = "Option::is_none", with = "milliseconds")]
     pub ts: Option<Timestamp>,
-    /// `ADDED`, `MODIFIED`, `DELETED`, `SYNC`, `SYNCED`, `GAP`, `ERROR`, or the type of a later version.
+    /// `ADDED`, `MODIFIED`, `DELETED`, `SYNC`, `SYNCED`, `GAP`, `ERROR`, `STARTED`, or the type of a later version.
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
     pub line_type: Option<String>,
     /// The origin of a delta.
@@ -92,6 +92,9 @@ pub struct Line<'a> {
     /// The field manager that made a change, if it is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub manager: Option<String>,
+    /// The subresource through which it made the change; absent for the object itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub subresource: Option<String>,
 }
 
 /// The error of a line that can't be read.

@@ -1,5 +1,7 @@
 //! The writer of the published JSON lines.
 
+use std::time::Duration;
+
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -55,21 +57,23 @@ impl LineWriter {
     /// Appends the line of a delta, with its line break. `resume` is the version up to which its collection has been
     /// written, if known.
     pub fn change(&mut self, change: &Change, resume: Option<&ResourceVersion>, out: &mut Vec<u8>) {
-        let manager = change.old.as_ref().and_then(|old| change.object.manager_since(old));
-        self.change_by(manager.as_deref(), change, resume, out);
+        let old = change.old.as_ref().filter(|_| change.kind == ChangeKind::Modified);
+        let author = old.and_then(|old| change.object.manager_and_subresource_since(old));
+        let author = author.as_ref().map(|(manager, subresource)| (&**manager, &**subresource));
+        self.change_by(author, change, resume, out);
     }
 
-    /// Appends the line of a delta whose field manager is known from elsewhere, such as from a recording. Only the line of
-    /// an update names it. Otherwise as [`LineWriter::change`].
+    /// Appends the line of a delta whose field manager and its subresource, which is empty for the object itself, are known
+    /// from elsewhere, such as from a recording. Otherwise as [`LineWriter::change`].
     pub fn change_by(
         &mut self,
-        manager: Option<&str>,
+        author: Option<(&str, &str)>,
         change: &Change,
         resume: Option<&ResourceVersion>,
         out: &mut Vec<u8>,
     ) {
         let mut line = self.begin(change.received, change.kind.as_str(), out);
-        line.change(change, manager, resume);
+        line.change(change, author, resume);
         line.end();
     }
 
@@ -77,6 +81,14 @@ impl LineWriter {
     pub fn mark(&mut self, mark: &Mark, resume: Option<&ResourceVersion>, out: &mut Vec<u8>) {
         let mut line = self.begin(mark.received, mark.kind.as_str(), out);
         line.mark(mark, resume);
+        line.end();
+    }
+
+    /// Appends the line of the start of a recorder, with its line break. Nothing was observed in the time `unobserved` before.
+    pub fn started(&mut self, context: &str, received: Timestamp, unobserved: Duration, out: &mut Vec<u8>) {
+        let mut line = self.begin(received, "STARTED", out);
+        line.value("context", context);
+        line.seconds(unobserved);
         line.end();
     }
 
@@ -99,7 +111,7 @@ struct LineBuffer<'a> {
 }
 
 impl LineBuffer<'_> {
-    fn change(&mut self, change: &Change, manager: Option<&str>, resume: Option<&ResourceVersion>) {
+    fn change(&mut self, change: &Change, author: Option<(&str, &str)>, resume: Option<&ResourceVersion>) {
         let object = &change.object;
         self.value("origin", change.origin.as_str());
         self.resume(resume);
@@ -122,8 +134,11 @@ impl LineBuffer<'_> {
                 self.changes(old, object);
             }
         }
-        if let Some(manager) = manager.filter(|_| change.kind == ChangeKind::Modified) {
+        if let Some((manager, subresource)) = author.filter(|_| change.kind != ChangeKind::Sync) {
             self.value("manager", manager);
+            if !subresource.is_empty() {
+                self.value("subresource", subresource);
+            }
         }
     }
 
@@ -169,8 +184,7 @@ impl LineBuffer<'_> {
             MarkKind::Gap { from, to, lasted } => {
                 self.version("from", from);
                 self.version("to", to);
-                // Whole milliseconds, the precision of the measurement.
-                self.field("seconds", format!("{:.3}", lasted.as_secs_f64()).as_bytes());
+                self.seconds(*lasted);
                 self.bookmark(&mark.resource, to);
             }
             MarkKind::Error(status) if !status.json.is_empty() => {
@@ -180,6 +194,11 @@ impl LineBuffer<'_> {
                 self.field("object", substitute_status(mark, status).to_string().as_bytes());
             }
         }
+    }
+
+    /// Writes whole milliseconds, the precision of the measurement.
+    fn seconds(&mut self, lasted: Duration) {
+        self.field("seconds", format!("{:.3}", lasted.as_secs_f64()).as_bytes());
     }
 
     fn resume(&mut self, resume: Option<&ResourceVersion>) {

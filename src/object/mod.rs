@@ -206,6 +206,11 @@ impl Object {
         self.last_write.author_since(before).filter(|_| is_known)
     }
 
+    /// Returns the manager of [`Object::manager_since`] with the subresource through which it wrote.
+    pub(crate) fn manager_and_subresource_since(&self, before: &Self) -> Option<(Arc<str>, Arc<str>)> {
+        self.last_write.author_since(before.last_write)
+    }
+
     /// Returns a copy of a state that was stored without `metadata.managedFields`, with the author of its last write.
     #[must_use]
     pub fn with_author(&self, manager: &str, subresource: &str) -> Self {

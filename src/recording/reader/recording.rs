@@ -170,6 +170,11 @@ impl Recording {
         self.read(|catalog| catalog.gaps().map_err(|error| catalog.error(error)))
     }
 
+    /// Returns the gaps that can be read, in the order of their ends.
+    pub(in crate::recording) fn readable_gaps(&self) -> Vec<Gap> {
+        self.catalog.readable_gaps()
+    }
+
     /// Returns all marks, in order.
     pub(in crate::recording) fn marks(&self) -> Result<Vec<Mark>, RecordingError> {
         self.catalog.marks().map_err(|error| self.catalog.error(error))

@@ -7,5 +7,6 @@ mod lifecycle;
 mod model;
 mod new_recording;
 mod observation;
+mod observed_time;
 mod sealing;
 mod tools;

@@ -160,7 +160,8 @@ fn lines(recording: &Recording) -> Vec<u8> {
     for item in recording.excerpt(None, None, EntryFilter::default()).expect("an excerpt") {
         match item.expect("an item").1 {
             Item::Change { change, author } => {
-                writer.change_by(author.as_ref().map(|author| &*author.manager), &change, None, &mut out);
+                let author = author.as_ref().map(|author| (&*author.manager, &*author.subresource));
+                writer.change_by(author, &change, None, &mut out);
             }
             Item::Mark(mark) => writer.mark(&mark, None, &mut out),
             _ => {}

@@ -42,7 +42,8 @@ setters!(CutOptions {
 });
 
 /// Copies a part of a recording to a directory without a recording. The copy begins with the state at its
-/// beginning, and its state at each later moment is that of the original.
+/// beginning, and its state at each later moment is that of the original. It covers the
+/// observed time of the original, although the last entries before a recorder stopped may not be selected.
 ///
 /// # Errors
 /// [`RecordingError`] when the directory has a recording, when the range begins before the recording, when a part of the
@@ -55,8 +56,14 @@ pub fn cut(recording: &Recording, dir: &Path, options: &CutOptions) -> Result<()
     });
     let mut new = NewRecording::create(dir, recording.context(), encryption.as_ref())?;
     new.set_redaction(further);
-    for item in recording.excerpt(*since, *until, filter.clone())? {
+    let mut excerpt = recording.excerpt(*since, *until, filter.clone())?;
+    while let Some(item) = excerpt.next() {
         let (received, item) = item?;
+        if let Item::Started = item
+            && let Some(last) = excerpt.observed_before(received)
+        {
+            new.observe(last)?;
+        }
         match (item, redaction) {
             (Item::Change { change, author }, Some(redaction)) => {
                 let change = Change { object: redaction.object(&change.object), old: None, ..change };
@@ -64,6 +71,9 @@ pub fn cut(recording: &Recording, dir: &Path, options: &CutOptions) -> Result<()
             }
             (item, _) => new.append(received, &item)?,
         }
+    }
+    if let Some(end) = excerpt.observed_until() {
+        new.observe(end)?;
     }
     new.finish()
 }

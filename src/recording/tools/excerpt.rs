@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
+use super::observed::ObservedTime;
 use crate::lines::{Change, ChangeKind, Mark, MarkKind};
 use crate::object::{ApiResource, Origin};
 use crate::recording::entry::{EntryFilter, Item, Moment};
@@ -25,6 +26,7 @@ pub struct Excerpt {
     entries: Entries,
     /// The items of the last entry, or of one type of the beginning.
     ready: VecDeque<(Timestamp, Item)>,
+    observed: ObservedTime,
 }
 
 /// The state at the beginning.
@@ -49,6 +51,7 @@ impl Recording {
         until: Option<Timestamp>,
         filter: EntryFilter,
     ) -> Result<Excerpt, RecordingError> {
+        let observed = ObservedTime::read(self, until);
         let beginning = self.beginning();
         let time = match since.or(beginning.filter(|_| self.begins_with_state())) {
             Some(time) if self.begins_with_state() || beginning.is_some_and(|beginning| beginning < time) => {
@@ -59,13 +62,27 @@ impl Recording {
             }
             _ => {
                 let entries = self.entries(None, until, filter.clone())?;
-                return Ok(Excerpt { filter, beginning: None, entries, ready: VecDeque::new() });
+                return Ok(Excerpt { filter, beginning: None, entries, ready: VecDeque::new(), observed });
             }
         };
         let after = Timestamp::from_millisecond(time.as_millisecond() + 1).unwrap_or(time);
         let entries = self.entries(Some(after), until, filter.clone())?;
         let beginning = Beginning::read(self, time)?;
-        Ok(Excerpt { filter, beginning: Some(beginning), entries, ready: VecDeque::new() })
+        Ok(Excerpt { filter, beginning: Some(beginning), entries, ready: VecDeque::new(), observed })
+    }
+}
+
+impl Excerpt {
+    /// Returns the time of the last entry before a recorder started at this time, whether or not the excerpt has that entry;
+    /// `None` for the first recorder.
+    #[must_use]
+    pub fn observed_before(&self, started: Timestamp) -> Option<Timestamp> {
+        self.observed.before_start(started)
+    }
+
+    /// Returns the last time of the range at which a recorder was running. The last entry of the excerpt may be older.
+    pub(super) fn observed_until(&self) -> Option<Timestamp> {
+        self.observed.end()
     }
 }
 

@@ -8,6 +8,7 @@ mod merge;
 mod merge_source;
 mod merged;
 mod new_recording;
+mod observed;
 mod selectors;
 
 pub use cut::{CutOptions, cut};

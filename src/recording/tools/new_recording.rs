@@ -16,6 +16,7 @@ use crate::recording::entry::Item;
 use crate::recording::error::RecordingError;
 use crate::recording::files::{self, Lock};
 use crate::recording::options::WriterOptions;
+use crate::recording::position::Position;
 use crate::recording::writer::Writer;
 
 /// The number of entries after which they are flushed. A flush decides whether to seal the journal, and sealing
@@ -34,6 +35,8 @@ pub(super) struct NewRecording {
     encryption: Option<Encryption>,
     /// What the entries lack that the original had.
     redaction: Option<FurtherRedaction>,
+    /// The selectors' document of entries that have none of their own.
+    selectors: Option<String>,
     /// `None` before the first entry, whose time is that of the beginning.
     writer: Option<Writer>,
     unflushed: usize,
@@ -62,6 +65,7 @@ impl NewRecording {
             context: context.into(),
             encryption: encryption.cloned(),
             redaction: None,
+            selectors: None,
             writer: None,
             unflushed: 0,
             last: Timestamp::MIN,
@@ -71,6 +75,11 @@ impl NewRecording {
     /// Sets what the entries lack that the original had.
     pub(super) fn set_redaction(&mut self, redaction: Option<FurtherRedaction>) {
         self.redaction = redaction;
+    }
+
+    /// Sets the selectors' document of entries that have none of their own.
+    pub(super) fn set_selectors(&mut self, document: String) {
+        self.selectors = Some(document);
     }
 
     /// Returns the recorder's selectors of this recording, given those of the original.
@@ -111,7 +120,7 @@ impl NewRecording {
         let Some(writer) = &mut self.writer else {
             let mut writer = self.open_writer(received)?;
             // A later recorder must have them, whether or not the entries have selectors.
-            let own = self.selectors(None);
+            let own = self.selectors(self.selectors.as_ref().map(String::as_bytes));
             if !own.is_empty() {
                 writer.document(SELECTORS_PATH, json!(own).to_string().as_bytes(), received)?;
             }
@@ -141,6 +150,16 @@ impl NewRecording {
             writer.settle()?;
         }
         Ok(())
+    }
+
+    /// Extends the observed time to a moment: unless there is an entry as late, appends a bookmark with the known version of a
+    /// watch, which changes no state. A recording that has only watches of single objects is left as it is.
+    pub(super) fn observe(&mut self, until: Timestamp) -> Result<(), RecordingError> {
+        let is_late = self.last.as_millisecond() >= until.as_millisecond();
+        let Some(writer) = self.writer.as_ref().filter(|_| !is_late) else { return Ok(()) };
+        let position = writer.positions().into_iter().find(|position| position.name.is_none());
+        let Some(Position { resource, namespace, version, .. }) = position else { return Ok(()) };
+        self.append(until, &Item::Bookmark { resource, namespace, version })
     }
 
     /// Completes the recording. Without an entry, nothing is created.

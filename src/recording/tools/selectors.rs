@@ -28,6 +28,18 @@ pub(super) struct FurtherRedaction {
     pub(super) paths: Vec<String>,
 }
 
+impl FurtherRedaction {
+    /// Returns the selectors' document of a recorder with this redaction.
+    pub(super) fn as_recorded(&self) -> String {
+        // A copy has the rest in addition.
+        if self.secrets == SecretValues::Keep {
+            serde_json::json!({SECRETS_SELECTOR: ["keep"]}).to_string()
+        } else {
+            "{}".to_owned()
+        }
+    }
+}
+
 /// Returns the selectors of a copy: a recorder that continues it must redact what the copy does, and have its recipients, which
 /// are `None` for a copy that is not encrypted. A document that is missing or is no JSON object has no selectors.
 pub(super) fn of_copy(

@@ -4,6 +4,7 @@ mod completion;
 mod cut;
 mod encrypted;
 mod event_groups;
+mod import;
 mod large;
 mod serve;
 mod tools;

@@ -40,6 +40,21 @@ impl JsonLines {
         self.write(out)
     }
 
+    /// Writes a delta with its recorded author: the manager, and the subresource or an empty text.
+    ///
+    /// # Errors
+    /// As [`JsonLines::change`].
+    pub(crate) fn change_by(
+        &mut self,
+        author: Option<(&str, &str)>,
+        change: &Change,
+        out: &mut impl Write,
+    ) -> io::Result<()> {
+        self.line.clear();
+        self.lines.change_by(author, change, None, &mut self.line);
+        self.write(out)
+    }
+
     /// Writes a mark.
     ///
     /// # Errors

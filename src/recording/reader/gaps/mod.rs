@@ -33,6 +33,19 @@ impl Catalog {
         Ok(self.observed_times()?.gaps.into_iter().map(|found| found.gap).collect())
     }
 
+    /// Returns the gaps of the segments that can be read, in the order of their ends.
+    pub(super) fn readable_gaps(&self) -> Vec<Gap> {
+        let mut observation = Observation::default();
+        // Without the positions of a damaged keyframe, the gaps of watches are found from their first marks on.
+        let _begun = self.begin_observation(&mut observation);
+        for file in &self.segments {
+            if self.observe(file, &mut observation).is_err() {
+                observation.skip();
+            }
+        }
+        self.end_observation(observation).gaps.into_iter().map(|found| found.gap).collect()
+    }
+
     /// Returns the gaps that a time lies in, as [`gaps_at`] does.
     pub(super) fn gaps_at(&self, time: Timestamp) -> Result<Vec<Gap>, FileError> {
         Ok(gaps_at(self.observed_times()?.gaps, time))
@@ -50,15 +63,7 @@ impl Catalog {
     /// Reads the marks of all files. Few entries are marks: neither objects nor the times of other entries are read.
     fn observed_times(&self) -> Result<ObservedTimes, FileError> {
         let mut observation = Observation::default();
-        if self.start() > 0
-            && let Some(first) = self.keyframes.first()
-        {
-            let keyframe = self.open_keyframe(*first)?;
-            let time = keyframe.header().first_time;
-            for position in keyframe.items(false)?.0 {
-                observation.begin(position, time);
-            }
-        }
+        self.begin_observation(&mut observation)?;
         for file in &self.segments {
             match self.observe(file, &mut observation) {
                 // Commands that need the damaged part report the damage.
@@ -70,7 +75,25 @@ impl Catalog {
                 observed => observed?,
             }
         }
-        Ok(observation.end(self.end_time().map_or(i64::MIN, Timestamp::as_millisecond)))
+        Ok(self.end_observation(observation))
+    }
+
+    /// Adds the watches that ran at the beginning of a recording whose older entries were dropped.
+    fn begin_observation(&self, observation: &mut Observation) -> Result<(), FileError> {
+        if self.start() > 0
+            && let Some(first) = self.keyframes.first()
+        {
+            let keyframe = self.open_keyframe(*first)?;
+            let time = keyframe.header().first_time;
+            for position in keyframe.items(false)?.0 {
+                observation.begin(position, time);
+            }
+        }
+        Ok(())
+    }
+
+    fn end_observation(&self, observation: Observation) -> ObservedTimes {
+        observation.end(self.end_time().map_or(i64::MIN, Timestamp::as_millisecond))
     }
 
     fn observe(&self, file: &Arc<SegmentFile>, observation: &mut Observation) -> Result<(), FileError> {

@@ -50,11 +50,11 @@ pub(crate) struct RecordingToolArgs {
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, help_heading = "Range")]
     pub(crate) until: Option<String>,
 
-    /// With cut: replace the value of this field by a keyed hash, in all types; may be repeated
+    /// With cut and import: replace the value of this field by a keyed hash, in all types; may be repeated
     #[arg(long, value_name = "PATH", allow_hyphen_values = true, help_heading = "Redaction")]
     pub(crate) redact: Vec<String>,
 
-    /// With cut: the values of Secrets that are not redacted yet [default: hash]
+    /// With cut and import: the values of Secrets that are not redacted yet [default: hash]
     #[arg(long, value_name = "FORM", value_enum, help_heading = "Redaction")]
     pub(crate) secrets: Option<SecretsArg>,
 

@@ -150,6 +150,10 @@ impl Version {
             (VersionItem::Change(change, author), WatchOutput::History(rows)) => {
                 rows.recorded(&change, author.as_ref(), out)?;
             }
+            (VersionItem::Change(change, author), WatchOutput::JsonLines(lines)) => {
+                let author = author.as_ref().map(|author| (&*author.manager, &*author.subresource));
+                lines.change_by(author, &change, out)?;
+            }
             (VersionItem::Change(change, author), output) => {
                 output.change(&authored(change, author.as_ref()), None, out)?;
             }

@@ -22,7 +22,8 @@ pub(super) fn run(
     let mut sources = Vec::new();
     for SelectedExcerpt { recording, since, until, filter } in selected_excerpts(excerpt, contexts, messages)?
     {
-        sources.push(Source { excerpt: recording.excerpt(since, until, filter)?, head: None });
+        let context = recording.context().to_owned();
+        sources.push(Source { context, excerpt: recording.excerpt(since, until, filter)?, head: None });
     }
     let mut code = ExitCode::Ok;
     let mut writer = LineWriter::new(LineOptions::default());
@@ -33,17 +34,9 @@ pub(super) fn run(
         }
         let heads = sources.iter_mut().filter(|source| source.head.is_some());
         let first = heads.min_by_key(|source| source.head.as_ref().map(|(received, _)| *received));
-        let Some((_, item)) = first.and_then(|source| source.head.take()) else { break };
+        let Some(source) = first else { break };
         line.clear();
-        match item {
-            Item::Change { change, author } => {
-                let manager = author.as_ref().map(|author| &*author.manager);
-                writer.change_by(manager, &change, None, &mut line);
-            }
-            Item::Mark(mark) => writer.mark(&mark, None, &mut line),
-            // The published lines have changes and marks only.
-            _ => continue,
-        }
+        source.take(&mut writer, &mut line);
         out.write_all(&line)?;
     }
     out.flush()?;
@@ -52,11 +45,32 @@ pub(super) fn run(
 
 /// The entries of one context.
 struct Source {
+    context: String,
     excerpt: Excerpt,
     head: Option<(Timestamp, Item)>,
 }
 
 impl Source {
+    /// Takes the next entry and appends its line, if it has one.
+    fn take(&mut self, writer: &mut LineWriter, line: &mut Vec<u8>) {
+        match self.head.take() {
+            Some((_, Item::Change { change, author })) => {
+                let author = author.as_ref().map(|author| (&*author.manager, &*author.subresource));
+                writer.change_by(author, &change, None, line);
+            }
+            Some((_, Item::Mark(mark))) => writer.mark(&mark, None, line),
+            Some((received, Item::Started)) => {
+                // Before the first recorder, nothing was to be observed.
+                if let Some(last) = self.excerpt.observed_before(received) {
+                    let unobserved = received.duration_since(last).unsigned_abs();
+                    writer.started(&self.context, received, unobserved, line);
+                }
+            }
+            // The published lines have neither bookmarks nor documents.
+            _ => {}
+        }
+    }
+
     /// Reads the next entry if the last one was taken. Returns whether no damage was found.
     fn advance(&mut self, messages: &Messages) -> Result<bool, RecordingError> {
         let mut is_whole = true;

@@ -9,9 +9,10 @@ use kdelta::recording::{Importer, Writer};
 use super::report::report;
 use super::selected::Selected;
 use super::target::Target;
+use crate::commands::record::redaction;
 use crate::exit::ExitCode;
 use crate::output::Messages;
-use crate::settings::ImportInput;
+use crate::settings::{ImportInput, Redacted};
 
 /// The longest line. Servers refuse much smaller objects.
 const MAX_LINE: u64 = 64 << 20;
@@ -19,11 +20,14 @@ const MAX_LINE: u64 = 64 << 20;
 /// Imports all lines. After an error, nothing is left of the new recordings.
 pub(super) fn run(
     input: &ImportInput,
+    redacted: &Redacted,
     target: &Target<'_>,
     selected: &Selected<'_>,
     messages: &Messages,
 ) -> anyhow::Result<ExitCode> {
-    let mut importer = Importer::new(target.dir).encryption(target.encryption.clone());
+    let mut importer = Importer::new(target.dir)
+        .encryption(target.encryption.clone())
+        .redaction(redaction(redacted, target.dir)?, redacted.path_texts.clone());
     match input {
         ImportInput::StandardInput => {
             import(io::stdin().lock(), &mut importer).context("standard input")?;

@@ -46,8 +46,9 @@ pub(crate) fn run(
             merge::run(dirs, contexts, &Target::new(to, encryption, &contexts.keyring)?, messages)
         }
         RecordingTool::Export { excerpt } => export::run(excerpt, contexts, messages, out),
-        RecordingTool::Import { input, to, encryption } => {
-            import::run(input, &Target::new(to, encryption, &contexts.keyring)?, contexts, messages)
+        RecordingTool::Import { input, redacted, to, encryption } => {
+            let target = Target::new(to, encryption, &contexts.keyring)?;
+            import::run(input, redacted, &target, contexts, messages)
         }
     }
 }

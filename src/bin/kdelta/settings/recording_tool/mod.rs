@@ -26,7 +26,7 @@ pub(crate) enum RecordingTool {
     Cut { excerpt: RecordingExcerpt, redacted: Redacted, to: PathBuf, encryption: CopyEncryption },
     Merge { dirs: Vec<PathBuf>, to: PathBuf, encryption: CopyEncryption },
     Export { excerpt: RecordingExcerpt },
-    Import { input: ImportInput, to: PathBuf, encryption: CopyEncryption },
+    Import { input: ImportInput, redacted: Redacted, to: PathBuf, encryption: CopyEncryption },
 }
 
 /// The encryption of new recordings.
@@ -95,6 +95,7 @@ impl RecordingTool {
             }
             _ => Self::Import {
                 input: if first == "-" { ImportInput::StandardInput } else { ImportInput::File(dir) },
+                redacted: Redacted::read(args.secrets, &args.redact, environment)?,
                 to: to()?,
                 encryption,
             },
@@ -117,8 +118,8 @@ const FLAGS: [(&str, &[&str], &str); 8] = [
     ("to", &["cut", "merge", "import"], "cut, merge and import"),
     ("since", &["cut", "export"], "cut and export"),
     ("until", &["cut", "export"], "cut and export"),
-    ("redact", &["cut"], "cut"),
-    ("secrets", &["cut"], "cut"),
+    ("redact", &["cut", "import"], "cut and import"),
+    ("secrets", &["cut", "import"], "cut and import"),
     ("encrypt-to", &["cut", "merge", "import"], "cut, merge and import"),
     ("plain", &["cut", "merge"], "cut and merge"),
     ("output", &["info", "verify"], "info and verify"),
@@ -198,11 +199,15 @@ mod tests {
             encryption: CopyEncryption::default(),
         };
         assert_eq!(read("merge a b --to n"), Ok(merge));
-        let import = |input| {
-            Ok(RecordingTool::Import { input, to: "n".into(), encryption: CopyEncryption::default() })
+        let redacted =
+            |secrets| Redacted { secrets, paths: Vec::new(), path_texts: Vec::new(), key_file: None };
+        let import = |input, secrets| {
+            let (redacted, encryption) = (redacted(secrets), CopyEncryption::default());
+            Ok(RecordingTool::Import { input, redacted, to: "n".into(), encryption })
         };
-        assert_eq!(read("import - --to n"), import(ImportInput::StandardInput));
-        assert_eq!(read("import x.json --to n"), import(ImportInput::File("x.json".into())));
+        assert_eq!(read("import - --to n"), import(ImportInput::StandardInput, SecretValues::Hash));
+        let file = ImportInput::File("x.json".into());
+        assert_eq!(read("import x.json --to n --secrets keep"), import(file, SecretValues::Keep));
         let excerpt = RecordingExcerpt {
             dir: "d".into(),
             since: Some(RequestedMoment::Version(7)),
@@ -214,14 +219,8 @@ mod tests {
             read("export d pods,svc *.apps --since rv:7 -n a,b"),
             Ok(RecordingTool::Export { excerpt: excerpt.clone() })
         );
-        let redacted = Redacted {
-            secrets: SecretValues::Drop,
-            paths: Vec::new(),
-            path_texts: Vec::new(),
-            key_file: None,
-        };
-        let cut =
-            RecordingTool::Cut { excerpt, redacted, to: "n".into(), encryption: CopyEncryption::default() };
+        let (redacted, encryption) = (redacted(SecretValues::Drop), CopyEncryption::default());
+        let cut = RecordingTool::Cut { excerpt, redacted, to: "n".into(), encryption };
         assert_eq!(read("cut d pods,svc *.apps --since rv:7 -n a,b --secrets drop --to n"), Ok(cut));
     }
 
@@ -239,7 +238,7 @@ mod tests {
             ("info d --to n", other("to", "info", "cut, merge and import")),
             ("merge d --since -1m --to n", other("since", "merge", "cut and export")),
             ("export d -o json", other("output", "export", "info and verify")),
-            ("merge d --redact x --to n", other("redact", "merge", "cut")),
+            ("merge d --redact x --to n", other("redact", "merge", "cut and import")),
             ("info d --encrypt-to age1x", other("encrypt-to", "info", "cut, merge and import")),
             ("export d --plain", other("plain", "export", "cut and merge")),
             ("merge d --to n --plain --encrypt-to age1x", UsageError::PlainAndEncrypted),

@@ -1,5 +1,7 @@
 //! Imports the JSON lines of a watch as recordings.
 
+mod fields;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -8,14 +10,16 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde_json::value::RawValue;
 
+use self::fields::{Head, Place, lasted, missing, origin, status, unreadable, version};
 use super::line_scope::LineScopes;
 use super::new_recording::NewRecording;
-use crate::lines::{Change, ChangeKind, Line, Mark, MarkKind, ReadError};
-use crate::listwatch::Status;
-use crate::object::{Ingest, Object, Origin, ResourceVersion};
+use super::selectors::FurtherRedaction;
+use crate::lines::{Change, ChangeKind, Line, Mark, MarkKind};
+use crate::object::{Ingest, Object};
 use crate::recording::encryption::Encryption;
 use crate::recording::entry::{Author, Item};
 use crate::recording::error::RecordingError;
+use crate::recording::redaction::{Redaction, SecretValues};
 use crate::recording::writer::Writer;
 
 /// The results of an import.
@@ -34,12 +38,15 @@ pub struct Imports {
 
 /// Imports JSON lines as recordings, one for each context, in a directory of recordings.
 ///
-/// The lines must have their objects and times. They have no rows, and the author of a change has no subresource.
+/// The lines must have their objects and times. They have no rows.
 /// The recordings are removed unless the import is finished.
 #[derive(Debug)]
 pub struct Importer {
     dir: PathBuf,
     encryption: Option<Encryption>,
+    redaction: Option<Arc<Redaction>>,
+    /// The redaction, as the selectors of a recorder name it.
+    selectors: FurtherRedaction,
     contexts: BTreeMap<String, ImportedContext>,
     lines: u64,
     entries: u64,
@@ -56,26 +63,35 @@ struct ImportedContext {
     raised: u64,
 }
 
-/// The fields that every line has.
-struct Head {
-    received: Timestamp,
-    context: String,
-    /// Group, version, plural and kind.
-    names: [String; 4],
-}
-
 impl Importer {
     /// Creates an importer to this directory.
     #[must_use]
     pub fn new(dir: &Path) -> Self {
-        let (dir, contexts) = (dir.to_owned(), BTreeMap::new());
-        Self { dir, encryption: None, contexts, lines: 0, entries: 0, skipped: 0 }
+        Self {
+            dir: dir.to_owned(),
+            encryption: None,
+            redaction: None,
+            selectors: FurtherRedaction { secrets: SecretValues::Keep, paths: Vec::new() },
+            contexts: BTreeMap::new(),
+            lines: 0,
+            entries: 0,
+            skipped: 0,
+        }
     }
 
     /// Encrypts the recordings.
     #[must_use]
     pub fn encryption(self, encryption: Option<Encryption>) -> Self {
         Self { encryption, ..self }
+    }
+
+    /// Removes confidential values; without a redaction, all are recorded as they are. `paths` are those of the redaction,
+    /// as the selectors of a recorder name them: a recorder that continues a recording must redact the same.
+    #[must_use]
+    pub fn redaction(self, redaction: Option<Arc<Redaction>>, paths: Vec<String>) -> Self {
+        let secrets =
+            redaction.as_ref().map_or(SecretValues::Keep, |redaction| redaction.treatment_of_secrets());
+        Self { redaction, selectors: FurtherRedaction { secrets, paths }, ..self }
     }
 
     /// Imports the next line; an empty one is skipped. The caller bounds its length.
@@ -98,17 +114,23 @@ impl Importer {
             "SYNCED" => Event::Mark(|line| Ok(Self::synced(line))),
             "GAP" => Event::Mark(Self::gap),
             "ERROR" => Event::Mark(Self::error),
+            "STARTED" => Event::Started,
             _ => {
                 self.skipped += 1;
                 return Ok(());
             }
         };
-        let head = Head::read(&line).map_err(refused)?;
+        let head = || Head::read(&line).map_err(refused);
         match event {
-            Event::Change(kind) => self.change(kind, &head, &line).map_err(|error| error.at(number)),
+            Event::Change(kind) => self.change(kind, &head()?, &line).map_err(|error| error.at(number)),
             Event::Mark(read) => {
+                let head = head()?;
                 let kind = read(&line).map_err(refused)?;
                 self.mark(kind, &head, &line)
+            }
+            Event::Started => {
+                let place = Place::read(&line).map_err(refused)?;
+                self.started(&place, lasted(&line).map_err(refused)?)
             }
         }?;
         self.entries += 1;
@@ -133,18 +155,18 @@ impl Importer {
     }
 
     /// Returns the context of a line, with the time of the line.
-    fn context(&mut self, head: &Head) -> Result<&mut ImportedContext, RecordingError> {
-        let name = &*head.context;
+    fn context(&mut self, place: &Place) -> Result<&mut ImportedContext, RecordingError> {
+        let name = &*place.context;
         if !self.contexts.contains_key(name) {
-            let recording = {
-                let dir = Writer::directory(&self.dir, name);
-                NewRecording::create(&dir, name, self.encryption.as_ref())?
-            };
+            let dir = Writer::directory(&self.dir, name);
+            let mut recording = NewRecording::create(&dir, name, self.encryption.as_ref())?;
+            recording.set_selectors(self.selectors.as_recorded());
+            recording.set_redaction(Some(self.selectors.clone()));
             let context = ImportedContext {
                 name: name.into(),
                 recording,
                 scopes: LineScopes::default(),
-                latest: head.received,
+                latest: place.received,
                 raised: 0,
             };
             self.contexts.insert(name.to_owned(), context);
@@ -152,19 +174,22 @@ impl Importer {
         // Inserted above if it was missing.
         let context = self.contexts.get_mut(name);
         let context = context.ok_or_else(|| RecordingError::NotARecording { path: self.dir.clone() })?;
-        context.raised += u64::from(head.received < context.latest);
-        context.latest = context.latest.max(head.received);
+        context.raised += u64::from(place.received < context.latest);
+        context.latest = context.latest.max(place.received);
         Ok(context)
     }
 
     fn change(&mut self, kind: ChangeKind, head: &Head, line: &Line<'_>) -> Result<(), LineError> {
         let body = line.object.ok_or_else(|| LineError::Refused(missing("object")))?;
-        let context = self.context(head)?;
+        let redaction = self.redaction.clone();
+        let context = self.context(&head.place)?;
         let [group, version, _, object_kind] = &head.names;
         let api_version = if group.is_empty() { version.clone() } else { format!("{group}/{version}") };
         let type_meta = crate::object::TypeMeta { api_version, kind: object_kind.clone() };
         let object = Object::from_json(body.get().as_bytes(), &Ingest::of(Arc::new(type_meta)))
             .map_err(|error| LineError::Refused(format!("its object can't be read: {error}")))?;
+        let object = Arc::new(object);
+        let object = redaction.map_or(Arc::clone(&object), |redaction| redaction.object(&object));
         let scoped = context.scopes.of_namespace(&head.names, object.namespace());
         if object.namespace().is_empty() == scoped.resource.namespaced {
             return Err(LineError::Refused(format!(
@@ -176,26 +201,29 @@ impl Importer {
         for (received, item) in scoped.waiting {
             context.recording.append(received, &item)?;
         }
-        let subresource = "".into();
-        let author = line.manager.as_deref().map(|name| Author { manager: name.into(), subresource });
+        let author = line.manager.as_deref().map(|name| Author {
+            manager: name.into(),
+            subresource: line.subresource.as_deref().unwrap_or_default().into(),
+        });
+        let received = head.place.received;
         let change = Change {
             kind,
-            object: Arc::new(object),
+            object,
             old: None,
             origin: origin(line.origin.as_deref()),
             final_state_unknown: line.final_state_unknown.unwrap_or_default(),
             resource: scoped.resource,
             context: Arc::clone(&context.name),
-            received: head.received,
+            received,
         };
-        context.recording.append(head.received, &Item::Change { change, author })?;
+        context.recording.append(received, &Item::Change { change, author })?;
         Ok(())
     }
 
     fn mark(&mut self, kind: MarkKind, head: &Head, line: &Line<'_>) -> Result<(), RecordingError> {
-        let context = self.context(head)?;
+        let context = self.context(&head.place)?;
         let namespace: Arc<str> = line.namespace.as_deref().unwrap_or_default().into();
-        let (name, received) = (line.name.as_deref().map(Arc::from), head.received);
+        let (name, received) = (line.name.as_deref().map(Arc::from), head.place.received);
         let of_context = Arc::clone(&context.name);
         let mark = |resource, namespace| {
             Item::Mark(Mark { kind, resource, context: of_context, namespace, name, received })
@@ -212,15 +240,22 @@ impl Importer {
         context.recording.append(received, &mark(scoped.resource, namespace))
     }
 
+    /// Records the start of a recorder, before which nothing was observed for this time.
+    fn started(&mut self, place: &Place, unobserved: Duration) -> Result<(), RecordingError> {
+        let context = self.context(place)?;
+        if let Ok(last) = place.received.checked_sub(unobserved) {
+            context.recording.observe(last)?;
+        }
+        context.recording.append(place.received, &Item::Started)
+    }
+
     fn synced(line: &Line<'_>) -> MarkKind {
         MarkKind::Synced { version: version(line.resource_version.as_deref()) }
     }
 
     fn gap(line: &Line<'_>) -> Result<MarkKind, String> {
-        let seconds = line.seconds.and_then(|seconds| seconds.get().parse::<f64>().ok());
-        let lasted = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-        let lasted = lasted.ok_or_else(|| missing("seconds"))?;
-        Ok(MarkKind::Gap { from: version(line.from.as_deref()), to: version(line.to.as_deref()), lasted })
+        let (from, to) = (version(line.from.as_deref()), version(line.to.as_deref()));
+        Ok(MarkKind::Gap { from, to, lasted: lasted(line)? })
     }
 
     fn error(line: &Line<'_>) -> Result<MarkKind, String> {
@@ -234,6 +269,8 @@ enum Event {
     Change(ChangeKind),
     /// A mark, and the function that reads the fields that only this kind of mark has.
     Mark(fn(&Line<'_>) -> Result<MarkKind, String>),
+    /// The start of a recorder.
+    Started,
 }
 
 /// The error of a line whose number is not known yet.
@@ -254,57 +291,5 @@ impl LineError {
 impl From<RecordingError> for LineError {
     fn from(error: RecordingError) -> Self {
         Self::Recording(error)
-    }
-}
-
-impl Head {
-    fn read(line: &Line<'_>) -> Result<Self, String> {
-        let field = |name: &str, value: &Option<String>| value.clone().ok_or_else(|| missing(name));
-        Ok(Self {
-            received: line.ts.ok_or_else(|| missing("ts"))?,
-            context: field("context", &line.context)?,
-            names: [
-                field("group", &line.group)?,
-                field("version", &line.version)?,
-                field("resource", &line.resource)?,
-                field("kind", &line.kind)?,
-            ],
-        })
-    }
-}
-
-fn missing(field: &str) -> String {
-    format!(
-        "the field {field:?} is missing: only lines with all fields can be imported, as `watch -o json` writes them without --fields"
-    )
-}
-
-fn unreadable(error: &ReadError) -> String {
-    match error {
-        ReadError::Malformed(reason) => format!("it is no JSON line of `watch -o json`: {reason}"),
-        error => error.to_string(),
-    }
-}
-
-fn version(text: Option<&str>) -> ResourceVersion {
-    ResourceVersion::new(text.unwrap_or_default())
-}
-
-/// Returns the origin of a change. A line without one is from the watch of another program.
-fn origin(text: Option<&str>) -> Origin {
-    let all = [Origin::List, Origin::Relist, Origin::Filter];
-    all.into_iter().find(|origin| Some(origin.as_str()) == text).unwrap_or(Origin::Watch)
-}
-
-/// Parses a Status. Other JSON becomes a Status that has only this JSON.
-fn status(json: &str) -> Status {
-    let value: serde_json::Value = serde_json::from_str(json).unwrap_or_default();
-    let text = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_owned();
-    Status {
-        code: value["code"].as_u64().and_then(|code| u16::try_from(code).ok()),
-        reason: text(&value["reason"]),
-        message: text(&value["message"]),
-        name: value["details"]["name"].as_str().map(Into::into),
-        json: json.to_owned(),
     }
 }

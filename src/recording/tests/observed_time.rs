@@ -1,0 +1,59 @@
+//! Cuts of a namespace whose objects change rarely: the time at which a recorder was running does not depend on them.
+
+use std::path::Path;
+
+use super::fixtures::{at_second, change, object, options, pods, synced, text};
+use crate::lines::{Change, ChangeKind};
+use crate::recording::{CutOptions, EntryFilter, Moment, Recording, Writer, cut};
+
+/// The change of a pod at a second, which is its version too.
+fn pod(kind: ChangeKind, key: &str, second: u32) -> Change {
+    change(&pods(), kind, object(&pods(), key, second.into(), "x"), i64::from(second) * 1000)
+}
+
+/// Records a namespace in which little happens and one in which much does. No recorder is running from second 20 to 30.
+fn record(dir: &Path) -> Recording {
+    let mut writer = Writer::open(dir, "test", options(), at_second(1)).expect("a writer");
+    for key in ["quiet/web", "busy/web"] {
+        writer.change(&pod(ChangeKind::Added, key, 1), None).expect("a change");
+    }
+    writer.mark(&synced(&pods(), 1, 1000)).expect("a mark");
+    writer.change(&pod(ChangeKind::Modified, "quiet/web", 5), None).expect("a change");
+    writer.change(&pod(ChangeKind::Modified, "busy/web", 20), None).expect("a change");
+    writer.finish(at_second(20)).expect("finished");
+    let mut writer = Writer::open(dir, "test", options(), at_second(30)).expect("a writer");
+    writer.mark(&synced(&pods(), 20, 30_000)).expect("a mark");
+    writer.change(&pod(ChangeKind::Modified, "quiet/web", 35), None).expect("a change");
+    writer.change(&pod(ChangeKind::Modified, "busy/web", 40), None).expect("a change");
+    writer.finish(at_second(40)).expect("finished");
+    Recording::open(dir).expect("a recording")
+}
+
+#[test]
+fn a_cut_of_a_quiet_namespace_is_observed_as_long_as_the_original() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let all = record(&dir.path().join("all"));
+    let quiet = || EntryFilter { namespaces: Some(vec!["quiet".to_owned()]), ..EntryFilter::default() };
+    let cut_until = |name: &str, until: Option<i64>| {
+        let options = CutOptions::default().filter(quiet()).until(until.map(at_second));
+        cut(&all, &dir.path().join(name), &options).expect("cut");
+        Recording::open(&dir.path().join(name)).expect("a recording")
+    };
+    let whole = cut_until("whole", None);
+    assert_eq!(whole.verify().expect("verified"), []);
+    assert_eq!((whole.beginning(), whole.end()), (all.beginning(), all.end()));
+    assert_eq!(whole.gaps().expect("gaps"), all.gaps().expect("gaps"));
+    for second in 1..=40 {
+        let of = |recording: &Recording| {
+            let state = recording.state(Moment::Time(at_second(second))).expect("a state");
+            let objects = state.objects(&pods(), Some("quiet")).expect("objects");
+            objects.iter().map(|object| text(object)).collect::<Vec<_>>()
+        };
+        assert_eq!(of(&whole), of(&all), "{second}");
+    }
+    // A range that ends without an entry, and one that ends where no recorder was running.
+    for (until, end) in [(10, 10), (25, 20), (38, 38)] {
+        let part = cut_until(&until.to_string(), Some(until));
+        assert_eq!(part.end(), Some(at_second(end)), "{until}");
+    }
+}
