@@ -35,7 +35,7 @@ pub struct Usage {
     pub other_bytes: u64,
     /// The entries of all kinds.
     pub entries: u64,
-    /// The time of the first entry.
+    /// The time of the first complete state, as [`Recording::beginning`](super::Recording::beginning) returns it.
     pub first: Option<Timestamp>,
     /// The time of the last entry.
     pub last: Option<Timestamp>,

@@ -239,12 +239,19 @@ fn a_journal_with_a_damaged_part_is_never_removed() {
     assert!((3..20).contains(&readable), "{readable}");
     let recording = Recording::open(dir.path()).expect("a recording");
     let damages = recording.verify().expect("verified");
+    let refused = recording.state(Moment::End).map(drop);
+    assert!(
+        matches!(&refused, Err(RecordingError::Damaged(damage)) if damage.offset == damages[0].offset && damage.offset > 0),
+        "{refused:?} {damages:?}"
+    );
     let last = recording.entries(None, None, EntryFilter::default()).expect("entries").flatten().last();
     let range = (last.map(|entry| entry.received), None);
     assert!(damages.iter().all(|damage| (damage.from, damage.until) == range), "{range:?} {damages:?}");
     assert!(damages[0].to_string().contains(" on can't be read"), "{}", damages[0]);
     for second in [60, 61] {
         let mut writer = Writer::open(dir.path(), "test", options(), at_second(second)).expect("a writer");
+        // The damaged part stays, and the writer that finds it reports it.
+        assert_eq!((writer.torn_bytes(), writer.damage().is_some()), (0, second == 60));
         writer.started(at_second(second)).expect("a start");
         writer.finish(at_second(second)).expect("finished");
         assert_eq!(fs::read(&journal).expect("still there"), bytes);

@@ -150,6 +150,7 @@ fn retention_keeps_the_state_at_the_new_beginning() {
     writer.finish(at(60_000)).expect("finished");
     let recording = Recording::open(dir.path()).expect("a recording");
     let beginning = recording.beginning().expect("a beginning");
+    assert_eq!(recording.usage().expect("sizes").first, Some(beginning));
     let age = at(60_000).duration_since(beginning).as_secs();
     assert!((10..20).contains(&age), "{age}");
     assert_eq!(names(&recording, Moment::End), expected);

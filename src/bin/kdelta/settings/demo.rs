@@ -29,7 +29,14 @@ impl Demo {
                 let is_stray = args.speed.is_some() && cli.recording.from.is_none();
                 let flags = [(args.objects.is_some(), "objects"), (is_stray, "speed")];
                 let stray = flags.into_iter().find(|(given, _)| *given);
-                return stray.map_or(Ok(None), |(_, flag)| Err(UsageError::NeedsDemo(flag)));
+                return match stray {
+                    None => Ok(None),
+                    // Only these commands have a speed without a demo.
+                    Some((_, "speed")) if matches!(cli.command, Command::Watch(_) | Command::Serve(_)) => {
+                        Err(UsageError::SpeedWithoutReplay)
+                    }
+                    Some((_, flag)) => Err(UsageError::NeedsDemo(flag)),
+                };
             }
         };
         let connection = &cli.connection;
@@ -84,6 +91,9 @@ mod tests {
     #[test]
     fn invalid_combinations_are_usage_errors() {
         assert_eq!(read("kdelta get po --objects 3", None), Err(UsageError::NeedsDemo("objects")));
+        assert_eq!(read("kdelta get po --speed 2", None), Err(UsageError::NeedsDemo("speed")));
+        assert_eq!(read("kdelta watch po --speed 2", None), Err(UsageError::SpeedWithoutReplay));
+        assert_eq!(read("kdelta watch po --speed 2 --from d", None), Ok(None));
         assert_eq!(read("kdelta get po --demo --context c", None), Err(UsageError::DemoElsewhere("context")));
         for speed in ["0", "-1", "1001", "nan", "inf", "max"] {
             assert_eq!(

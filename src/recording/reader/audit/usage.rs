@@ -15,17 +15,13 @@ use crate::recording::usage::{TypeUsage, Usage};
 
 impl Catalog {
     pub(in crate::recording::reader) fn usage(&self) -> Result<Usage, FileError> {
-        let mut usage = Usage { gaps: self.gaps()?, last: self.end_time(), ..Usage::default() };
+        let mut usage =
+            Usage { gaps: self.gaps()?, first: self.beginning(), last: self.end_time(), ..Usage::default() };
         let mut types: HashMap<Arc<ApiResource>, TypeUsage> = HashMap::new();
         for file in &self.segments {
             let segment = file.open()?;
             usage.files += 1;
             usage.entries += segment.header().count;
-            if segment.header().count > 0 {
-                usage.first = usage
-                    .first
-                    .or(Some(crate::recording::reader::catalog::time_of(segment.header().first_time)));
-            }
             match &*segment {
                 Segment::Sealed(sealed) => {
                     usage.bytes += sealed.len();

@@ -36,6 +36,8 @@ pub(super) enum SegmentFile {
     Unreadable {
         first: u64,
         path: PathBuf,
+        /// The position of the damage in the file.
+        offset: u64,
         reason: String,
     },
 }
@@ -58,22 +60,28 @@ impl SegmentFile {
         path: PathBuf,
         cipher: Option<&Arc<Cipher>>,
     ) -> Result<Vec<Self>, FileError> {
-        let unreadable = |path, reason: String| vec![Self::Unreadable { first, path, reason }];
+        let unreadable =
+            |path, offset, reason: String| vec![Self::Unreadable { first, path, offset, reason }];
         let file = match JournalFile::open(path, cipher) {
             Ok(file) => file,
-            Err(FileError::Damaged(path, _, reason)) => {
+            Err(FileError::Damaged(path, offset, reason)) => {
                 let length = path.metadata().map_or(0, |file| file.len());
-                return Ok(if length > MAX_EMPTY_JOURNAL { unreadable(path, reason) } else { Vec::new() });
+                return Ok(if length > MAX_EMPTY_JOURNAL {
+                    unreadable(path, offset, reason)
+                } else {
+                    Vec::new()
+                });
             }
             // The name is that of a journal, so other content is damage.
             Err(FileError::Foreign(path)) => {
-                return Ok(unreadable(path, "the header is that of another file".to_owned()));
+                return Ok(unreadable(path, 0, "the header is that of another file".to_owned()));
             }
             Err(error) => return Err(error),
         };
         let broken = file.is_broken().then(|| Self::Unreadable {
             first: file.first() + file.count(),
             path: file.path().to_owned(),
+            offset: file.outline().torn.0,
             reason: "the checksum of a part differs".to_owned(),
         });
         let mut files = Vec::new();
@@ -128,7 +136,9 @@ impl SegmentFile {
     pub(super) fn header(&self) -> Result<&Header, FileError> {
         match self {
             Self::Journal(file) => Ok(file.segment()?.header()),
-            Self::Unreadable { path, reason, .. } => Err(FileError::Damaged(path.clone(), 0, reason.clone())),
+            Self::Unreadable { path, offset, reason, .. } => {
+                Err(FileError::Damaged(path.clone(), *offset, reason.clone()))
+            }
             Self::Sealed { path, cipher, header, tables, .. } => {
                 if let Some(header) = tables.get().map(|tables| &tables.header).or(header.get()) {
                     return Ok(header);
@@ -143,7 +153,9 @@ impl SegmentFile {
     pub(super) fn open(&self) -> Result<Arc<Segment>, FileError> {
         match self {
             Self::Journal(file) => file.segment().cloned(),
-            Self::Unreadable { path, reason, .. } => Err(FileError::Damaged(path.clone(), 0, reason.clone())),
+            Self::Unreadable { path, offset, reason, .. } => {
+                Err(FileError::Damaged(path.clone(), *offset, reason.clone()))
+            }
             Self::Sealed { path, cipher, tables, kept, .. } => {
                 let access = RandomAccess::open(path.clone(), cipher.as_ref())?;
                 let tables = kept.read(tables, &access)?;

@@ -63,7 +63,7 @@ pub(crate) struct RecordFileArgs {
     #[arg(long, value_name = "RECIPIENT")]
     pub(crate) encrypt_to: Vec<String>,
 
-    /// Record no table cells: the past is then printed with NAME and AGE only
+    /// Record no table cells: tables of the past then have the columns that kdelta computes, NAME and AGE of most custom types
     #[arg(long)]
     pub(crate) no_rows: bool,
 }

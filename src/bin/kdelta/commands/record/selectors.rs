@@ -5,7 +5,7 @@ use std::path::Path;
 
 use jiff::Timestamp;
 use kdelta::recording::{
-    Keyring, Moment, RECIPIENTS_SELECTOR, Recording, RecordingError, SELECTORS_PATH, Writer,
+    Keyring, Moment, RECIPIENTS_SELECTOR, Recording, RecordingError, SECRETS_SELECTOR, SELECTORS_PATH, Writer,
 };
 
 use super::failure;
@@ -51,8 +51,7 @@ pub(super) fn check(
     }
     let mut names = recorded.keys().chain(selectors.keys());
     if let Some(name) = names.find(|name| recorded.get(*name) != selectors.get(*name)) {
-        let [old, new] =
-            [&recorded, selectors].map(|all| all.get(name).cloned().unwrap_or_default().join(","));
+        let [old, new] = [&recorded, selectors].map(|all| value(all, name));
         let hint = "give the same flags, or another directory with --to";
         let message = format!(
             "{}: the recording was made with other flags: its {name} is {old:?}, and that of this command {new:?}",
@@ -61,6 +60,15 @@ pub(super) fn check(
         return Err(anyhow::Error::msg(message).context(Hint(hint.to_owned())));
     }
     Ok(recording.end())
+}
+
+/// Returns the value of a flag; for one that is not given, its default.
+fn value(selectors: &Selectors, name: &str) -> String {
+    match selectors.get(name) {
+        Some(values) => values.join(","),
+        None if name == SECRETS_SELECTOR => "hash".to_owned(),
+        None => String::new(),
+    }
 }
 
 /// Records the selectors of a new recording.

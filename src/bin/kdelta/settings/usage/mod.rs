@@ -219,6 +219,8 @@ pub(crate) enum UsageError {
     UserExtra(String),
     #[error("--{0} needs --demo")]
     NeedsDemo(&'static str),
+    #[error("--speed needs --from DIR, to replay a recording, or --demo")]
+    SpeedWithoutReplay,
     #[error("recording needs a tool: info, verify, cut, merge, export or import")]
     NoRecordingTool,
     #[error("recording has no tool {0:?}; its tools are info, verify, cut, merge, export and import")]
@@ -331,6 +333,7 @@ impl UsageError {
                 | Self::MoveAndServe(_)
                 | Self::MergedWithUnprinted
                 | Self::NeedsDemo(_)
+                | Self::SpeedWithoutReplay
                 | Self::NeedsFollow(_)
                 | Self::NeedsJson(_)
                 | Self::NeedsRecording(_)
