@@ -366,7 +366,7 @@ fn warnings_about_unchanged_objects_belong_to_their_owner() {
     assert_eq!(
         lines(&tracker.summary(at(3600))),
         [
-            "deployment.apps/web: 1 pod appeared; 3 warnings (FailedMount ×3)",
+            "deployment.apps/web: 1 pod appeared; 3 warnings (FailedMount)",
             "pod/gone: 1 warning (FailedMount)"
         ]
     );
