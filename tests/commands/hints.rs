@@ -229,3 +229,20 @@ fn summary_follows_the_rows_on_a_terminal() {
         assert_eq!(reported.matches(" received, ").count(), 1, "{line}: {reported}");
     }
 }
+
+#[test]
+#[cfg_attr(not(has_script), ignore = "needs script")]
+fn short_name_in_a_recording_without_discovery_is_explained() {
+    let env = TestEnv::new();
+    let line = json!({
+        "ts": "2026-11-24T03:00:00.000Z", "type": "ADDED", "context": "prod", "group": "", "version": "v1",
+        "kind": "Pod", "resource": "pods", "object": {"metadata": {"name": "web", "namespace": "shop", "uid": "u"}},
+    });
+    env.file("lines", &line.to_string());
+    let imported = env.kdelta(&["recording", "import", "lines", "--to", "rec"]).finish();
+    assert_eq!(imported.code, 0, "{}", imported.stderr);
+    let error = on_terminal(&env, "get po --from rec");
+    let expected =
+        "error: the server doesn't have a resource type \"po\"\nhint: no type has a short name here, ";
+    assert!(error.starts_with(expected), "{error}");
+}

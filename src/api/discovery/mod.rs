@@ -81,6 +81,9 @@ pub enum ResolveError {
         near: Vec<String>,
         /// The groups whose resources could not be read; the word may name one of them.
         missing: Vec<UnavailableGroup>,
+        /// Whether any resource has a short name, or none is known. Recordings without discovery documents have no short
+        /// names.
+        has_short_names: bool,
     },
     /// Discovery failed.
     #[error(transparent)]
@@ -91,12 +94,16 @@ impl ResolveError {
     /// Returns a hint: a similar word, or the groups that are unavailable.
     #[must_use]
     pub fn hint(&self) -> Option<String> {
-        let Self::Unknown { name, group, near, missing } = self else { return None };
+        let Self::Unknown { name, group, near, missing, has_short_names } = self else { return None };
         if !near.is_empty() {
             return Some(format!("did you mean {}?", near.join(" or ")));
         }
         let Some(missing) = missing.first() else {
-            return (!group.is_empty()).then(|| format!("nothing in group {group} is called {name}"));
+            if !group.is_empty() {
+                return Some(format!("nothing in group {group} is called {name}"));
+            }
+            let hint = "no type has a short name here, as in recordings without discovery documents: give the full name of the type";
+            return (!has_short_names).then(|| hint.to_owned());
         };
         let scope = match (missing.group.as_str(), missing.version.as_str()) {
             ("", "") => "some API groups".to_owned(),
@@ -368,5 +375,7 @@ fn unknown(word: &str, catalog: &Catalog) -> ResolveError {
         group: group.to_owned(),
         near: catalog.near(word),
         missing: catalog.missing.iter().filter(concerns).cloned().collect(),
+        has_short_names: catalog.resources.is_empty()
+            || catalog.resources.iter().any(|found| !found.short_names.is_empty()),
     }
 }

@@ -13,7 +13,7 @@ use super::positions::Positions;
 use super::retention::drop_old;
 use super::states::States;
 use crate::recording::encryption::{Cipher, Encryption, Keyring};
-use crate::recording::error::{Damage, RecordingError};
+use crate::recording::error::RecordingError;
 use crate::recording::files::{self, Header, Kind, Lock, RandomAccess};
 use crate::recording::journal::{Journal, JournalReader, JournalWriter};
 use crate::recording::options::WriterOptions;
@@ -86,8 +86,6 @@ pub(super) struct End {
     pub(super) last_keyframe: Option<(u64, i64)>,
     pub(super) since_keyframe: u64,
     pub(super) torn_bytes: u64,
-    /// The damage that was found in the state, and stays in its file.
-    pub(super) damage: Option<Damage>,
     /// Whether the state was lost, until all watches are synced again.
     pub(super) is_lost: bool,
     /// The time of the first entry of the journal that is continued, in Unix milliseconds.
@@ -125,10 +123,12 @@ impl End {
             }
             // Recording continues without a state: the watches list again.
             Err(RecordingError::Damaged(damage)) => {
-                tracing::warn!(%damage, "the recorded state can't be read");
+                tracing::warn!(
+                    %damage,
+                    "the recorded state can't be read: the damaged part stays in its file, and all objects are listed again"
+                );
                 end.is_lost = true;
                 end.write_loss(dir, context, cipher).map_err(io_failed)?;
-                end.damage = Some(damage);
             }
             Err(error) => return Err(error),
         }

@@ -17,7 +17,7 @@ use crate::object::{ApiResource, Object, ResourceVersion};
 use crate::recording::bytes::put_number;
 use crate::recording::encryption::{Cipher, Encryption};
 use crate::recording::entry::{Author, Item};
-use crate::recording::error::{Damage, RecordingError};
+use crate::recording::error::RecordingError;
 use crate::recording::files::{Lock, context_directory};
 use crate::recording::flags::Flags;
 use crate::recording::frame;
@@ -55,8 +55,6 @@ pub struct Writer {
     background: Background,
     failure: Option<Failure>,
     torn_bytes: u64,
-    /// The damage that makes the state before this writer unknown, if this writer found it.
-    damage: Option<Damage>,
     deltas: u64,
     gaps: u64,
     /// The last field, so that it is dropped after the work in the background ends.
@@ -121,7 +119,6 @@ impl Writer {
             background: Background::continued(end.last_keyframe, end.since_keyframe, total, end.next == 0),
             failure: None,
             torn_bytes: end.torn_bytes,
-            damage: end.damage,
             deltas: 0,
             gaps: 0,
             _lock: lock,
@@ -136,13 +133,6 @@ impl Writer {
     #[must_use]
     pub fn torn_bytes(&self) -> u64 {
         self.torn_bytes
-    }
-
-    /// Returns the damage because of which [`Writer::open`] could not read the state at the end. The damaged part stays in its
-    /// file, and the watches must list again. `None` if an earlier writer found it.
-    #[must_use]
-    pub fn damage(&self) -> Option<&Damage> {
-        self.damage.as_ref()
     }
 
     /// Returns the version to continue from, for each watched collection or object.

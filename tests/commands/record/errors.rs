@@ -73,7 +73,7 @@ fn other_selectors_are_refused() {
     let done = record(&env, &demo, &dir, &["pods", "-l", "app=web", "--until-synced"]).finish();
     assert_eq!(done.code, 0, "{}", done.stderr);
     let error = record(&env, &demo, &dir, &["pods", "--until-synced"]).finish().failure(1);
-    let expected = r#"its selector is "app=web", and that of this command "hash""#;
+    let expected = r#"its selector is "app=web", and that of this command """#;
     assert!(error.contains(expected), "{error}");
     let flags = ["pods,deploy", "-l", "app=web", "--until-synced"];
     let done = record(&env, &demo, &dir, &flags).finish();
@@ -87,7 +87,7 @@ fn other_redaction_is_refused() {
     let done = record(&env, &demo, &dir, &["secrets", "-A", "--secrets", "keep", "--until-synced"]).finish();
     assert_eq!(done.code, 0, "{}", done.stderr);
     let error = record(&env, &demo, &dir, &["secrets", "-A", "--until-synced"]).finish().failure(1);
-    let expected = r#"its secrets is "keep", and that of this command """#;
+    let expected = r#"its secrets is "keep", and that of this command "hash""#;
     assert!(error.contains(expected), "{error}");
 }
 

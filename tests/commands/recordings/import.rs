@@ -49,18 +49,6 @@ fn values_of_secrets_are_redacted_unless_they_are_to_be_kept() {
 }
 
 #[test]
-fn a_short_name_without_recorded_discovery_is_explained() {
-    let recordings = Recordings::of(&["other"]);
-    recordings.env.file("lines", &lines_of_a_secret());
-    recordings.report("import @lines --to @new");
-    let dir = recordings.env.home().join("new");
-    let words = ["get", "sec", "--from", dir.to_str().expect("UTF-8")];
-    let error = recordings.env.kdelta(&words).finish().failure(1);
-    assert!(error.contains("the server doesn't have a resource type \"sec\""), "{error}");
-    assert!(error.contains("hint: no type has a short name here"), "{error}");
-}
-
-#[test]
 fn a_recorder_that_continues_must_redact_the_same() {
     let recordings = Recordings::of(&["other"]);
     recordings.env.file("lines", &lines_of_a_secret());

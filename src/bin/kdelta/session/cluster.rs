@@ -4,9 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use kdelta::api::{
-    Catalog, Client, ClientOptions, Discovery, DiscoveryOptions, ResolveError, ResourceClient,
-};
+use kdelta::api::{Client, ClientOptions, Discovery, DiscoveryOptions, ResourceClient};
 use kdelta::client::{Connector, Notice};
 use kdelta::kubeconfig::Config;
 use kdelta::listwatch::DirectLists;
@@ -19,7 +17,6 @@ use super::server_conditions::KnownFields;
 use super::server_warnings::ServerWarnings;
 use super::source::Shared;
 use super::{Filter, Part, PartSource};
-use crate::exit::Hint;
 use crate::settings::{Connection, Print, Selection, Types};
 
 /// Receives warnings: text for the user that does not fail the command.
@@ -199,10 +196,7 @@ impl Cluster {
         let mut categories = Vec::new();
         for target in &selection.targets {
             let Types::Word(word) = &target.types else { continue };
-            let found = match self.discovery.resolve(word).await {
-                Ok(found) => found,
-                Err(error) => return Err(self.unknown_word(error).await),
-            };
+            let found = self.discovery.resolve(word).await?;
             let is_category = catalog.as_ref().is_some_and(|catalog| catalog.is_category(word));
             if is_category && target.is_whole() {
                 categories.push(word);
@@ -230,22 +224,6 @@ impl Cluster {
             }
         }
         Ok(plan)
-    }
-
-    /// Returns the error of a word, with a hint if the server has no short names at all, as one of a recording without
-    /// discovery documents.
-    async fn unknown_word(&self, error: ResolveError) -> anyhow::Error {
-        let has_hint = error.hint().is_some() || !matches!(error, ResolveError::Unknown { .. });
-        let catalog = if has_hint { None } else { self.discovery.catalog().await.ok() };
-        let lacks_short_names = |catalog: &Catalog| {
-            !catalog.resources().is_empty()
-                && catalog.resources().iter().all(|found| found.short_names.is_empty())
-        };
-        if !catalog.is_some_and(|catalog| lacks_short_names(&catalog)) {
-            return error.into();
-        }
-        let hint = "no type has a short name here, as in recordings without discovery documents: give the full name of the type, such as deployments";
-        anyhow::Error::new(error).context(Hint(hint.to_owned()))
     }
 
     /// Returns the plan of objects that files name.

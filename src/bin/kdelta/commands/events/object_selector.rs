@@ -29,7 +29,13 @@ pub(super) async fn selection(session: &Session, events: &Events) -> anyhow::Res
 
 fn no_such_type(word: &str) -> ResolveError {
     let (name, group) = word.split_once('.').unwrap_or((word, ""));
-    ResolveError::Unknown { name: name.into(), group: group.into(), near: Vec::new(), missing: Vec::new() }
+    ResolveError::Unknown {
+        name: name.into(),
+        group: group.into(),
+        near: Vec::new(),
+        missing: Vec::new(),
+        has_short_names: true,
+    }
 }
 
 /// The server has no such type; kubectl prints the message without `error: `.

@@ -132,11 +132,6 @@ fn open(
     let writer = Writer::open_with(&dir, context, options, encryption.as_ref(), Timestamp::now());
     let mut writer = writer.map_err(failure::of_recording)?;
     report_cut(&dir, writer.torn_bytes(), reporter);
-    if let Some(damage) = writer.damage() {
-        reporter.messages().warning(&format!(
-            "{damage}; the damaged part stays in its file, and all objects are listed again"
-        ));
-    }
     if since.is_none() {
         selectors::write(&mut writer, selectors).map_err(failure::of_recording)?;
     }
