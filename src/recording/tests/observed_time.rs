@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
-use super::fixtures::{at_second, change, object, options, pods, synced, text};
-use crate::lines::{Change, ChangeKind};
+use super::fixtures::{at_second, change, mark, nodes, object, options, pods, synced, text};
+use crate::lines::{Change, ChangeKind, MarkKind};
+use crate::listwatch::Status;
 use crate::recording::{CutOptions, EntryFilter, Moment, Recording, Writer, cut};
 
 /// The change of a pod at a second, which is its version too.
@@ -56,4 +57,28 @@ fn a_cut_of_a_quiet_namespace_is_observed_as_long_as_the_original() {
         let part = cut_until(&until.to_string(), Some(until));
         assert_eq!(part.end(), Some(at_second(end)), "{until}");
     }
+}
+
+#[test]
+fn a_cut_does_not_extend_the_time_of_a_watch_that_has_ended() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let path = dir.path().join("all");
+    let mut writer = Writer::open(&path, "test", options(), at_second(1)).expect("a writer");
+    writer.change(&pod(ChangeKind::Added, "quiet/web", 1), None).expect("a change");
+    writer.mark(&synced(&pods(), 1, 1000)).expect("a mark");
+    writer.mark(&synced(&nodes(), 1, 1000)).expect("a mark");
+    let refused =
+        MarkKind::Error(Status { code: Some(403), message: "forbidden".into(), ..Status::default() });
+    writer.mark(&mark(&pods(), refused, 10_000)).expect("a mark");
+    writer
+        .change(&change(&nodes(), ChangeKind::Added, object(&nodes(), "node-1", 40, "x"), 40_000), None)
+        .expect("a change");
+    writer.finish(at_second(40)).expect("finished");
+    let all = Recording::open(&path).expect("a recording");
+    let filter = EntryFilter { namespaces: Some(vec!["quiet".to_owned()]), ..EntryFilter::default() };
+    cut(&all, &dir.path().join("cut"), &CutOptions::default().filter(filter)).expect("cut");
+    let part = Recording::open(&dir.path().join("cut")).expect("a recording");
+    let gaps = |recording: &Recording| recording.gaps().expect("gaps");
+    assert_eq!(gaps(&all).len(), 1);
+    assert_eq!((gaps(&part), part.end()), (gaps(&all), all.end()));
 }

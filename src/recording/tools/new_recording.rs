@@ -1,6 +1,6 @@
 //! A new recording, written from the entries of others.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -10,6 +10,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::selectors::{self, FurtherRedaction, SELECTORS_PATH};
+use crate::lines::{Mark, MarkKind};
 use crate::object::{ApiResource, Object};
 use crate::recording::encryption::Encryption;
 use crate::recording::entry::Item;
@@ -39,6 +40,8 @@ pub(super) struct NewRecording {
     selectors: Option<String>,
     /// `None` before the first entry, whose time is that of the beginning.
     writer: Option<Writer>,
+    /// The watched collections of the last recorder that no error has ended: their resources and namespaces.
+    running: HashSet<(Arc<ApiResource>, Arc<str>)>,
     unflushed: usize,
     last: Timestamp,
 }
@@ -67,6 +70,7 @@ impl NewRecording {
             redaction: None,
             selectors: None,
             writer: None,
+            running: HashSet::new(),
             unflushed: 0,
             last: Timestamp::MIN,
         })
@@ -113,6 +117,7 @@ impl NewRecording {
 
     /// Appends an entry. The recorder's selectors become those of this recording.
     pub(super) fn append(&mut self, received: Timestamp, item: &Item) -> Result<(), RecordingError> {
+        self.follow(item);
         let selectors = match item {
             Item::Document { path, body } if &**path == SELECTORS_PATH => Some(self.selectors(Some(body))),
             _ => None,
@@ -152,12 +157,35 @@ impl NewRecording {
         Ok(())
     }
 
+    /// Follows which watches run.
+    fn follow(&mut self, item: &Item) {
+        match item {
+            Item::Mark(Mark { kind, resource, namespace, name: None, .. }) => {
+                let watch = (Arc::clone(resource), Arc::clone(namespace));
+                if let MarkKind::Error(_) = kind {
+                    self.running.remove(&watch)
+                } else {
+                    self.running.insert(watch)
+                };
+            }
+            Item::Bookmark { resource, namespace, .. } => {
+                self.running.insert((Arc::clone(resource), Arc::clone(namespace)));
+            }
+            Item::Started => self.running.clear(),
+            _ => {}
+        }
+    }
+
     /// Extends the observed time to a moment: unless there is an entry as late, appends a bookmark with the known version of a
-    /// watch, which changes no state. A recording that has only watches of single objects is left as it is.
+    /// watch that runs, which changes no state. A recording without one is left as it is.
     pub(super) fn observe(&mut self, until: Timestamp) -> Result<(), RecordingError> {
         let is_late = self.last.as_millisecond() >= until.as_millisecond();
         let Some(writer) = self.writer.as_ref().filter(|_| !is_late) else { return Ok(()) };
-        let position = writer.positions().into_iter().find(|position| position.name.is_none());
+        let is_running = |position: &Position| {
+            let watch = (Arc::clone(&position.resource), Arc::clone(&position.namespace));
+            position.name.is_none() && self.running.contains(&watch)
+        };
+        let position = writer.positions().into_iter().find(is_running);
         let Some(Position { resource, namespace, version, .. }) = position else { return Ok(()) };
         self.append(until, &Item::Bookmark { resource, namespace, version })
     }
