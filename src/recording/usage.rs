@@ -51,6 +51,8 @@ pub struct Usage {
 pub struct TypeUsage {
     /// The resource.
     pub resource: Arc<ApiResource>,
+    /// The recorded namespaces: an empty name for all, and none if no mark shows them.
+    pub namespaces: Vec<Arc<str>>,
     /// The recorded versions.
     pub versions: u64,
     /// The objects at the end.

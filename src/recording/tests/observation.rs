@@ -13,8 +13,8 @@ fn open(dir: &Path, second: i64) -> Writer {
     Writer::open(dir, "test", options(), at_second(second)).expect("a writer")
 }
 
-fn marked(writer: &mut Writer, mark: Mark) {
-    writer.mark(&mark).expect("a mark");
+fn marked(writer: &mut Writer, mark: &Mark) {
+    writer.mark(mark).expect("a mark");
 }
 
 fn list(writer: &mut Writer, resource: &Arc<ApiResource>, key: &str, second: i64) {
@@ -32,8 +32,9 @@ fn gaps(gaps: &[Gap]) -> Vec<String> {
     let text = |gap: &Gap| {
         let resource = gap.resource.as_ref().map_or("all", |resource| &*resource.resource);
         let second = |time: jiff::Timestamp| (time.as_millisecond() - at(0).as_millisecond()) / 1000;
-        let except: String = gap.except.iter().map(|except| format!(" but {except}")).collect();
-        format!("{resource}/{} {} to {}{except}", gap.namespace, second(gap.from), second(gap.to))
+        let but = if gap.except.is_empty() { "" } else { " but " };
+        let (from, to) = (second(gap.from), second(gap.to));
+        format!("{resource}/{} {from} to {to}{but}{}", gap.namespace, gap.except.join(","))
     };
     gaps.iter().map(text).collect()
 }
@@ -46,11 +47,11 @@ fn opened(dir: &Path) -> Recording {
 fn a_collection_that_a_later_recorder_does_not_watch_is_a_gap_until_the_end() {
     let dir = tempfile::tempdir().expect("a directory");
     let mut writer = open(dir.path(), 0);
-    marked(&mut writer, synced(&pods(), 1, 1000));
-    marked(&mut writer, synced(&nodes(), 1, 2000));
+    marked(&mut writer, &synced(&pods(), 1, 1000));
+    marked(&mut writer, &synced(&nodes(), 1, 2000));
     writer.finish(at_second(3)).expect("finished");
     let mut writer = open(dir.path(), 10);
-    marked(&mut writer, synced(&nodes(), 1, 10_000));
+    marked(&mut writer, &synced(&nodes(), 1, 10_000));
     writer.bookmark(&nodes(), &"".into(), &"5".into(), at_second(20)).expect("a bookmark");
     writer.finish(at_second(20)).expect("finished");
     let recording = opened(dir.path());
@@ -66,12 +67,12 @@ fn a_collection_that_a_later_recorder_does_not_watch_is_a_gap_until_the_end() {
     }
     // The third recorder lists the pods again.
     let mut writer = open(dir.path(), 30);
-    marked(&mut writer, synced(&nodes(), 5, 30_000));
+    marked(&mut writer, &synced(&nodes(), 5, 30_000));
     let version = |number: &str| ResourceVersion::new(number);
     let kind =
         MarkKind::Gap { from: version("1"), to: version("9"), lasted: std::time::Duration::from_secs(11) };
-    marked(&mut writer, mark(&pods(), kind, 31_000));
-    marked(&mut writer, synced(&pods(), 9, 31_000));
+    marked(&mut writer, &mark(&pods(), kind, 31_000));
+    marked(&mut writer, &synced(&pods(), 9, 31_000));
     writer.finish(at_second(31)).expect("finished");
     let recording = opened(dir.path());
     assert_eq!(gaps(&recording.gaps().expect("gaps")), ["all/ 2 to 10", "all/ 20 to 30", "pods/ 2 to 31"]);
@@ -84,14 +85,14 @@ fn an_error_that_ends_a_watch_begins_a_gap() {
     let mut writer = open(dir.path(), 0);
     let error = || MarkKind::Error(Status::default());
     // Never complete, so never observed.
-    marked(&mut writer, mark(&nodes(), error(), 0));
-    marked(&mut writer, synced(&pods(), 1, 1000));
-    marked(&mut writer, mark(&pods(), error(), 5000));
-    marked(&mut writer, synced(&pods(), 3, 8000));
+    marked(&mut writer, &mark(&nodes(), error(), 0));
+    marked(&mut writer, &synced(&pods(), 1, 1000));
+    marked(&mut writer, &mark(&pods(), error(), 5000));
+    marked(&mut writer, &synced(&pods(), 3, 8000));
     writer.finish(at_second(9)).expect("finished");
     // The error of the next recorder does not shorten the gap.
     let mut writer = open(dir.path(), 20);
-    marked(&mut writer, mark(&pods(), error(), 25_000));
+    marked(&mut writer, &mark(&pods(), error(), 25_000));
     writer.finish(at_second(26)).expect("finished");
     let recording = opened(dir.path());
     let found = gaps(&recording.gaps().expect("gaps"));
@@ -102,11 +103,11 @@ fn an_error_that_ends_a_watch_begins_a_gap() {
 fn a_namespace_is_observed_by_its_own_watch_or_by_that_of_all() {
     let dir = tempfile::tempdir().expect("a directory");
     let mut writer = open(dir.path(), 0);
-    marked(&mut writer, in_namespace("shop", synced(&pods(), 1, 0)));
-    marked(&mut writer, synced(&pods(), 1, 5000));
+    marked(&mut writer, &in_namespace("shop", synced(&pods(), 1, 0)));
+    marked(&mut writer, &synced(&pods(), 1, 5000));
     writer.finish(at_second(5)).expect("finished");
     let mut writer = open(dir.path(), 10);
-    marked(&mut writer, in_namespace("shop", synced(&pods(), 1, 10_000)));
+    marked(&mut writer, &in_namespace("shop", synced(&pods(), 1, 10_000)));
     writer.finish(at_second(11)).expect("finished");
     let recording = opened(dir.path());
     assert_eq!(gaps(&recording.gaps().expect("gaps")), ["all/ 5 to 10", "pods/ 5 to 10 but shop"]);
@@ -116,7 +117,7 @@ fn a_namespace_is_observed_by_its_own_watch_or_by_that_of_all() {
 fn a_first_list_is_incomplete_before_its_mark() {
     let dir = tempfile::tempdir().expect("a directory");
     let mut writer = open(dir.path(), 0);
-    marked(&mut writer, synced(&nodes(), 1, 0));
+    marked(&mut writer, &synced(&nodes(), 1, 0));
     list(&mut writer, &pods(), "shop/a", 1);
     list(&mut writer, &pods(), "web/a", 1);
     drop(writer);
@@ -131,8 +132,8 @@ fn a_first_list_is_incomplete_before_its_mark() {
     writer.flush(at_second(11)).expect("flushed");
     let never = IncompleteList { resource: pods(), until: None };
     assert_eq!(incomplete(10, dir.path()), [never]);
-    marked(&mut writer, in_namespace("shop", synced(&pods(), 1, 12_000)));
-    marked(&mut writer, in_namespace("web", synced(&pods(), 1, 15_000)));
+    marked(&mut writer, &in_namespace("shop", synced(&pods(), 1, 12_000)));
+    marked(&mut writer, &in_namespace("web", synced(&pods(), 1, 15_000)));
     assert_eq!(writer.complete_lists(&pods()).len(), 2);
     writer.finish(at_second(16)).expect("finished");
     for (second, until) in [(11, Some(12)), (12, Some(15)), (14, Some(15)), (15, None)] {
@@ -149,10 +150,10 @@ fn a_first_list_is_incomplete_before_its_mark() {
 fn a_watch_continues_from_the_versions_of_a_list_after_a_gap() {
     let dir = tempfile::tempdir().expect("a directory");
     let mut writer = open(dir.path(), 0);
-    marked(&mut writer, synced(&pods(), 900, 0));
+    marked(&mut writer, &synced(&pods(), 900, 0));
     let version = |number: &str| ResourceVersion::new(number);
     let kind = MarkKind::Gap { from: version("900"), to: version("20"), lasted: std::time::Duration::ZERO };
-    marked(&mut writer, mark(&pods(), kind, 1000));
+    marked(&mut writer, &mark(&pods(), kind, 1000));
     let added = change(&pods(), ChangeKind::Added, object(&pods(), "shop/a", 21, "x"), 2000);
     writer.change(&added, None).expect("a change");
     let position = |writer: &Writer| writer.positions().first().map(|position| position.version.to_string());

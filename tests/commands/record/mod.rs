@@ -168,6 +168,24 @@ fn type_that_a_later_recorder_leaves_out_is_not_shown_as_current() {
     assert!(info.stdout.lines().any(gap), "{}", info.stdout);
 }
 
+#[test]
+fn namespace_that_was_not_recorded_is_named() {
+    let (env, demo, dir) = demo("0.001");
+    let done = record(&env, &demo, &dir, &["pods", "-ndefault", "--until-synced"]).finish();
+    assert_eq!(done.code, 0, "{}", done.stderr);
+    let from = dir.to_str().expect("text");
+    let other = env.kdelta(&["get", "pods", "-n", "other", "--from", from]).finish();
+    let notice =
+        "Warning: pods in the namespace other were not recorded: the recording has those in default\n";
+    assert!(other.code == 0 && other.stderr.contains(notice), "{}", other.stderr);
+    let own = env.kdelta(&["get", "pods", "-n", "default", "--from", from]).finish();
+    assert_eq!((own.code, own.stderr.as_str()), (0, ""));
+    let info = env.kdelta(&["recording", "info", from]).finish();
+    let lines: Vec<&str> = info.stdout.lines().map(str::trim_end).collect();
+    assert!(lines.iter().any(|line| line.ends_with("   NAMESPACES")), "{}", info.stdout);
+    assert!(lines.iter().any(|line| line.ends_with("   default")), "{}", info.stdout);
+}
+
 /// Returns the number of changes in the recording of a directory, if there is one.
 fn changes(dir: &Path) -> usize {
     let Ok(contexts) = Recording::contexts(dir) else { return 0 };

@@ -15,8 +15,8 @@ use crate::recording::usage::{TypeUsage, Usage};
 
 impl Catalog {
     pub(in crate::recording::reader) fn usage(&self) -> Result<Usage, FileError> {
-        let mut usage =
-            Usage { gaps: self.gaps()?, first: self.beginning(), last: self.end_time(), ..Usage::default() };
+        let observed = self.observed_times()?;
+        let mut usage = Usage { first: self.beginning(), last: self.end_time(), ..Usage::default() };
         let mut types: HashMap<Arc<ApiResource>, TypeUsage> = HashMap::new();
         for file in &self.segments {
             let segment = file.open()?;
@@ -55,11 +55,13 @@ impl Catalog {
         }
         let files = self.files_before(self.end()?, self.end_time())?;
         for (resource, of_type) in &mut types {
+            of_type.namespaces = observed.namespaces(resource);
             of_type.objects = Chains::collect(&files, resource, |_, _| true)?.objects.len() as u64;
         }
         let of_types = |of: &TypeUsage| of.body_bytes + of.row_bytes + of.column_bytes + of.keyframe_bytes;
         usage.other_bytes = usage.bytes - usage.journal_bytes - types.values().map(of_types).sum::<u64>();
         let sorted = sorted_resources(types.keys());
+        usage.gaps = observed.gaps.into_iter().map(|found| found.gap).collect();
         usage.types = sorted.iter().filter_map(|resource| types.remove(resource)).collect();
         Ok(usage)
     }
@@ -68,6 +70,7 @@ impl Catalog {
 fn empty(resource: &Arc<ApiResource>) -> TypeUsage {
     TypeUsage {
         resource: Arc::clone(resource),
+        namespaces: Vec::new(),
         versions: 0,
         objects: 0,
         body_bytes: 0,

@@ -11,6 +11,7 @@ use self::observation::{FoundGap, Observation, ObservedTimes};
 use super::catalog::Catalog;
 use super::segment_file::SegmentFile;
 use crate::lines::Mark;
+use crate::object::ApiResource;
 use crate::recording::entry::{Gap, Item, Unobserved};
 use crate::recording::files::FileError;
 
@@ -60,8 +61,13 @@ impl Catalog {
         })
     }
 
+    /// Returns the namespaces of a resource that were watched, sorted: an empty name for all, and none if no mark shows them.
+    pub(super) fn watched_namespaces(&self, resource: &ApiResource) -> Result<Vec<Arc<str>>, FileError> {
+        Ok(self.observed_times()?.namespaces(resource))
+    }
+
     /// Reads the marks of all files. Few entries are marks: neither objects nor the times of other entries are read.
-    fn observed_times(&self) -> Result<ObservedTimes, FileError> {
+    pub(super) fn observed_times(&self) -> Result<ObservedTimes, FileError> {
         let mut observation = Observation::default();
         self.begin_observation(&mut observation)?;
         for file in &self.segments {
@@ -101,8 +107,8 @@ impl Catalog {
         let header = segment.header();
         let items = segment.marks(&self.context)?;
         let is_timed = |item: &Item| !matches!(item, Item::Bookmark { .. });
-        let timed = items.iter().filter(|(_, item)| is_timed(item));
-        let times = segment.times_of(timed.flat_map(|(index, _)| [index.saturating_sub(1), *index]))?;
+        let with_time = items.iter().filter(|(_, item)| is_timed(item));
+        let times = segment.times_of(with_time.flat_map(|(index, _)| [index.saturating_sub(1), *index]))?;
         let time = |index: u32| times.of(index).map(|(received, _)| received).unwrap_or_default();
         for (index, item) in items {
             let previous = match index.checked_sub(1) {

@@ -1,6 +1,6 @@
 //! The times at which the watched collections were observed.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use crate::lines::{Mark, MarkKind};
@@ -56,17 +56,27 @@ struct Lost {
 }
 
 /// A gap, and whether it lasts until the end of the recording.
-pub(super) struct FoundGap {
-    pub(super) gap: Gap,
+pub(in crate::recording::reader) struct FoundGap {
+    pub(in crate::recording::reader) gap: Gap,
     pub(super) is_open: bool,
 }
 
 /// The times at which collections were observed or not.
-pub(super) struct ObservedTimes {
+pub(in crate::recording::reader) struct ObservedTimes {
     /// In the order of their ends.
-    pub(super) gaps: Vec<FoundGap>,
+    pub(in crate::recording::reader) gaps: Vec<FoundGap>,
     /// The watches with the time at which their first list was complete, in Unix milliseconds.
     pub(super) synced: HashMap<Watch, i64>,
+}
+
+impl ObservedTimes {
+    /// Returns the watched namespaces of a resource, sorted: only an empty name for all of them.
+    pub(in crate::recording::reader) fn namespaces(&self, resource: &ApiResource) -> Vec<Arc<str>> {
+        let watched = self.synced.keys().filter(|watch| watch.is_of(resource));
+        let namespaces: BTreeSet<_> = watched.map(|watch| Arc::clone(&watch.namespace)).collect();
+        let is_all = namespaces.first().is_some_and(|first| first.is_empty());
+        namespaces.into_iter().take(if is_all { 1 } else { usize::MAX }).collect()
+    }
 }
 
 /// Follows the marks of a recording.

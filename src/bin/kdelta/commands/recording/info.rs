@@ -17,6 +17,9 @@ use crate::session::gap_subject;
 use crate::settings::{Format, OutputStream};
 use crate::view::{counted, escape_cell, escape_line, human_size};
 
+/// The number of namespaces of a type in the text.
+const MAX_NAMESPACES: usize = 5;
+
 /// The number of gaps in the text.
 const MAX_GAPS: usize = 10;
 
@@ -111,17 +114,29 @@ impl ContextUsage {
         }
         writeln!(out)?;
         let mut rows = TabRows::default();
-        rows.push(["TYPE", "OBJECTS", "VERSIONS", "BODIES", "ROWS", "COLUMNS", "KEYFRAMES", "JOURNAL"]);
+        let is_limited = usage.types.iter().any(|of_type| !namespaces(of_type).is_empty());
+        let header = ["TYPE", "OBJECTS", "VERSIONS", "BODIES", "ROWS", "COLUMNS", "KEYFRAMES", "JOURNAL"];
+        rows.push(header.into_iter().chain(is_limited.then_some("NAMESPACES")));
         for of_type in &usage.types {
             let TypeUsage { body_bytes, row_bytes, column_bytes, keyframe_bytes, journal_bytes, .. } =
                 of_type;
             let sizes = [body_bytes, row_bytes, column_bytes, keyframe_bytes, journal_bytes];
             let name = escape_cell(&of_type.resource.group_resource()).into_owned();
             let counts = [of_type.objects.to_string(), of_type.versions.to_string()];
-            rows.push([name].into_iter().chain(counts).chain(sizes.map(|bytes| human_size(*bytes))));
+            let limit = is_limited.then(|| escape_cell(&namespaces(of_type)).into_owned());
+            let sizes = sizes.map(|bytes| human_size(*bytes));
+            rows.push([name].into_iter().chain(counts).chain(sizes).chain(limit));
         }
         rows.flush(out)
     }
+}
+
+/// Returns the namespaces to which the recording of a type is limited; an empty text without a limit.
+fn namespaces(of_type: &TypeUsage) -> String {
+    let names: Vec<&str> = of_type.namespaces.iter().map(|name| &**name).collect();
+    let more = names.len().saturating_sub(MAX_NAMESPACES);
+    let text = names[..names.len() - more].join(",");
+    if more > 0 { format!("{text} and {more} more") } else { text }
 }
 
 /// Returns what was not observed during a gap.
@@ -177,6 +192,9 @@ struct TypeDocument<'a> {
     version: &'a str,
     resource: &'a str,
     kind: &'a str,
+    /// The namespaces to which the recording is limited; absent without a limit.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    namespaces: Vec<&'a str>,
     objects: u64,
     versions: u64,
     body_bytes: u64,
@@ -218,6 +236,7 @@ impl<'a> TypeDocument<'a> {
             version: &usage.resource.version,
             resource: &usage.resource.resource,
             kind: &usage.resource.kind,
+            namespaces: usage.namespaces.iter().map(|name| &**name).filter(|name| !name.is_empty()).collect(),
             objects: usage.objects,
             versions: usage.versions,
             body_bytes: usage.body_bytes,

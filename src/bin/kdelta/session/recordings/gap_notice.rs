@@ -1,12 +1,14 @@
 //! The notice that nothing was observed at the requested moment of a recording.
 
+use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
 use jiff::Timestamp;
+use kdelta::object::ApiResource;
 use kdelta::recording::{Gap, IncompleteList, Moment, Recording, RecordingError, Unobserved};
 
 use super::requested_types::RequestedTypes;
-use crate::session::cluster::Warn;
+use crate::session::cluster::Cluster;
 use crate::settings::Task;
 
 /// The maximum number of resources that a notice names.
@@ -21,7 +23,7 @@ pub(in crate::session) struct GapNotice {
 }
 
 impl GapNotice {
-    pub(super) fn of(recording: &Recording, moment: Moment, task: &Task, warn: Warn) -> Self {
+    pub(super) fn of(recording: &Recording, moment: Moment, task: &Task, cluster: &Cluster) -> Self {
         // What reads a range reports its gaps, and a server those of its moment.
         let reads_moment =
             matches!(task, Task::Get(_) | Task::Watch(_) | Task::Index(_) | Task::Tree(_) | Task::Events(_));
@@ -30,11 +32,12 @@ impl GapNotice {
             Moment::End if reads_moment && task.range().is_none() => (None, true),
             _ => return Self { search: None },
         };
-        let (recording, task) = (recording.clone(), task.clone());
+        let (recording, task, warn) = (recording.clone(), task.clone(), cluster.warn());
+        let namespace = cluster.namespace().to_owned();
         let search = thread::spawn(move || {
             lower_priority();
             let Some(time) = time.or(recording.end()) else { return };
-            match notices(&recording, time, is_end, &task) {
+            match notices(&recording, (time, is_end), &task, &namespace) {
                 Ok(notices) => notices.iter().for_each(|notice| warn(notice)),
                 Err(error) => warn(&format!("whether this moment was observed can't be read: {error}")),
             }
@@ -43,18 +46,16 @@ impl GapNotice {
     }
 }
 
-/// Returns the notices about a moment: at most one about gaps, and one about lists.
+/// Returns the notices about a moment: at most one about gaps, one about lists, and one about the namespaces of each type.
 fn notices(
     recording: &Recording,
-    time: Timestamp,
-    is_end: bool,
+    (time, is_end): (Timestamp, bool),
     task: &Task,
+    namespace: &str,
 ) -> Result<Vec<String>, RecordingError> {
     let Unobserved { gaps, incomplete_lists } = recording.unobserved_at(time)?;
-    if gaps.is_empty() && incomplete_lists.is_empty() {
-        return Ok(Vec::new());
-    }
-    let requested = RequestedTypes::of(task, &recording.resources()?);
+    let resources = recording.resources()?;
+    let requested = RequestedTypes::of(task, &resources, namespace);
     let gaps: Vec<_> = gaps.iter().filter(|gap| requested.includes_gap(gap)).collect();
     let of_gaps = gaps.first().map(|first| {
         let what = match &first.resource {
@@ -79,7 +80,34 @@ fn notices(
         };
         format!("the first list of {names} was not complete {when}: objects may be missing")
     });
-    Ok(of_gaps.into_iter().chain(of_lists).collect())
+    let of_namespaces = unrecorded_namespaces(recording, &resources, &requested)?;
+    Ok(of_gaps.into_iter().chain(of_lists).chain(of_namespaces).collect())
+}
+
+/// Returns a notice for each requested type that was not recorded in a requested namespace.
+fn unrecorded_namespaces(
+    recording: &Recording,
+    resources: &[Arc<ApiResource>],
+    requested: &RequestedTypes,
+) -> Result<Vec<String>, RecordingError> {
+    let names = requested.named_namespaces();
+    let mut notices = Vec::new();
+    let is_requested = |resource: &&Arc<ApiResource>| resource.namespaced && requested.includes(resource);
+    for resource in resources.iter().filter(|_| !names.is_empty()).filter(is_requested) {
+        let watched = recording.watched_namespaces(resource)?;
+        let is_watched = |name: &str| watched.iter().any(|own| own.is_empty() || **own == *name);
+        let mut missing = names.iter().filter(|name| !is_watched(name)).cloned().peekable();
+        if watched.is_empty() || missing.peek().is_none() {
+            continue;
+        }
+        let types = resource.group_resource();
+        notices.push(format!(
+            "{types} in the namespace {} were not recorded: the recording has those in {}",
+            joined(missing),
+            joined(watched.iter().map(ToString::to_string)),
+        ));
+    }
+    Ok(notices)
 }
 
 /// Joins names, the first of which are printed.

@@ -50,7 +50,7 @@ impl Session {
                 let (cluster, server) =
                     serve(index, &context, recording.clone(), moment, &connection, has_several, handlers)?;
                 let is_earlier = requested.at != RequestedMoment::End;
-                let search = GapNotice::of(&recording, moment, &settings.task, cluster.warn());
+                let search = GapNotice::of(&recording, moment, &settings.task, &cluster);
                 let history = Mutex::new(history);
                 let recording =
                     ServedRecording { server, recording, is_earlier, history, _gap_notice: search };

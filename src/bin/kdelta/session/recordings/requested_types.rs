@@ -40,8 +40,9 @@ pub(super) struct RequestedTypes {
 }
 
 impl RequestedTypes {
-    /// Returns the types of a task. `recorded` are those of the recording: a word for none of them may mean any.
-    pub(super) fn of(task: &Task, recorded: &[impl AsRef<ApiResource>]) -> Self {
+    /// Returns the types of a task. `recorded` are those of the recording: a word for none of them may mean any. `namespace` is
+    /// that of the context.
+    pub(super) fn of(task: &Task, recorded: &[impl AsRef<ApiResource>], namespace: &str) -> Self {
         let selection = match task {
             Task::Get(get) => &get.selection,
             Task::Watch(watch) => &watch.selection,
@@ -60,6 +61,7 @@ impl RequestedTypes {
         };
         let namespaces = match namespaces {
             Namespaces::Named(named) => Some(named.clone()),
+            Namespaces::Current => Some(vec![namespace.to_owned()]),
             _ => None,
         };
         let words: Option<Vec<_>> = targets.iter().map(|target| word(&target.types)).collect();
@@ -69,6 +71,11 @@ impl RequestedTypes {
     /// Returns whether a resource is requested.
     pub(super) fn includes(&self, resource: &ApiResource) -> bool {
         self.words.as_ref().is_none_or(|words| words.iter().any(|word| names(word, resource)))
+    }
+
+    /// Returns the requested namespaces, if both the types and the namespaces are named.
+    pub(super) fn named_namespaces(&self) -> &[String] {
+        self.words.as_ref().and(self.namespaces.as_deref()).unwrap_or_default()
     }
 
     /// Returns whether a gap concerns requested objects.
