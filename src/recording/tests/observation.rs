@@ -99,6 +99,22 @@ fn an_error_that_ends_a_watch_begins_a_gap() {
     assert_eq!(found, ["pods/ 5 to 8", "all/ 8 to 20", "pods/ 8 to 25"]);
 }
 
+/// A recorder continues from a recorded version before the server responds.
+#[test]
+fn a_watch_that_can_not_be_continued_is_a_gap_since_the_recorder_before() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let mut writer = open(dir.path(), 0);
+    marked(&mut writer, &synced(&pods(), 1, 1000));
+    writer.finish(at_second(2)).expect("finished");
+    let mut writer = open(dir.path(), 20);
+    marked(&mut writer, &synced(&pods(), 1, 20_000));
+    marked(&mut writer, &mark(&pods(), MarkKind::Error(Status::default()), 21_000));
+    writer.document("/version", b"{}", at_second(30)).expect("a document");
+    writer.finish(at_second(30)).expect("finished");
+    let found = gaps(&opened(dir.path()).gaps().expect("gaps"));
+    assert_eq!(found, ["all/ 1 to 20", "pods/ 1 to 30"]);
+}
+
 #[test]
 fn a_namespace_is_observed_by_its_own_watch_or_by_that_of_all() {
     let dir = tempfile::tempdir().expect("a directory");

@@ -84,6 +84,9 @@ impl ObservedTimes {
 pub(super) struct Observation {
     /// The watches whose list was complete once; `None` for those that run.
     watches: HashMap<Watch, Option<Lost>>,
+    /// The watches that the current recorder continued from their last version, with the time of the last observation before.
+    /// Their marks do not show that the server allows them.
+    continued: HashMap<Watch, i64>,
     gaps: Vec<Gap>,
     synced: HashMap<Watch, i64>,
 }
@@ -122,6 +125,7 @@ impl Observation {
             Item::Bookmark { resource, namespace, .. } => {
                 let watch =
                     Watch { resource: Arc::clone(resource), namespace: Arc::clone(namespace), name: None };
+                self.continued.remove(&watch);
                 if let Some(lost) = self.watches.get_mut(&watch) {
                     *lost = None;
                 }
@@ -151,6 +155,7 @@ impl Observation {
 
     /// Records that no watch of an earlier recorder runs.
     fn lose_all(&mut self, from: i64) {
+        self.continued.clear();
         for lost in self.watches.values_mut() {
             match lost {
                 Some(lost) => lost.is_starting = false,
@@ -160,7 +165,8 @@ impl Observation {
     }
 
     /// Records the error that ended a watch, or prevented that it continued.
-    fn lose(&mut self, watch: &Watch, from: i64) {
+    fn lose(&mut self, watch: &Watch, received: i64) {
+        let from = self.continued.remove(watch).unwrap_or(received);
         if let Some(lost) = self.watches.get_mut(watch) {
             let lost = lost.get_or_insert(Lost { from, is_starting: false, except: Vec::new() });
             lost.is_starting = false;
@@ -172,6 +178,10 @@ impl Observation {
         let lost = match self.watches.get(&watch) {
             Some(lost) => lost.clone(),
             None => self.lost_in_all(&watch),
+        };
+        match lost.as_ref().filter(|lost| gap_start.is_none() && lost.is_starting) {
+            Some(lost) => self.continued.insert(watch.clone(), lost.from),
+            None => self.continued.remove(&watch),
         };
         let mut missed: Vec<Gap> = Vec::new();
         // A watch that the next recorder continues at once has missed nothing but the time between both.
