@@ -127,10 +127,12 @@ pub enum RecordingError {
     #[error("{0}")]
     Damaged(Damage),
     /// The moment lies before the first complete state.
-    #[error("the recording begins at {beginning}")]
+    #[error("the recording begins at {beginning}{}", version.map(|version| format!(", with rv:{version}")).unwrap_or_default())]
     BeforeBeginning {
         /// The time of the first complete state.
         beginning: Timestamp,
+        /// The version of the first complete state, if the moment is a version, and it is known.
+        version: Option<u64>,
     },
 }
 

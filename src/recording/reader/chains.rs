@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use super::lists::EntryRef;
 use super::parallel::{self, MIN_PARALLEL};
 use super::segment_file::Segment;
 use super::state_files::{Limit, StateFiles};
@@ -163,7 +164,12 @@ impl Chains {
             let count = all.keyframe.objects.len() / threads;
             collected.numbers.reserve(count);
             collected.chains.reserve(count);
-            all.collect_chains(files, &|key, length| is_own(key) && wanted(key, length), &mut collected);
+            all.collect_chains(
+                files,
+                resource,
+                &|key, length| is_own(key) && wanted(key, length),
+                &mut collected,
+            );
             collected.chains
         });
         all.objects = parts.into_iter().flatten().flatten().collect();
@@ -174,6 +180,7 @@ impl Chains {
     fn collect_chains(
         &self,
         files: &StateFiles,
+        resource: &ApiResource,
         wanted: &dyn Fn(&str, u16) -> bool,
         collected: &mut CollectedChains,
     ) {
@@ -221,9 +228,7 @@ impl Chains {
                 }
             }
         }
-        if let Limit::Version(version) = files.limit {
-            self.apply_up_to(version, of_version, collected);
-        }
+        self.apply_included(files, resource, of_version, collected);
     }
 
     fn entry(&self, segment: u32, at: u32) -> Option<(&LogEntry, &Times)> {
@@ -231,14 +236,21 @@ impl Chains {
         Some((log.log.entries.get(at as usize)?, &log.times))
     }
 
-    /// Applies the changes of each object up to its last one with this version or a lower one.
-    fn apply_up_to(&self, version: u64, of_version: ChangesOfObjects, collected: &mut CollectedChains) {
+    /// Applies the changes of each object up to its last one in the state.
+    fn apply_included(
+        &self,
+        files: &StateFiles,
+        resource: &ApiResource,
+        of_version: ChangesOfObjects,
+        collected: &mut CollectedChains,
+    ) {
         for (key, (namespace_len, mut steps)) in of_version {
             let is_in = |(segment, at): &(u32, u32)| {
-                let found = self.entry(*segment, *at);
-                found.is_some_and(|(entry, times)| {
-                    times.of(entry.index).is_some_and(|(_, own)| own <= version)
-                })
+                let Some((entry, times)) = self.entry(*segment, *at) else { return false };
+                let Some((_, version)) = times.of(entry.index) else { return false };
+                let number = files.segments[*segment as usize].header().first + u64::from(entry.index);
+                let origin = entry.flags.origin();
+                files.includes(&EntryRef { resource, key: &key, namespace_len, number, version, origin })
             };
             steps.truncate(steps.iter().rposition(is_in).map_or(0, |last| last + 1));
             let mut steps = steps.into_iter();

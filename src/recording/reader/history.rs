@@ -182,7 +182,7 @@ impl Reader {
         if self.has_versions
             && let Some(beginning) = self.catalog.beginning()
         {
-            self.push(Err(RecordingError::BeforeBeginning { beginning })).ok()?;
+            self.push(Err(RecordingError::BeforeBeginning { beginning, version: None })).ok()?;
         }
         Some(start)
     }

@@ -8,6 +8,7 @@ mod continuation;
 mod entries;
 mod gaps;
 mod history;
+mod lists;
 mod order;
 pub(in crate::recording) mod parallel;
 mod recording;

@@ -141,7 +141,7 @@ impl Recording {
     /// # Errors
     /// [`RecordingError::BeforeBeginning`], and others when the files can't be read or are damaged.
     pub fn state(&self, moment: Moment) -> Result<State, RecordingError> {
-        self.read(|catalog| Ok(State::new(Arc::clone(catalog), catalog.files_at(moment)?)))
+        self.read(|catalog| State::at(catalog, moment))
     }
 
     /// Returns the first of the gaps that a time lies in.

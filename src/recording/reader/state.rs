@@ -9,16 +9,19 @@ use jiff::Timestamp;
 
 use super::catalog::Catalog;
 use super::chains::{Chain, Chains, identity};
+use super::lists::EntryRef;
 use super::order::{WithPrefix, sorted};
 use super::resources::sorted_resources;
 use super::segment_file::Segment;
 use super::state_files::{Limit, StateFiles};
+use crate::lines::{Mark, MarkKind};
 use crate::object::{ApiResource, Ingest, Object};
-use crate::recording::entry::Item;
+use crate::recording::entry::{Item, Moment};
 use crate::recording::error::RecordingError;
 use crate::recording::files::FileError;
 use crate::recording::last_state::with_row;
 use crate::recording::payload::ingest;
+use crate::recording::type_log::Timeline;
 
 /// The state at one moment. Objects are read when they are requested, one resource at a time.
 pub struct State {
@@ -29,6 +32,17 @@ pub struct State {
 impl State {
     pub(super) fn new(catalog: Arc<Catalog>, files: StateFiles) -> Self {
         Self { catalog, files }
+    }
+
+    /// Returns the state at a moment, if the recording has it.
+    pub(super) fn at(catalog: &Arc<Catalog>, moment: Moment) -> Result<Self, RecordingError> {
+        let state = Self::new(Arc::clone(catalog), catalog.files_at(moment)?);
+        // Before the first list, some of its objects have their last versions, but not all are known.
+        let has_list = state.files.keyframe.is_some() || state.files.late_lists.is_empty();
+        if !has_list && state.resources()?.is_empty() {
+            return Err(catalog.before_beginning(state.files.late_lists.first_version()));
+        }
+        Ok(state)
     }
 
     /// Returns the time of the moment; for the end and times after it, that of the last entry. `None` if nothing is
@@ -242,7 +256,7 @@ impl State {
         let new: Vec<_> = segment.tables().resources.iter().filter(is_new).collect();
         let is_whole = match self.files.limit {
             Limit::Entries(limit) => header.first + header.count <= limit,
-            Limit::Version(limit) => header.max_version <= limit,
+            Limit::Version(limit) => header.max_version <= limit && self.files.late_lists.is_empty(),
         };
         if is_whole || new.is_empty() {
             return Ok(new.into_iter().cloned().collect());
@@ -252,24 +266,44 @@ impl State {
             Limit::Entries(limit) => header.first + u64::from(index) < limit,
             Limit::Version(limit) => timeline.versions[index as usize] <= limit,
         };
+        // The version of an error is that of the entry before it, which may be of another type.
+        let has_version = |mark: &Mark| {
+            matches!(self.files.limit, Limit::Entries(_)) || !matches!(mark.kind, MarkKind::Error(_))
+        };
         let mut found = Vec::new();
         for (index, item) in segment.items(&self.catalog.context, false)? {
             match item {
-                Item::Mark(mark) if is_in(index) => found.push(mark.resource),
+                Item::Mark(mark) if is_in(index) && has_version(&mark) => found.push(mark.resource),
                 Item::Bookmark { resource, .. } if is_in(index) => found.push(resource),
                 _ => {}
             }
         }
         for resource in new {
-            if !found.contains(resource)
-                && segment
-                    .log(resource)?
-                    .is_some_and(|log| log.entries.iter().any(|entry| is_in(entry.index)))
-            {
+            if !found.contains(resource) && self.has_change_of(segment, &timeline, resource)? {
                 found.push(Arc::clone(resource));
             }
         }
         Ok(found)
+    }
+
+    /// Returns whether the state contains a change of a resource in a segment.
+    fn has_change_of(
+        &self,
+        segment: &Segment,
+        timeline: &Timeline,
+        resource: &ApiResource,
+    ) -> Result<bool, FileError> {
+        let Some(log) = segment.log(resource)? else { return Ok(false) };
+        let first = segment.header().first;
+        Ok((0..log.names.len()).any(|object| {
+            let (key, namespace_len) = log.names.get(object);
+            log.entries[log.range(object)].iter().any(|entry| {
+                let number = first + u64::from(entry.index);
+                let version = timeline.versions[entry.index as usize];
+                let origin = entry.flags.origin();
+                self.files.includes(&EntryRef { resource, key, namespace_len, number, version, origin })
+            })
+        }))
     }
 
     pub(super) fn catalog(&self) -> &Arc<Catalog> {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use super::catalog::{Catalog, time_of};
+use super::lists::{EntryRef, LateLists, Lists};
 use super::segment_file::{Segment, SegmentFile};
 use crate::recording::entry::Moment;
 use crate::recording::error::RecordingError;
@@ -28,8 +29,20 @@ pub(super) struct StateFiles {
     pub(super) keyframe: Option<Arc<Keyframe>>,
     pub(super) segments: Vec<Arc<Segment>>,
     pub(super) limit: Limit,
+    /// The lists of which the state shows nothing, because they were complete after its version.
+    pub(super) late_lists: LateLists,
     /// The time at which ages are rendered.
     pub(super) time: Option<Timestamp>,
+}
+
+impl StateFiles {
+    /// Returns whether the state contains an entry.
+    pub(super) fn includes(&self, entry: &EntryRef<'_>) -> bool {
+        match self.limit {
+            Limit::Entries(limit) => entry.number < limit,
+            Limit::Version(version) => entry.version <= version && !self.late_lists.have(entry),
+        }
+    }
 }
 
 impl Catalog {
@@ -65,47 +78,82 @@ impl Catalog {
         let (keyframe, from) = self.base(number);
         let keyframe = keyframe.map(|number| self.open_keyframe(number).map(Arc::new)).transpose()?;
         let segments = self.open_segments(from, number)?;
-        Ok(StateFiles { keyframe, segments, limit: Limit::Entries(number), time })
+        let (limit, late_lists) = (Limit::Entries(number), LateLists::default());
+        Ok(StateFiles { keyframe, segments, limit, late_lists, time })
     }
 
+    /// Opens the files of the state at a version, and reads the lists in them and after them, up to the next keyframe.
     fn cut_at_version(&self, version: u64) -> Result<StateFiles, RecordingError> {
-        let find = || {
-            let mut keyframe = None;
-            for number in self.keyframes.iter().rev() {
-                if self.keyframe_header(*number)?.max_version <= version {
-                    keyframe = Some(self.open_keyframe(*number)?);
-                    break;
-                }
+        let failed = |error| self.error(error);
+        let keyframe = self.keyframe_up_to(version).map_err(failed)?;
+        let from = match &keyframe {
+            Some(keyframe) => keyframe.header().first,
+            None if self.start() == 0 => 0,
+            None => {
+                let first = self.keyframes.first().and_then(|first| self.keyframe_header(*first).ok());
+                return Err(self.before_beginning(first.map(|first| first.max_version)));
             }
-            let from = match &keyframe {
-                Some(keyframe) => keyframe.header().first,
-                None if self.start() == 0 => 0,
-                None => return Ok(None),
-            };
-            // A version may arrive late, after a gap: all later segments are considered.
-            let mut end = from;
-            for segment in self.segments.iter().filter(|segment| segment.first() >= from) {
-                let header = segment.header()?;
-                if header.min_version <= version {
-                    end = segment.first() + header.count;
-                }
-            }
-            if let Some(loss) = self.losses.iter().find(|loss| from <= **loss && **loss < end) {
-                return Err(self.lost(*loss));
-            }
-            let segments = self.open_segments(from, end)?;
-            Ok(Some((keyframe, segments)))
         };
-        let found: Result<_, FileError> = find();
-        let beginning =
-            || RecordingError::BeforeBeginning { beginning: self.beginning().unwrap_or(Timestamp::MIN) };
-        let (keyframe, segments) = found.map_err(|error| self.error(error))?.ok_or_else(beginning)?;
-        if keyframe.is_none() && segments.is_empty() {
-            return Err(beginning());
+        let end = self.end_of_version(from, version).map_err(failed)?;
+        let segments = self.open_segments(from, end).map_err(failed)?;
+        let mut lists = Lists::default();
+        for segment in &segments {
+            lists.read(segment, &self.context).map_err(failed)?;
         }
-        let time =
-            self.time_of_version(version, keyframe.as_ref(), &segments).map_err(|error| self.error(error))?;
-        Ok(StateFiles { keyframe: keyframe.map(Arc::new), segments, limit: Limit::Version(version), time })
+        self.read_later_lists(end, &mut lists);
+        let late_lists = lists.later_than(version);
+        if keyframe.is_none() && segments.is_empty() {
+            return Err(self.before_beginning(late_lists.first_version()));
+        }
+        let time = self.time_of_version(version, keyframe.as_ref(), &segments).map_err(failed)?;
+        let (keyframe, limit) = (keyframe.map(Arc::new), Limit::Version(version));
+        Ok(StateFiles { keyframe, segments, limit, late_lists, time })
+    }
+
+    /// Opens the last keyframe without later versions.
+    fn keyframe_up_to(&self, version: u64) -> Result<Option<Keyframe>, FileError> {
+        for number in self.keyframes.iter().rev() {
+            if self.keyframe_header(*number)?.max_version <= version {
+                return self.open_keyframe(*number).map(Some);
+            }
+        }
+        Ok(None)
+    }
+
+    /// Returns the number of the entry after the last segment with a change up to a version.
+    fn end_of_version(&self, from: u64, version: u64) -> Result<u64, FileError> {
+        // A version may arrive late, after a gap: all later segments are considered.
+        let mut end = from;
+        for segment in self.segments.iter().filter(|segment| segment.first() >= from) {
+            let header = segment.header()?;
+            if header.min_version <= version {
+                end = segment.first() + header.count;
+            }
+        }
+        match self.losses.iter().find(|loss| from <= **loss && **loss < end) {
+            Some(loss) => Err(self.lost(*loss)),
+            None => Ok(end),
+        }
+    }
+
+    /// Reads the lists that were complete in later segments than their first objects. Damaged segments are skipped: the
+    /// state does not need them.
+    fn read_later_lists(&self, end: u64, lists: &mut Lists) {
+        let keyframe = self.keyframes.iter().find(|keyframe| **keyframe >= end);
+        for segment in self.segments.iter().filter(|segment| segment.first() >= end) {
+            if keyframe.is_some_and(|keyframe| *keyframe <= segment.first()) {
+                break;
+            }
+            if let Ok(segment) = segment.open() {
+                let _skipped = lists.read(&segment, &self.context);
+            }
+        }
+    }
+
+    /// Returns the error of a moment before the first complete state, which has this version.
+    pub(super) fn before_beginning(&self, version: Option<u64>) -> RecordingError {
+        let beginning = self.beginning().unwrap_or(Timestamp::MIN);
+        RecordingError::BeforeBeginning { beginning, version }
     }
 
     /// Returns the time of the last entry with a version up to `version`.
@@ -154,7 +202,7 @@ impl Catalog {
         let milliseconds = time.as_millisecond();
         match self.beginning() {
             Some(beginning) if beginning.as_millisecond() > milliseconds => {
-                return Err(RecordingError::BeforeBeginning { beginning });
+                return Err(RecordingError::BeforeBeginning { beginning, version: None });
             }
             _ => {}
         }

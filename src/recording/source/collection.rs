@@ -48,6 +48,11 @@ impl Collection {
         own == group && of == version && resource == plural
     }
 
+    /// Returns whether this is the collection of a resource.
+    pub(super) fn is_of(&self, resource: &ApiResource) -> bool {
+        *self.resource == *resource
+    }
+
     /// Returns the group, the version and the plural.
     pub(super) fn names(&self) -> [String; 3] {
         let ApiResource { group, version, resource, .. } = &*self.resource;

@@ -41,15 +41,29 @@ struct Reading {
     version: u64,
     state: State,
     collections: Vec<Collection>,
+    /// The resources that were recorded up to the version.
+    resources: Vec<Arc<ApiResource>>,
 }
 
 impl Reading {
-    fn new(state: State, version: u64, kinds: &RecordedKinds, rows: Rows) -> Self {
+    fn new(
+        state: State,
+        resources: Vec<Arc<ApiResource>>,
+        version: u64,
+        kinds: &RecordedKinds,
+        rows: Rows,
+    ) -> Self {
         let collections = kinds
             .recorded
             .iter()
             .map(|(resource, kind)| Collection::new(Arc::clone(resource), Arc::clone(kind), rows));
-        Self { version, collections: collections.collect(), state }
+        Self { version, collections: collections.collect(), resources, state }
+    }
+
+    /// Returns whether a collection was recorded up to the version.
+    fn has(&self, position: usize) -> bool {
+        let collection = self.collections.get(position);
+        collection.is_some_and(|collection| self.resources.iter().any(|one| collection.is_of(one)))
     }
 }
 
@@ -94,7 +108,7 @@ impl RecordedState {
         Ok(Self {
             documents: RwLock::new(Documents::new(documents, &kinds)),
             definitions,
-            now: Reading::new(state, version, &kinds, rows),
+            now: Reading::new(state, resources.to_vec(), version, &kinds, rows),
             earlier: Mutex::default(),
             recording,
             kinds,
@@ -213,6 +227,10 @@ impl RecordedState {
             Some(version) if version > self.now.version => Err(Compacted { oldest: self.now.version }.into()),
             Some(version) if version < self.now.version => {
                 let reading = self.reading(version)?;
+                // A type is not recorded before its first list.
+                if !reading.has(position) {
+                    return Err(Compacted { oldest: self.now.version }.into());
+                }
                 Ok(part(&self.items(&reading, position, range)?, range, version))
             }
             _ => Ok(part(&self.items(&self.now, position, range)?, range, self.now.version)),
@@ -261,11 +279,16 @@ impl RecordedState {
         if let Some(reading) = lock().as_ref().filter(|reading| reading.version == version) {
             return Ok(Arc::clone(reading));
         }
-        let state = self.recording.state(Moment::Version(version)).map_err(|error| match error {
+        let read = || {
+            let state = self.recording.state(Moment::Version(version))?;
+            let resources = state.resources()?;
+            Ok((state, resources))
+        };
+        let (state, resources) = read().map_err(|error: RecordingError| match error {
             RecordingError::BeforeBeginning { .. } => Compacted { oldest: self.now.version }.into(),
             error => ReadError::Unreadable(Unreadable(error.to_string())),
         })?;
-        let reading = Arc::new(Reading::new(state, version, &self.kinds, Rows::Recorded));
+        let reading = Arc::new(Reading::new(state, resources, version, &self.kinds, Rows::Recorded));
         *lock() = Some(Arc::clone(&reading));
         Ok(reading)
     }

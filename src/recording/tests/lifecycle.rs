@@ -160,7 +160,7 @@ fn retention_keeps_the_state_at_the_new_beginning() {
     assert_eq!(history.len(), 0, "its only change was dropped");
     let before = recording.state(Moment::Time(at(10))).map(drop);
     assert!(
-        matches!(before, Err(RecordingError::BeforeBeginning { beginning: at }) if at == beginning),
+        matches!(before, Err(RecordingError::BeforeBeginning { beginning: at, .. }) if at == beginning),
         "{before:?}"
     );
 }

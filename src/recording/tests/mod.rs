@@ -10,3 +10,4 @@ mod observation;
 mod observed_time;
 mod sealing;
 mod tools;
+mod versions;

@@ -58,7 +58,8 @@ impl Recording {
                 time
             }
             Some(time) if beginning.is_some_and(|beginning| time < beginning) => {
-                return Err(RecordingError::BeforeBeginning { beginning: beginning.unwrap_or(time) });
+                let beginning = beginning.unwrap_or(time);
+                return Err(RecordingError::BeforeBeginning { beginning, version: None });
             }
             _ => {
                 let entries = self.entries(None, until, filter.clone())?;

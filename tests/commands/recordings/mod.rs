@@ -169,6 +169,20 @@ fn outside(flag: &str, moment: &str) -> String {
 }
 
 #[test]
+fn version_before_the_first_list_is_an_error_with_the_version_of_that_list() {
+    let (recordings, pods) = (Recordings::of(&[]), resource("pods", "Pod"));
+    let mut recorder = Recorder::new(&recordings.dir, "early", at(0));
+    recorder.json(ChangeKind::Added, &pods, &pod("web", 5, "Running"), at(0));
+    recorder.mark(synced(10), &pods, at(0));
+    recorder.finish(at(1));
+    for command in ["get pods", "serve"] {
+        let error = recordings.run(&format!("{command} --at rv:9")).failure(1);
+        assert!(error.ends_with(": select a version from rv:10 on\n"), "{error}");
+    }
+    assert_eq!(recordings.names("--at rv:10"), ["pod/web"]);
+}
+
+#[test]
 fn moment_outside_of_the_recording_is_an_error_with_its_range() {
     let recordings = Recordings::of(&["prod"]);
     let (before, after) = ("2026-11-24T02:59:59Z", "2026-11-24T04:00:01Z");

@@ -159,9 +159,16 @@ fn moment_of_a_running_server_is_moved() {
     let moved = run(&recordings.env, &served, "serve --move-to 2026-11-24T03:35:00Z");
     assert_eq!((moved.code, moved.stdout.as_str()), (0, "prod moved to 2026-11-24T03:35:00Z\n"));
     assert!(moved.stderr.contains("from 2026-11-24T03:30:00Z to 2026-11-24T03:40:00Z"), "{}", moved.stderr);
-    for moment in ["2026-11-24T02:00:00Z", "2026-11-24T05:00:00Z", "rv:51"] {
+    for moment in ["2026-11-24T02:00:00Z", "2026-11-24T05:00:00Z"] {
         let error = run(&recordings.env, &served, &format!("serve --move-to {moment}")).failure(1);
         assert_eq!(error, outside("move-to", moment));
+    }
+    for (moment, reason) in [
+        ("rv:51", "the recording ends before rv:51"),
+        ("rv:5", "the recording begins at 2026-11-24T03:00:00Z, with rv:10"),
+    ] {
+        let error = run(&recordings.env, &served, &format!("serve --move-to {moment}")).failure(1);
+        assert_eq!(error, outside("move-to", moment).replace("select a moment in this range", reason));
     }
     assert_eq!(names(), "pod/late\npod/web\n");
 }

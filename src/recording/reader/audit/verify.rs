@@ -10,6 +10,7 @@ use crate::recording::payload::ingest;
 use crate::recording::reader::catalog::{Catalog, time_of};
 use crate::recording::reader::chains::{Chains, identity};
 use crate::recording::reader::entries::Entries;
+use crate::recording::reader::lists::LateLists;
 use crate::recording::reader::segment_file::SegmentFile;
 use crate::recording::reader::state_files::{Limit, StateFiles};
 use crate::recording::segment::Sealed;
@@ -61,6 +62,7 @@ fn verify_keyframe(catalog: &Catalog, number: u64) -> Vec<FileError> {
             keyframe: Some(Arc::clone(&keyframe)),
             segments: Vec::new(),
             limit,
+            late_lists: LateLists::default(),
             time: Some(time),
         };
         for resource in &keyframe.footer().tables.resources {

@@ -129,7 +129,7 @@ impl Entries {
             self.states.clear();
             self.next = listed.start();
             self.catalog = Arc::new(listed);
-            return RecordingError::BeforeBeginning { beginning };
+            return RecordingError::BeforeBeginning { beginning, version: None };
         }
         self.skip_damage(self.next);
         self.catalog.error(error)

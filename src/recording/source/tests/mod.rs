@@ -48,6 +48,8 @@ struct Recorded {
     writer: Writer,
     /// The kind of the changes.
     kind: ChangeKind,
+    /// The origin of the changes.
+    origin: Origin,
 }
 
 impl Recorded {
@@ -59,7 +61,12 @@ impl Recorded {
         let dir = tempfile::tempdir().expect("a directory");
         let options = options.sync(false);
         let writer = Writer::open(&dir.path().join("c"), "c", options, at(0)).expect("a writer");
-        Self { dir, writer, kind: ChangeKind::Added }
+        Self { dir, writer, kind: ChangeKind::Added, origin: Origin::Watch }
+    }
+
+    /// Sets the origin of the next changes.
+    fn origin(self, origin: Origin) -> Self {
+        Self { origin, ..self }
     }
 
     /// Sets the kind of the next changes.
@@ -94,7 +101,7 @@ impl Recorded {
             kind: self.kind,
             object: Arc::new(object),
             old: None,
-            origin: Origin::Watch,
+            origin: self.origin,
             final_state_unknown: false,
             resource: Arc::clone(resource),
             context: "c".into(),
@@ -274,6 +281,22 @@ async fn pages_and_earlier_versions_are_consistent() {
     let exact = |version: u64| format!("/api/v1/pods?resourceVersion={version}&resourceVersionMatch=Exact");
     assert_eq!(names(&get(&server, &exact(12)).await), ["p0", "p1", "p2"]);
     assert_eq!(status(&server, "GET", &exact(99)).await.0, 504);
+}
+
+#[tokio::test]
+async fn versions_before_the_first_list_of_a_type_are_expired() {
+    let recorded = documented().origin(Origin::List).pod("a/old", 5, None, 10).pod("a/new", 9, None, 10);
+    let recorded = recorded.synced(&pods(), 10, 11).origin(Origin::Watch).pod("a/later", 12, None, 12);
+    let (server, _dir) = recorded.synced(&gadgets(), 11, 12).serve(Moment::End);
+    let exact =
+        |plural: &str, version: u64| format!("{plural}?resourceVersion={version}&resourceVersionMatch=Exact");
+    for version in [4, 5, 9] {
+        assert_eq!(status(&server, "GET", &exact("/api/v1/pods", version)).await.0, 410, "{version}");
+    }
+    assert_eq!(names(&get(&server, &exact("/api/v1/pods", 10)).await), ["new", "old"]);
+    let gadgets = "/apis/example.com/v1/gadgets";
+    assert_eq!(status(&server, "GET", &exact(gadgets, 10)).await.0, 410);
+    assert_eq!(names(&get(&server, &exact(gadgets, 11)).await), [""; 0]);
 }
 
 #[tokio::test]

@@ -186,7 +186,8 @@ async fn entries_that_are_appended_later_are_replayed() {
     let options = WriterOptions::default().sync(false);
     let writer = Writer::open(&served.dir.path().join("c"), "c", options, at(60)).expect("a writer");
     let dir = tempfile::tempdir().expect("a directory");
-    let appended = Recorded { dir, writer, kind: ChangeKind::Added }.pod("a/new", 20, None, 61);
+    let appended =
+        Recorded { dir, writer, kind: ChangeKind::Added, origin: Origin::Watch }.pod("a/new", 20, None, 61);
     appended.writer.finish(at(62)).expect("finished");
     assert_eq!(watch.names(1).await, pairs(&[("ADDED", "new")]));
 }

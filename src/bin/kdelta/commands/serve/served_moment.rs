@@ -78,12 +78,17 @@ async fn moved(cluster: &Cluster, to: RequestedMoment) -> anyhow::Result<ServedM
         (_, Some(time)) => time.to_string(),
     };
     let moved = request(cluster, Some(target)).await;
-    // Only the server knows the versions.
-    let is_outside = |error: &anyhow::Error| {
+    // Only the server knows the versions, and its message names the first one.
+    moved.map_err(|error| {
         let status = error.downcast_ref::<Error>().and_then(Error::status);
-        status.is_some_and(|status| status.code == Some(400))
-    };
-    moved.map_err(|error| if is_outside(&error) { coverage.outside(FLAG, to) } else { error })
+        match status.filter(|status| status.code == Some(400)) {
+            Some(status) if matches!(to, RequestedMoment::Version(_)) => {
+                coverage.outside_with(FLAG, to, &status.message)
+            }
+            Some(_) => coverage.outside(FLAG, to),
+            None => error,
+        }
+    })
 }
 
 async fn request(cluster: &Cluster, to: Option<String>) -> anyhow::Result<ServedMoment> {

@@ -56,6 +56,9 @@ impl Coverage {
         };
         let moment = Moment::Version(version);
         match recording.state(moment) {
+            Err(RecordingError::BeforeBeginning { version: Some(first), .. }) => {
+                Err(self.outside_with(flag, requested, &format!("select a version from rv:{first} on")))
+            }
             Err(RecordingError::BeforeBeginning { .. }) => Err(self.outside(flag, requested)),
             Err(error) => Err(error.into()),
             Ok(_) if version > recording.state(Moment::End)?.version() => Err(self.outside(flag, requested)),
@@ -138,10 +141,15 @@ impl Coverage {
 
     /// Returns the error of a moment that the recording does not have.
     pub(crate) fn outside(&self, flag: &str, requested: RequestedMoment) -> anyhow::Error {
+        self.outside_with(flag, requested, "select a moment in this range")
+    }
+
+    /// Returns the error of a moment that the recording does not have, with this advice or reason.
+    pub(crate) fn outside_with(&self, flag: &str, requested: RequestedMoment, advice: &str) -> anyhow::Error {
         let Self { context, beginning, end } = self;
         let (moment, recording) = (self.text(requested), described(context));
         anyhow::anyhow!(
-            "--{flag} {moment} is outside of {recording}, which is from {beginning} to {end}: select a moment in this range"
+            "--{flag} {moment} is outside of {recording}, which is from {beginning} to {end}: {advice}"
         )
     }
 }

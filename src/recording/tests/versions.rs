@@ -1,0 +1,123 @@
+//! States at versions.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::fixtures::{at, change, mark, nodes, object, options, pods, synced};
+use crate::lines::{Change, ChangeKind, Mark, MarkKind};
+use crate::listwatch::Status;
+use crate::object::{ApiResource, Origin};
+use crate::recording::{Moment, Recording, RecordingError, Writer, WriterOptions};
+
+fn open(dir: &Path, options: WriterOptions) -> Writer {
+    Writer::open(dir, "test", options, at(0)).expect("a writer")
+}
+
+/// Records an object of a list.
+fn list(writer: &mut Writer, resource: &Arc<ApiResource>, name: &str, version: u64) {
+    let change = change(resource, ChangeKind::Added, object(resource, name, version, "x"), 0);
+    writer.change(&Change { origin: Origin::List, ..change }, None).expect("a change");
+    // Each entry has a segment of its own if the options say so.
+    writer.flush(at(0)).expect("flushed");
+    writer.settle().expect("settled");
+}
+
+fn update(writer: &mut Writer, resource: &Arc<ApiResource>, name: &str, version: u64) {
+    let change = change(resource, ChangeKind::Modified, object(resource, name, version, "y"), 1);
+    writer.change(&change, None).expect("a change");
+}
+
+/// Returns the names and versions of the objects of all resources that the state has, or the first version that the
+/// error names.
+fn state(recording: &Recording, version: u64) -> Result<Vec<String>, Option<u64>> {
+    let state = match recording.state(Moment::Version(version)) {
+        Err(RecordingError::BeforeBeginning { version, .. }) => return Err(version),
+        state => state.expect("a state"),
+    };
+    let mut all = Vec::new();
+    for resource in state.resources().expect("resources") {
+        let objects = state.objects(&resource, None).expect("objects");
+        let texts = objects.iter().map(|object| format!("{}@{}", object.key(), object.resource_version()));
+        all.push(format!("{}: {}", resource.resource, texts.collect::<Vec<_>>().join(" ")));
+        let rows = state.rows(&resource, None).expect("rows");
+        assert!(rows.is_none_or(|rows| rows.len() == objects.len()));
+    }
+    Ok(all)
+}
+
+#[test]
+fn version_before_the_first_list_is_before_the_beginning() {
+    for entries in [1, 2, 3, 100] {
+        let dir = tempfile::tempdir().expect("a directory");
+        let mut writer = open(dir.path(), options().seal_entries(entries));
+        list(&mut writer, &pods(), "a/new", 9);
+        list(&mut writer, &pods(), "a/old", 5);
+        writer.mark(&synced(&pods(), 10, 0)).expect("a mark");
+        update(&mut writer, &pods(), "a/old", 12);
+        writer.finish(at(2)).expect("finished");
+        let recording = Recording::open(dir.path()).expect("a recording");
+        for before in [0, 4, 5, 9] {
+            assert_eq!(state(&recording, before), Err(Some(10)), "{before}, {entries}");
+        }
+        assert_eq!(state(&recording, 10), Ok(vec!["pods: a/new@9 a/old@5".to_owned()]), "{entries}");
+        assert_eq!(state(&recording, 12), Ok(vec!["pods: a/new@9 a/old@12".to_owned()]), "{entries}");
+    }
+}
+
+#[test]
+fn each_type_is_recorded_from_its_first_list_on() {
+    for entries in [1, 100] {
+        let dir = tempfile::tempdir().expect("a directory");
+        let mut writer = open(dir.path(), options().seal_entries(entries));
+        writer.mark(&mark(&nodes(), MarkKind::Error(Status::default()), 0)).expect("a mark");
+        list(&mut writer, &pods(), "a/one", 5);
+        writer.mark(&synced(&pods(), 10, 0)).expect("a mark");
+        list(&mut writer, &nodes(), "early", 3);
+        list(&mut writer, &nodes(), "late", 11);
+        writer.mark(&synced(&nodes(), 15, 0)).expect("a mark");
+        writer.finish(at(2)).expect("finished");
+        let recording = Recording::open(dir.path()).expect("a recording");
+        assert_eq!(state(&recording, 9), Err(Some(10)), "{entries}");
+        assert_eq!(state(&recording, 14), Ok(vec!["pods: a/one@5".to_owned()]), "{entries}");
+        let both = vec!["nodes: early@3 late@11".to_owned(), "pods: a/one@5".to_owned()];
+        assert_eq!(state(&recording, 15), Ok(both), "{entries}");
+    }
+}
+
+#[test]
+fn namespace_that_is_listed_later_leaves_earlier_states_as_they_are() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let mut writer = open(dir.path(), options());
+    let of = |namespace: &str, version| Mark { namespace: namespace.into(), ..synced(&pods(), version, 0) };
+    list(&mut writer, &pods(), "a/one", 5);
+    writer.mark(&of("a", 10)).expect("a mark");
+    update(&mut writer, &pods(), "a/one", 12);
+    list(&mut writer, &pods(), "b/two", 7);
+    writer.mark(&of("b", 20)).expect("a mark");
+    writer.finish(at(2)).expect("finished");
+    let recording = Recording::open(dir.path()).expect("a recording");
+    assert_eq!(state(&recording, 11), Ok(vec!["pods: a/one@5".to_owned()]));
+    assert_eq!(state(&recording, 19), Ok(vec!["pods: a/one@12".to_owned()]));
+    assert_eq!(state(&recording, 20), Ok(vec!["pods: a/one@12 b/two@7".to_owned()]));
+}
+
+#[test]
+fn recording_whose_beginning_was_dropped_names_the_version_of_its_first_keyframe() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let keep = options().keep(Some(Duration::from_secs(10))).seal_entries(4);
+    let mut writer = open(dir.path(), keep);
+    list(&mut writer, &pods(), "a/one", 5);
+    writer.mark(&synced(&pods(), 10, 0)).expect("a mark");
+    for second in 1..60 {
+        update(&mut writer, &pods(), "a/one", 10 + second);
+        writer.flush(at(second.cast_signed() * 1000)).expect("flushed");
+        writer.settle().expect("settled");
+    }
+    writer.finish(at(60_000)).expect("finished");
+    let recording = Recording::open(dir.path()).expect("a recording");
+    let Err(Some(first)) = state(&recording, 10) else { panic!("before the beginning") };
+    assert!((11..70).contains(&first), "{first}");
+    assert_eq!(state(&recording, first - 1), Err(Some(first)));
+    assert_eq!(state(&recording, first), Ok(vec![format!("pods: a/one@{first}")]));
+}
