@@ -12,7 +12,7 @@ use super::segment_file::{PayloadBytes, Segment};
 use super::state_files::StateFiles;
 use super::texts::Bodies;
 use crate::lines::{Change, ChangeKind};
-use crate::object::{ApiResource, Ingest, Object};
+use crate::object::{ApiResource, Compressor, Ingest, Object};
 use crate::recording::entry::{Author, Entry, Item};
 use crate::recording::files::FileError;
 use crate::recording::flags::Flags;
@@ -43,6 +43,26 @@ pub(super) fn last_state_of_object(
 ) -> Result<Option<LastState>, FileError> {
     let mut all = last_states_of(&Chains::of_object(files, resource, key)?, files, resource, with_rows)?;
     Ok(all.remove(key))
+}
+
+/// Returns the states of all objects of a type, compressed one after the other, with their compressor. The objects carry
+/// their rows, as those of a list do.
+pub(super) fn compressed_states(
+    files: &StateFiles,
+    resource: &ApiResource,
+) -> Result<(Compressor, Vec<LastState>), FileError> {
+    let chains = Chains::collect(files, resource, |_, _| true)?;
+    let rows = chains.templates(files, resource)?;
+    let (ingest, compressor) = (ingest(resource.type_meta()), Compressor::new());
+    let now = files.time.unwrap_or(Timestamp::UNIX_EPOCH);
+    let states = chains.decode_slowly(files, resource, &|number, own, text| {
+        let chain = &chains.objects[number];
+        let row = rows.get(number).cloned().flatten();
+        let object = with_row(identity(chain, own).object(text.to_vec(), &ingest)?, row.as_ref(), now)?;
+        let object = compressor.compress(Arc::new(object));
+        Some(LastState { object, version: chain.version, row })
+    })?;
+    Ok((compressor, states))
 }
 
 fn last_states_of(

@@ -1,16 +1,17 @@
 //! The state from which a writer continues a recording.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::bases::last_states;
+use super::bases::compressed_states;
 use super::catalog::Catalog;
 use super::resources::sorted_resources;
+use super::segment_file::Segment;
 use super::state::State;
 use super::state_files::{Limit, StateFiles};
-use crate::object::{ApiResource, Origin};
+use crate::object::{ApiResource, Compressor, Origin};
 use crate::recording::entry::Item;
 use crate::recording::error::RecordingError;
 use crate::recording::files::FileError;
@@ -30,20 +31,19 @@ pub(in crate::recording) enum Step {
     },
 }
 
-/// The states of objects by key.
-type TrackedObjects = HashMap<Arc<str>, LastState>;
-
-/// The end of a recording.
-#[derive(Default)]
-pub(in crate::recording) struct Continuation {
-    pub(in crate::recording) states: Vec<(Arc<ApiResource>, TrackedObjects)>,
-    pub(in crate::recording) documents: BTreeMap<Arc<str>, Bytes>,
-    /// The positions of the last keyframe, and the entries after it.
-    pub(in crate::recording) positions: Vec<Position>,
-    /// The resources with objects in the last keyframe.
-    pub(in crate::recording) complete: Vec<Arc<ApiResource>>,
-    pub(in crate::recording) steps: Vec<Step>,
-    pub(in crate::recording) max_version: u64,
+/// The end of a recording, a part at a time: a large recording in memory at once would take many times the memory of a
+/// recorder.
+pub(in crate::recording) enum Continued {
+    /// The compressed states of the objects of a type, and their compressor.
+    States(Arc<ApiResource>, Compressor, Vec<LastState>),
+    /// A position of the last keyframe.
+    Position(Position),
+    /// A type with objects in the last keyframe.
+    Complete(Arc<ApiResource>),
+    /// An entry after it.
+    Step(Step),
+    /// The latest document of each path, and the highest version.
+    End { documents: BTreeMap<Arc<str>, Bytes>, max_version: u64 },
 }
 
 impl State {
@@ -52,7 +52,9 @@ impl State {
         let (catalog, files) = (self.catalog(), self.files());
         let read = || {
             let of_keyframe = files.keyframe.as_ref().map(|keyframe| keyframe.items(false)).transpose()?;
-            Ok((of_keyframe.unwrap_or_default().0, catalog.steps(files)?))
+            let mut steps = Vec::new();
+            catalog.steps(files, &mut |step| steps.push(step))?;
+            Ok((of_keyframe.unwrap_or_default().0, steps))
         };
         let steps: Result<_, FileError> = read();
         steps.map_err(|error| catalog.error(error))
@@ -85,68 +87,89 @@ impl Catalog {
         self.losses.last().is_some_and(|loss| last.is_none_or(|keyframe| keyframe < loss))
     }
 
-    /// Reads the states at the end: all, or those since a state was lost.
-    pub(in crate::recording) fn continuation(self: &Arc<Self>) -> Result<Continuation, RecordingError> {
+    /// Reads the states at the end: all, or those since a state was lost. After an error, the parts that were received are not
+    /// complete.
+    pub(in crate::recording) fn continuation(
+        self: &Arc<Self>,
+        receive: &mut dyn FnMut(Continued),
+    ) -> Result<(), RecordingError> {
         let failed = |error| self.error(error);
         let files = self.files_before(self.end().map_err(failed)?, self.end_time()).map_err(failed)?;
         let state = State::new(Arc::clone(self), files);
-        let documents = state.documents()?;
-        let max_version = state.version();
+        receive(Continued::End { documents: state.documents()?, max_version: state.version() });
         let (files, resources) = (state.files(), state.resources()?);
-        let mut continuation = Continuation { documents, max_version, ..Continuation::default() };
         let read = || {
             for resource in resources {
-                let objects = last_states(files, &resource, |_| true, true)?;
-                continuation.states.push((resource, objects));
+                let (compressor, states) = compressed_states(files, &resource)?;
+                receive(Continued::States(resource, compressor, states));
             }
             if let Some(keyframe) = &files.keyframe {
-                continuation.positions = keyframe.items(false)?.0;
+                let positions = keyframe.items(false)?.0;
+                positions.into_iter().for_each(|position| receive(Continued::Position(position)));
                 let with_objects = keyframe.footer().types.iter().filter(|of_type| of_type.objects > 0);
                 let resources = &keyframe.footer().tables.resources;
-                continuation.complete =
-                    with_objects.filter_map(|of_type| resources.get(of_type.resource).cloned()).collect();
+                let complete = with_objects.filter_map(|of_type| resources.get(of_type.resource));
+                complete.for_each(|resource| receive(Continued::Complete(Arc::clone(resource))));
             }
-            continuation.steps = self.steps(files)?;
-            Ok(())
+            self.steps(files, &mut |step| receive(Continued::Step(step)))
         };
         let read: Result<_, FileError> = read();
-        read.map_err(|error| self.error(error))?;
-        Ok(continuation)
+        read.map_err(|error| self.error(error))
     }
 
-    fn steps(&self, files: &StateFiles) -> Result<Vec<Step>, FileError> {
-        let mut all = Vec::new();
-        for segment in &files.segments {
-            let timeline = segment.timeline()?;
-            let first = segment.header().first;
-            let is_in = |index: u32| match files.limit {
-                Limit::Entries(limit) => first + u64::from(index) < limit,
-                Limit::Version(version) => timeline.versions[index as usize] <= version,
-            };
-            let mut steps = Vec::new();
-            for resource in sorted_resources(segment.tables().resources.iter()) {
-                let Some(log) = segment.log(&resource)? else { continue };
-                for object in 0..log.names.len() {
-                    let (key, namespace_len) = log.names.get(object);
-                    let (namespace, name) = key.split_at_checked(namespace_len.into()).unwrap_or(("", key));
-                    let name = name.strip_prefix('/').filter(|_| namespace_len > 0).unwrap_or(name);
-                    for entry in log.entries[log.range(object)].iter().filter(|entry| is_in(entry.index)) {
-                        let step = Step::Change {
-                            resource: Arc::clone(&resource),
-                            namespace: namespace.to_owned(),
-                            name: name.to_owned(),
-                            origin: entry.flags.origin(),
-                            version: timeline.versions[entry.index as usize],
-                        };
-                        steps.push((entry.index, step));
-                    }
-                }
-            }
-            let items = segment.items(&self.context, false)?.into_iter().filter(|(index, _)| is_in(*index));
-            steps.extend(items.map(|(index, item)| (index, Step::Item(item))));
-            steps.sort_by_key(|(index, _)| *index);
-            all.extend(steps.into_iter().map(|(_, step)| step));
-        }
-        Ok(all)
+    /// Reads the entries of a state, a segment at a time.
+    fn steps(&self, files: &StateFiles, receive: &mut dyn FnMut(Step)) -> Result<(), FileError> {
+        files.segments.iter().try_for_each(|segment| self.steps_of(segment, files.limit, receive))
     }
+
+    fn steps_of(
+        &self,
+        segment: &Segment,
+        limit: Limit,
+        receive: &mut dyn FnMut(Step),
+    ) -> Result<(), FileError> {
+        let timeline = segment.timeline()?;
+        let first = segment.header().first;
+        let is_in = |index: u32| match limit {
+            Limit::Entries(limit) => first + u64::from(index) < limit,
+            Limit::Version(version) => timeline.versions[index as usize] <= version,
+        };
+        let mut logs = Vec::new();
+        for resource in sorted_resources(segment.tables().resources.iter()) {
+            logs.extend(segment.log(&resource)?.map(|log| (resource, log)));
+        }
+        // There are many: the names are copied one at a time, when the change is received.
+        let mut changes = Vec::new();
+        for (at, (_, log)) in logs.iter().enumerate() {
+            for object in 0..log.names.len() {
+                let entries = log.entries[log.range(object)].iter().filter(|entry| is_in(entry.index));
+                changes.extend(entries.map(|entry| (entry.index, entry.flags.origin(), at, object)));
+            }
+        }
+        changes.sort_unstable_by_key(|(index, ..)| *index);
+        let items = segment.items(&self.context, false)?;
+        let mut items = items.into_iter().filter(|(index, _)| is_in(*index)).peekable();
+        for (index, origin, at, object) in changes {
+            while let Some((_, item)) = items.next_if(|(earlier, _)| *earlier < index) {
+                receive(Step::Item(item));
+            }
+            let (resource, log) = &logs[at];
+            receive(change_step(resource, log.names.get(object), origin, timeline.versions[index as usize]));
+        }
+        items.for_each(|(_, item)| receive(Step::Item(item)));
+        Ok(())
+    }
+}
+
+/// Returns the step of a change of the object with this key and length of its namespace.
+fn change_step(
+    resource: &Arc<ApiResource>,
+    (key, namespace_len): (&str, u16),
+    origin: Origin,
+    version: u64,
+) -> Step {
+    let (namespace, name) = key.split_at_checked(namespace_len.into()).unwrap_or(("", key));
+    let name = name.strip_prefix('/').filter(|_| namespace_len > 0).unwrap_or(name);
+    let (namespace, name) = (namespace.to_owned(), name.to_owned());
+    Step::Change { resource: Arc::clone(resource), namespace, name, origin, version }
 }

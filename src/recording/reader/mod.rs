@@ -22,7 +22,7 @@ mod state_files;
 mod texts;
 
 pub(in crate::recording) use catalog::Catalog;
-pub(in crate::recording) use continuation::{Continuation, Step};
+pub(in crate::recording) use continuation::{Continued, Step};
 pub use entries::{Entries, Folded};
 pub use history::Versions;
 pub use recording::Recording;

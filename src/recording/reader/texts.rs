@@ -25,6 +25,9 @@ type ReceiveText<'a> = dyn FnMut(usize, Option<&str>, Vec<u8>) -> Option<()> + '
 /// The number of objects that justify another thread.
 const OBJECTS_PER_THREAD: usize = 1000;
 
+/// The number of objects that are decoded at a time where little memory matters more than time.
+const OBJECTS_AT_A_TIME: usize = 500;
+
 /// The text of an object, and its version in the columns.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Text {
@@ -52,6 +55,24 @@ impl Chains {
         let mut all = Vec::with_capacity(self.objects.len());
         for part in parts {
             all.extend(part?);
+        }
+        Ok(all)
+    }
+
+    /// Decodes as [`Chains::decode`] does, a few objects at a time on this thread, so that few texts are in memory.
+    pub(super) fn decode_slowly<T>(
+        &self,
+        files: &StateFiles,
+        resource: &ApiResource,
+        make: &Make<'_, T>,
+    ) -> Result<Vec<T>, FileError> {
+        let mut all = Vec::with_capacity(self.objects.len());
+        let of_keyframe = self.objects.partition_point(|chain| chain.is_of_keyframe);
+        for range in [0..of_keyframe, of_keyframe..self.objects.len()] {
+            for start in range.clone().step_by(OBJECTS_AT_A_TIME) {
+                let part = start..range.end.min(start + OBJECTS_AT_A_TIME);
+                all.extend(self.decode_part(files, resource, &[part, 0..0], make)?);
+            }
         }
         Ok(all)
     }

@@ -8,6 +8,7 @@ mod model;
 mod new_recording;
 mod observation;
 mod observed_time;
+mod restart;
 mod sealing;
 mod tools;
 mod versions;

@@ -43,6 +43,11 @@ impl ObjectTable {
         self.pages.0.iter().flatten()
     }
 
+    /// Returns all states, to replace their objects by others of the same keys.
+    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut CurrentState> {
+        self.pages.0.iter_mut().flatten()
+    }
+
     /// Adds a state, or replaces that of its object.
     pub(super) fn insert(&mut self, state: CurrentState) {
         let Self { numbers, pages, hasher } = self;

@@ -17,7 +17,7 @@ use crate::recording::error::RecordingError;
 use crate::recording::files::{self, Header, Kind, Lock, RandomAccess};
 use crate::recording::journal::{Journal, JournalReader, JournalWriter};
 use crate::recording::options::WriterOptions;
-use crate::recording::reader::{Catalog, Continuation};
+use crate::recording::reader::{Catalog, Continued};
 use crate::recording::segment::read_header;
 
 /// A directory that was opened for writing.
@@ -115,10 +115,12 @@ impl End {
         }
         (end.next, end.last_time) = catalog.next_entry()?;
         let mut journals = readable_journals(dir, cipher)?;
-        match catalog.continuation() {
-            Ok(continuation) => {
+        let mut continued = Self::default();
+        match catalog.continuation(&mut |part| continued.continue_with(part)) {
+            Ok(()) => {
                 end.is_lost = catalog.is_end_lost();
-                end.continue_with(continuation);
+                (end.states, end.positions) = (continued.states, continued.positions);
+                end.max_version = continued.max_version;
                 end.journal = journals.pop_if(|reader| is_short(reader.journal(), options));
             }
             // Recording continues without a state: the watches list again.
@@ -171,15 +173,18 @@ impl End {
         Ok(())
     }
 
-    fn continue_with(&mut self, continuation: Continuation) {
-        for (resource, objects) in continuation.states {
-            self.states.insert(&resource, objects);
+    fn continue_with(&mut self, part: Continued) {
+        match part {
+            Continued::States(resource, compressor, states) => {
+                self.states.insert(&resource, compressor, states);
+            }
+            Continued::Position(position) => self.positions.insert(position),
+            Continued::Complete(resource) => self.positions.insert_complete(&resource),
+            Continued::Step(step) => self.positions.step(step),
+            Continued::End { documents, max_version } => {
+                (self.states.documents, self.max_version) = (documents, max_version);
+            }
         }
-        self.states.documents = continuation.documents;
-        continuation.complete.iter().for_each(|resource| self.positions.insert_complete(resource));
-        continuation.positions.into_iter().for_each(|position| self.positions.insert(position));
-        continuation.steps.into_iter().for_each(|step| self.positions.step(step));
-        self.max_version = continuation.max_version;
     }
 
     /// Marks the state before the next entry as unknown, so that readers do not need the damaged part for later

@@ -154,6 +154,13 @@ impl Writer {
         self.states.objects(resource, namespace, self.last_time())
     }
 
+    /// Returns the objects as [`Writer::objects`] does, and keeps the returned ones, so that the store of an informer that
+    /// continues with them takes no further memory.
+    #[must_use]
+    pub fn share_objects(&mut self, resource: &ApiResource, namespace: Option<&str>) -> Vec<Arc<Object>> {
+        self.states.share_objects(resource, namespace, self.last_time())
+    }
+
     /// Appends a change. Its old state is the recorded one.
     ///
     /// # Errors

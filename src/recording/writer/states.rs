@@ -48,17 +48,24 @@ pub(super) struct EncodedChange {
 }
 
 impl States {
-    /// Adds the states of a recording that is continued.
-    pub(super) fn insert(&mut self, resource: &Arc<ApiResource>, objects: HashMap<Arc<str>, LastState>) {
-        let states = self.types.entry(Arc::clone(resource)).or_default();
-        for LastState { object, version, row } in objects.into_values() {
-            let object = states.compressor.compress(Arc::new(object.copy_with_row(None)));
+    /// Adds the states of a type in a recording that is continued, which this compressor compressed.
+    pub(super) fn insert(
+        &mut self,
+        resource: &Arc<ApiResource>,
+        compressor: Compressor,
+        states: impl IntoIterator<Item = LastState>,
+    ) {
+        let of_type = self.types.entry(Arc::clone(resource)).or_default();
+        of_type.compressor = compressor;
+        for LastState { object, version, row } in states {
             let row = row.map(|(columns, template)| {
                 let mut row = start_of_row(&mut self.tables, &columns);
                 row.extend_from_slice(&template);
-                row.into()
+                let known = of_type.last_row.as_ref().filter(|known| ***known == *row).cloned();
+                known.unwrap_or_else(|| row.into())
             });
-            states.objects.insert(CurrentState { object, version, row });
+            of_type.last_row.clone_from(&row);
+            of_type.objects.insert(CurrentState { object, version, row });
         }
     }
 
@@ -69,7 +76,7 @@ impl States {
 
     /// Returns an object, with the ages in its row as of a time.
     pub(super) fn object(&self, resource: &ApiResource, key: &str, now: Timestamp) -> Option<Arc<Object>> {
-        self.types.get(resource)?.objects.get(key).map(|current| self.with_row(current, now))
+        self.types.get(resource)?.objects.get(key).map(|current| with_row(&self.tables.columns, current, now))
     }
 
     /// Returns the objects of a resource, with the ages in their rows as of a time.
@@ -83,7 +90,34 @@ impl States {
         let own = |current: &&CurrentState| {
             namespace.is_none_or(|namespace| current.object.namespace() == namespace)
         };
-        let mut objects: Vec<_> = all.filter(own).map(|current| self.with_row(current, now)).collect();
+        let mut objects: Vec<_> =
+            all.filter(own).map(|current| with_row(&self.tables.columns, current, now)).collect();
+        objects.sort_by(|one, other| (one.namespace(), one.name()).cmp(&(other.namespace(), other.name())));
+        objects
+    }
+
+    /// Returns the objects as [`States::objects`] does, and keeps the returned ones with their rows, as after a list: the
+    /// store of an informer that continues with them shares them.
+    pub(super) fn share_objects(
+        &mut self,
+        resource: &ApiResource,
+        namespace: Option<&str>,
+        now: Timestamp,
+    ) -> Vec<Arc<Object>> {
+        let columns = &self.tables.columns;
+        let all = self.types.get_mut(resource).into_iter().flat_map(|states| states.objects.iter_mut());
+        let own = |current: &&mut CurrentState| {
+            namespace.is_none_or(|namespace| current.object.namespace() == namespace)
+        };
+        let mut objects: Vec<_> = all
+            .filter(own)
+            .map(|current| {
+                if current.object.row().is_none() {
+                    current.object = with_row(columns, current, now);
+                }
+                Arc::clone(&current.object)
+            })
+            .collect();
         objects.sort_by(|one, other| (one.namespace(), one.name()).cmp(&(other.namespace(), other.name())));
         objects
     }
@@ -182,16 +216,18 @@ impl States {
             positions,
         }
     }
+}
 
-    fn with_row(&self, CurrentState { object, row, .. }: &CurrentState, now: Timestamp) -> Arc<Object> {
-        match row {
-            Some(row) => {
-                let row = split_row(row, &self.tables.columns);
-                let row = row.and_then(|(columns, template)| render(template, columns, object, now));
-                Arc::new(object.copy_with_row(row))
-            }
-            None => Arc::clone(object),
+/// Returns the object with its row as of a time.
+fn with_row(columns: &[Arc<[Column]>], current: &CurrentState, now: Timestamp) -> Arc<Object> {
+    let CurrentState { object, row, .. } = current;
+    match row {
+        Some(row) => {
+            let row = split_row(row, columns);
+            let row = row.and_then(|(columns, template)| render(template, columns, object, now));
+            Arc::new(object.copy_with_row(row))
         }
+        None => Arc::clone(object),
     }
 }
 

@@ -141,10 +141,10 @@ impl RecorderThread {
 
     /// Begins a part. Its initial state is compared with the recorded objects, if there are any.
     fn begin(&mut self, number: PartNumber, part: Part) {
-        let recorded = self.recorded_objects(&part);
         let version = self.position_of(&part).map(|position| position.version);
         let since = self.ended.remove(&part).or(self.since);
         let is_continued = self.continues && version.is_some();
+        let recorded = self.recorded_objects(&part, is_continued);
         let comparison = (version.is_some() || !recorded.is_empty()).then(|| {
             if is_continued {
                 return Comparison::of_continued(recorded);
@@ -159,10 +159,14 @@ impl RecorderThread {
         self.parts.insert(number, RecordedPart { part, comparison, unobserved_since });
     }
 
-    /// Returns the recorded objects that belong to a part.
-    fn recorded_objects(&self, part: &Part) -> Vec<Arc<Object>> {
+    /// Returns the recorded objects that belong to a part; `shared` if its informer continues with them.
+    fn recorded_objects(&mut self, part: &Part, shared: bool) -> Vec<Arc<Object>> {
         let namespace = (!part.namespace.is_empty()).then_some(&*part.namespace);
-        let mut objects = self.writer.objects(&part.resource, namespace);
+        let mut objects = if shared {
+            self.writer.share_objects(&part.resource, namespace)
+        } else {
+            self.writer.objects(&part.resource, namespace)
+        };
         objects.retain(|object| part.includes_name(object.name()));
         objects
     }
@@ -178,9 +182,9 @@ impl RecorderThread {
         self.writer.positions().into_iter().filter(covers).min_by_key(extent)
     }
 
-    fn known_state(&self, part: &Part) -> Option<KnownState> {
+    fn known_state(&mut self, part: &Part) -> Option<KnownState> {
         let position = self.position_of(part)?;
-        Some(KnownState { version: position.version, objects: self.recorded_objects(part) })
+        Some(KnownState { version: position.version, objects: self.recorded_objects(part, true) })
     }
 
     fn change(
