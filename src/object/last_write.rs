@@ -9,12 +9,16 @@ use super::json::{self, Entry, Members};
 
 /// The manager, subresource and time of the newest entry of managedFields, in two bytes: stores hold one for each object.
 ///
-/// The upper bits are the number of the author, the lower ones the seconds of its time modulo 64: enough to detect
-/// a later write, except for one in 64 of those by the same author.
+/// The upper bits are the number of the author, the lower ones the seconds of its time modulo 63: enough to detect
+/// a later write, except for those by the same author after a multiple of 63 seconds. Periods of controllers are multiples
+/// of other numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct LastWrite(u16);
 
 const TIME_BITS: u32 = 6;
+
+/// The lower bits of a write whose time is not known.
+const UNKNOWN_TIME: u16 = (1 << TIME_BITS) - 1;
 
 /// The number of authors that are distinguished; later ones are unknown.
 const MAX_AUTHORS: u16 = u16::MAX >> TIME_BITS;
@@ -38,19 +42,26 @@ impl LastWrite {
     /// Reads the array of managedFields. Its text may be invalid except for its brackets: the write is then unknown.
     pub(super) fn of(managed_fields: &[u8]) -> Self {
         let newest = newest(managed_fields);
-        newest.map(|entry| Self::new(&entry.manager, &entry.subresource, &entry.time)).unwrap_or_default()
+        let write =
+            |entry: ManagedFields<'_>| Self::new(&entry.manager, &entry.subresource, time_bits(&entry.time));
+        newest.map(write).unwrap_or_default()
     }
 
     /// Returns a write by this author at an unknown time.
     pub(super) fn by(manager: &str, subresource: &str) -> Self {
-        Self::new(manager, subresource, "")
+        Self::new(manager, subresource, UNKNOWN_TIME)
     }
 
-    fn new(manager: &str, subresource: &str, time: &str) -> Self {
+    fn new(manager: &str, subresource: &str, time: u16) -> Self {
         match number(manager, subresource) {
             0 => Self::default(),
-            number => Self(number << TIME_BITS | time_bits(time)),
+            number => Self(number << TIME_BITS | time),
         }
+    }
+
+    /// Returns the place of the author in the list of all.
+    fn author(self) -> Option<usize> {
+        usize::from(self.0 >> TIME_BITS).checked_sub(1)
     }
 
     /// Returns the name of the manager, if the write is another one than `before`.
@@ -58,10 +69,15 @@ impl LastWrite {
         self.author_since(before).map(|(manager, _)| manager)
     }
 
-    /// Returns the manager and the subresource, if the write is another one than `before`.
+    /// Returns the manager and the subresource, if the write is certainly another one than `before`. If the time of that is
+    /// unknown, it is another one only if its manager is: its subresource may be unknown too.
     pub(super) fn author_since(self, before: Self) -> Option<(Arc<str>, Arc<str>)> {
-        let at = usize::from(self.0 >> TIME_BITS).checked_sub(1).filter(|_| self != before)?;
-        AUTHORS.read().unwrap_or_else(PoisonError::into_inner).authors.get(at).cloned()
+        let at = self.author().filter(|_| self != before)?;
+        let authors = &AUTHORS.read().unwrap_or_else(PoisonError::into_inner).authors;
+        let author = authors.get(at)?;
+        let known = before.author().filter(|_| before.0 & UNKNOWN_TIME == UNKNOWN_TIME);
+        let is_same = known.and_then(|known| authors.get(known)).is_some_and(|known| known.0 == author.0);
+        (!is_same).then(|| author.clone())
     }
 }
 
@@ -129,14 +145,16 @@ fn blanks(text: &[u8], at: usize) -> usize {
     text[at.min(text.len())..].iter().take_while(|byte| byte.is_ascii_whitespace()).count()
 }
 
-/// Returns the seconds of a time modulo 64. A day has a multiple of 64 seconds.
+/// Returns the seconds of a time modulo [`UNKNOWN_TIME`]. They continue after midnight, but not after the end of a month.
 fn time_bits(time: &str) -> u16 {
     let field = |from: usize| time.get(from..from + 2).and_then(|digits| digits.parse::<u32>().ok());
-    let seconds = match (field(11), field(14), field(17)) {
-        (Some(hours), Some(minutes), Some(seconds)) => hours * 3600 + minutes * 60 + seconds,
+    let seconds = match (field(8), field(11), field(14), field(17)) {
+        (Some(day), Some(hours), Some(minutes), Some(seconds)) => {
+            ((day * 24 + hours) * 60 + minutes) * 60 + seconds
+        }
         _ => checksum(time.as_bytes()),
     };
-    u16::try_from(seconds % (1 << TIME_BITS)).unwrap_or_default()
+    u16::try_from(seconds % u32::from(UNKNOWN_TIME)).unwrap_or_default()
 }
 
 /// Returns the number of an author, and registers a new one. Returns 0 if there is no author, or if too many are
@@ -204,6 +222,37 @@ mod tests {
         assert_eq!(since(new, old).as_deref(), Some("kubelet"));
         assert_eq!(since(new, new), None, "no entry has changed");
         assert_eq!(since(write(&[("kubelet", "2027-01-01T12:00:02Z")]), new).as_deref(), Some("kubelet"));
+    }
+
+    #[test]
+    fn later_writes_of_one_manager_are_detected() {
+        let at = |seconds: u32| {
+            let (hour, minute, second) = (12 + seconds / 3600, seconds / 60 % 60, seconds % 60);
+            write(&[("kubelet", &format!("2026-11-21T{hour:02}:{minute:02}:{second:02}Z"))])
+        };
+        for seconds in [1, 30, 60, 64, 300, 600, 640, 3600] {
+            assert_eq!(since(at(seconds), at(0)).as_deref(), Some("kubelet"), "{seconds}");
+        }
+        let midnight = write(&[("kubelet", "2026-11-22T00:00:00Z")]);
+        for before in ["2026-11-21T23:59:59Z", "2026-11-21T23:59:33Z", "2026-11-21T23:58:56Z"] {
+            assert_eq!(
+                since(midnight, write(&[("kubelet", before)])).as_deref(),
+                Some("kubelet"),
+                "{before}"
+            );
+        }
+    }
+
+    #[test]
+    fn only_another_manager_is_certain_after_a_write_at_an_unknown_time() {
+        let before = LastWrite::by("kubelet", "");
+        for seconds in 0..UNKNOWN_TIME {
+            let time = format!("2026-11-21T12:{:02}:{:02}Z", seconds / 60, seconds % 60);
+            assert_eq!(since(write(&[("kubelet", &time)]), before), None, "{time}");
+            assert_eq!(since(write(&[("helm", &time)]), before).as_deref(), Some("helm"), "{time}");
+        }
+        assert_eq!(since(before, LastWrite::default()).as_deref(), Some("kubelet"));
+        assert_eq!(since(before, LastWrite::by("helm", "")).as_deref(), Some("kubelet"));
     }
 
     #[test]

@@ -46,7 +46,7 @@ pub(super) fn last_state_of_object(
 }
 
 /// Returns the states of all objects of a type, compressed one after the other, with their compressor. The objects carry
-/// their rows, as those of a list do.
+/// their rows, as those of a list do, and the author of their last change if it is known.
 pub(super) fn compressed_states(
     files: &StateFiles,
     resource: &ApiResource,
@@ -58,7 +58,10 @@ pub(super) fn compressed_states(
     let states = chains.decode_slowly(files, resource, &|number, own, text| {
         let chain = &chains.objects[number];
         let row = rows.get(number).cloned().flatten();
-        let object = with_row(identity(chain, own).object(text.to_vec(), &ingest)?, row.as_ref(), now)?;
+        let mut object = with_row(identity(chain, own).object(text.to_vec(), &ingest)?, row.as_ref(), now)?;
+        if let Some(Author { manager, subresource }) = chains.author(files, number) {
+            object = object.with_author(manager, subresource);
+        }
         let object = compressor.compress(Arc::new(object));
         Some(LastState { object, version: chain.version, row })
     })?;

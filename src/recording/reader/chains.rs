@@ -9,6 +9,7 @@ use super::segment_file::Segment;
 use super::state_files::{Limit, StateFiles};
 use crate::lines::ChangeKind;
 use crate::object::ApiResource;
+use crate::recording::entry::Author;
 use crate::recording::files::FileError;
 use crate::recording::flags::Flags;
 use crate::recording::keyframe::KeyframeObjects;
@@ -229,6 +230,13 @@ impl Chains {
             }
         }
         self.apply_included(files, resource, of_version, collected);
+    }
+
+    /// Returns the author of the last change of a chain with steps, if it is recorded.
+    pub(super) fn author<'a>(&self, files: &'a StateFiles, chain: usize) -> Option<&'a Author> {
+        let (segment, at) = *self.objects[chain].steps.last()?;
+        let number = self.entry(segment, at)?.0.author.checked_sub(1)?;
+        files.segments.get(segment as usize)?.tables().authors.get(number as usize)
     }
 
     fn entry(&self, segment: u32, at: u32) -> Option<(&LogEntry, &Times)> {

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use super::fixtures::{at, change, object, options, pods, row, synced};
 use crate::lines::ChangeKind;
-use crate::recording::Writer;
+use crate::object::{Ingest, Object};
+use crate::recording::{Author, Writer};
 
 #[test]
 fn states_of_a_continued_recording_are_compressed_and_shared() {
@@ -26,4 +27,28 @@ fn states_of_a_continued_recording_are_compressed_and_shared() {
         assert!(Arc::ptr_eq(one, other) && one.is_compressed());
         assert_eq!(one.row().expect("a row").cells().collect::<Vec<_>>(), ["web", "1/1"]);
     }
+}
+
+/// A pod whose newest entry of managedFields is that of a manager.
+fn written(version: u64, manager: &str) -> Object {
+    let json = format!(
+        r#"{{"kind":"Pod","apiVersion":"v1","metadata":{{"name":"web","namespace":"a","uid":"u","resourceVersion":"{version}","managedFields":[{{"manager":"{manager}","operation":"Update","time":"2026-11-24T00:00:{version:02}Z"}}]}}}}"#
+    );
+    let ingest = Ingest { record_manager: true, ..Ingest::of(pods().type_meta()) };
+    Object::from_json(json.as_bytes(), &ingest).expect("an object")
+}
+
+#[test]
+fn first_author_after_a_restart_is_known_if_it_is_another_manager() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let mut writer = Writer::open(dir.path(), "test", options(), at(0)).expect("a writer");
+    let author = Author { manager: "kubelet".into(), subresource: "status".into() };
+    let pod = object(&pods(), "a/web", 1, "x");
+    writer.change(&change(&pods(), ChangeKind::Added, pod, 0), Some(&author)).expect("a change");
+    writer.finish(at(1)).expect("finished");
+    let mut writer = Writer::open(dir.path(), "test", options(), at(2)).expect("a writer");
+    let before = writer.share_objects(&pods(), None).pop().expect("an object");
+    let author = |manager| written(2, manager).author_since(Some(&before)).map(|(manager, _)| manager);
+    assert_eq!(author("helm").as_deref(), Some("helm"));
+    assert_eq!(author("kubelet"), None, "this may be the write before the restart");
 }
