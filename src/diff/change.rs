@@ -95,7 +95,7 @@ impl fmt::Display for ChangePath<'_> {
                     f.write_str(name)?;
                 }
                 PathStep::Member(name) => {
-                    ["['", name, "']"].into_iter().try_for_each(|part| f.write_str(part))?
+                    ["['", name, "']"].into_iter().try_for_each(|part| f.write_str(part))?;
                 }
                 PathStep::Element { key: Some(key), .. } => {
                     ["[", key, "]"].into_iter().try_for_each(|part| f.write_str(part))?;

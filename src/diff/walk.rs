@@ -88,7 +88,7 @@ impl<'a> Walk<'a> {
                 Some(before) if before == value => {}
                 Some(before) => {
                     self.at(PairedStep::Member(name.clone()), |walk| {
-                        walk.value(before, value, &below(skip, name))
+                        walk.value(before, value, &below(skip, name));
                     });
                 }
                 None if is_skipped(name) => {}

@@ -139,24 +139,24 @@ impl Reader<'_> {
     fn value(&mut self, at: usize, nesting: usize) -> Option<Value> {
         match *self.json.get(at)? {
             b'"' => match self.strings.end(self.json, at) {
-                Some(end) => self.written(at, end),
+                Some(end) => Some(self.written(at, end)),
                 None => self.text(at),
             },
-            b'{' if self.json.get(at + 1) == Some(&b'}') => self.written(at, at + 2),
-            b'[' if self.json.get(at + 1) == Some(&b']') => self.written(at, at + 2),
+            b'{' if self.json.get(at + 1) == Some(&b'}') => Some(self.written(at, at + 2)),
+            b'[' if self.json.get(at + 1) == Some(&b']') => Some(self.written(at, at + 2)),
             b'{' => self.container::<b'}'>(at, nesting),
             b'[' => self.container::<b']'>(at, nesting),
             _ => match plain_number(self.json, at) {
-                Some(end) => self.written(at, end),
+                Some(end) => Some(self.written(at, end)),
                 None => self.scalar(at),
             },
         }
     }
 
     #[inline(always)]
-    fn written(&mut self, at: usize, end: usize) -> Option<Value> {
+    fn written(&mut self, at: usize, end: usize) -> Value {
         self.printed_len += end - at;
-        Some(Value { form: Form::Written, from: at, to: end, end })
+        Value { form: Form::Written, from: at, to: end, end }
     }
 
     /// Reads the object or array at a position, which ends with `CLOSE` and is not empty.
@@ -206,7 +206,7 @@ impl Reader<'_> {
     fn text(&mut self, at: usize) -> Option<Value> {
         let end = json::value(self.json, at)?;
         let JsonValue::Text(text) = JsonValue::parse(&self.json[at..end]) else { return None };
-        self.encode(end, |out| string(&text, out))
+        Some(self.encode(end, |out| string(&text, out)))
     }
 
     /// Reads a number or literal, which is printed as it is written unless it may be a float.
@@ -217,20 +217,20 @@ impl Reader<'_> {
         let is_literal = text[0].is_ascii_lowercase();
         let is_integer = digits.len() <= MAX_DIGITS && digits.iter().all(u8::is_ascii_digit) && text != b"-0";
         if is_literal || is_integer {
-            return self.written(at, end);
+            return Some(self.written(at, end));
         }
         match JsonValue::parse(text) {
             JsonValue::Raw(_) => None,
-            number => self.encode(end, |out| number.write_indented(0, out)),
+            number => Some(self.encode(end, |out| number.write_indented(0, out))),
         }
     }
 
     /// Adds the printed form of the value that ends at a position.
-    fn encode(&mut self, end: usize, write: impl FnOnce(&mut Vec<u8>)) -> Option<Value> {
+    fn encode(&mut self, end: usize, write: impl FnOnce(&mut Vec<u8>)) -> Value {
         let start = self.encoded.len();
         write(&mut self.encoded);
         self.printed_len += self.encoded.len() - start;
-        Some(Value { form: Form::Encoded, from: start, to: self.encoded.len(), end })
+        Value { form: Form::Encoded, from: start, to: self.encoded.len(), end }
     }
 }
 

@@ -69,7 +69,8 @@ mod tests {
         fn plain_strings_end_at_their_quotes(
             strings in prop::collection::vec(("[a-z\u{e9}]{0,90}[<\\\\\u{2028}]?", "[ ,:]{0,70}"), 0..6),
         ) {
-            let text: String = strings.iter().map(|(string, between)| format!("\"{string}\"{between}")).collect();
+            let text = strings.iter().map(|(string, between)| ["\"", string, "\"", between].concat());
+            let text = text.collect::<Vec<_>>().concat();
             let (mut search, mut at) = (PlainStrings::default(), 0);
             for (string, between) in &strings {
                 let end = at + string.len() + 2;

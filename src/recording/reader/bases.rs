@@ -58,7 +58,7 @@ pub(super) fn compressed_states(
     let states = chains.decode_slowly(files, resource, &|number, own, text| {
         let chain = &chains.objects[number];
         let row = rows.get(number).cloned().flatten();
-        let mut object = with_row(identity(chain, own).object(text.to_vec(), &ingest)?, row.as_ref(), now)?;
+        let mut object = with_row(identity(chain, own).object(text, &ingest)?, row.as_ref(), now)?;
         if let Some(Author { manager, subresource }) = chains.author(files, number) {
             object = object.with_author(manager, subresource);
         }

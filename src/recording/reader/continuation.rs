@@ -104,8 +104,9 @@ impl Catalog {
                 receive(Continued::States(resource, compressor, states));
             }
             if let Some(keyframe) = &files.keyframe {
-                let positions = keyframe.items(false)?.0;
-                positions.into_iter().for_each(|position| receive(Continued::Position(position)));
+                for position in keyframe.items(false)?.0 {
+                    receive(Continued::Position(position));
+                }
                 let with_objects = keyframe.footer().types.iter().filter(|of_type| of_type.objects > 0);
                 let resources = &keyframe.footer().tables.resources;
                 let complete = with_objects.filter_map(|of_type| resources.get(of_type.resource));
