@@ -176,10 +176,15 @@ impl<L: ListerWatcher, S: ReflectorStore> StateMachine<L, S> {
     /// another history, and its events do not continue the stored state. Versions that can't be compared, as those of a source
     /// without versions, count as not older.
     fn checked(&mut self, latest: ResourceVersion) -> Result<State<L::Watch>, Error> {
-        self.context.recovery.source_state = SourceState::Reconnected;
+        let recovery = &mut self.context.recovery;
+        // Nothing failed, and a known state may lack the content of its objects, so that equal versions must suffice.
+        let is_known =
+            self.context.options.first_list_is_known && !recovery.watched && recovery.loss.is_none();
+        recovery.source_state = if is_known { SourceState::Confirmed } else { SourceState::Reconnected };
         if !self.context.is_behind(&latest) {
             return Ok(State::Opening);
         }
+        self.context.recovery.source_state = SourceState::Reconnected;
         let from = self.context.last.get();
         if self.context.options.resume_from.is_some() {
             return Err(Error::too_large(&from, &latest));
