@@ -3,10 +3,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::lists::EntryRef;
 use super::parallel::{self, MIN_PARALLEL};
 use super::segment_file::Segment;
-use super::state_files::{Limit, StateFiles};
+use super::state_files::{EntryRef, Limit, StateFiles};
 use crate::lines::ChangeKind;
 use crate::object::ApiResource;
 use crate::recording::entry::Author;

@@ -157,7 +157,9 @@ impl Catalog {
             let (resource, log) = &logs[at];
             receive(change_step(resource, log.names.get(object), origin, timeline.versions[index as usize]));
         }
-        items.for_each(|(_, item)| receive(Step::Item(item)));
+        for (_, item) in items {
+            receive(Step::Item(item));
+        }
         Ok(())
     }
 }

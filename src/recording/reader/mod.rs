@@ -8,7 +8,6 @@ mod continuation;
 mod entries;
 mod gaps;
 mod history;
-mod lists;
 mod order;
 pub(in crate::recording) mod parallel;
 mod recording;

@@ -9,11 +9,10 @@ use jiff::Timestamp;
 
 use super::catalog::Catalog;
 use super::chains::{Chain, Chains, identity};
-use super::lists::EntryRef;
 use super::order::{WithPrefix, sorted};
 use super::resources::sorted_resources;
 use super::segment_file::Segment;
-use super::state_files::{Limit, StateFiles};
+use super::state_files::{EntryRef, Limit, StateFiles};
 use crate::lines::{Mark, MarkKind};
 use crate::object::{ApiResource, Ingest, Object};
 use crate::recording::entry::{Item, Moment};

@@ -10,9 +10,8 @@ use crate::recording::payload::ingest;
 use crate::recording::reader::catalog::{Catalog, time_of};
 use crate::recording::reader::chains::{Chains, identity};
 use crate::recording::reader::entries::Entries;
-use crate::recording::reader::lists::LateLists;
 use crate::recording::reader::segment_file::SegmentFile;
-use crate::recording::reader::state_files::{Limit, StateFiles};
+use crate::recording::reader::state_files::{LateLists, Limit, StateFiles};
 use crate::recording::segment::Sealed;
 
 /// Appends the damaged parts of all files.

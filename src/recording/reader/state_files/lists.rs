@@ -7,22 +7,22 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::segment_file::Segment;
 use crate::lines::{Mark, MarkKind};
 use crate::object::{ApiResource, Origin};
 use crate::recording::entry::Item;
 use crate::recording::files::FileError;
+use crate::recording::reader::segment_file::Segment;
 
 /// A change, of which only the names and the position are known.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct EntryRef<'a> {
-    pub(super) resource: &'a ApiResource,
-    pub(super) key: &'a str,
-    pub(super) namespace_len: u16,
+pub(in crate::recording::reader) struct EntryRef<'a> {
+    pub(in crate::recording::reader) resource: &'a ApiResource,
+    pub(in crate::recording::reader) key: &'a str,
+    pub(in crate::recording::reader) namespace_len: u16,
     /// The number of the entry in the recording.
-    pub(super) number: u64,
-    pub(super) version: u64,
-    pub(super) origin: Origin,
+    pub(in crate::recording::reader) number: u64,
+    pub(in crate::recording::reader) version: u64,
+    pub(in crate::recording::reader) origin: Origin,
 }
 
 /// The end of a list: the mark that it is complete.
@@ -37,11 +37,11 @@ struct ListEnd {
 
 /// The ends of lists by resource, in order.
 #[derive(Debug, Default)]
-pub(super) struct Lists(HashMap<Arc<ApiResource>, Vec<ListEnd>>);
+pub(in crate::recording::reader) struct Lists(HashMap<Arc<ApiResource>, Vec<ListEnd>>);
 
 /// The lists of the resources of which one was complete after a version.
 #[derive(Debug, Default)]
-pub(super) struct LateLists {
+pub(in crate::recording::reader) struct LateLists {
     ends: HashMap<Arc<ApiResource>, Vec<ListEnd>>,
     version: u64,
     first_version: Option<u64>,
@@ -49,7 +49,11 @@ pub(super) struct LateLists {
 
 impl Lists {
     /// Adds the lists that were complete in a segment.
-    pub(super) fn read(&mut self, segment: &Segment, context: &Arc<str>) -> Result<(), FileError> {
+    pub(in crate::recording::reader) fn read(
+        &mut self,
+        segment: &Segment,
+        context: &Arc<str>,
+    ) -> Result<(), FileError> {
         let first = segment.header().first;
         for (index, item) in segment.items(context, false)? {
             let Item::Mark(Mark { kind: MarkKind::Synced { version }, resource, namespace, name, .. }) = item
@@ -66,7 +70,7 @@ impl Lists {
     }
 
     /// Returns the lists of the resources of which one was complete after a version.
-    pub(super) fn later_than(&self, version: u64) -> LateLists {
+    pub(in crate::recording::reader) fn later_than(&self, version: u64) -> LateLists {
         let is_late = |ends: &[ListEnd]| ends.iter().any(|end| end.version > version);
         let late = self.0.iter().filter(|(_, ends)| is_late(ends));
         let ends = late.map(|(resource, ends)| (Arc::clone(resource), ends.clone())).collect();
@@ -76,17 +80,17 @@ impl Lists {
 }
 
 impl LateLists {
-    pub(super) fn is_empty(&self) -> bool {
+    pub(in crate::recording::reader) fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
 
     /// Returns the lowest version of a list.
-    pub(super) fn first_version(&self) -> Option<u64> {
+    pub(in crate::recording::reader) fn first_version(&self) -> Option<u64> {
         self.first_version
     }
 
     /// Returns whether an entry is part of a list that was complete after the version.
-    pub(super) fn have(&self, entry: &EntryRef<'_>) -> bool {
+    pub(in crate::recording::reader) fn have(&self, entry: &EntryRef<'_>) -> bool {
         if entry.origin != Origin::List || self.is_empty() {
             return false;
         }

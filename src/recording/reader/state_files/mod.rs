@@ -1,17 +1,21 @@
 //! Finds the files from which the state at a moment is read.
 
+mod lists;
+
 use std::ops::Range;
 use std::sync::Arc;
 
 use jiff::Timestamp;
 
 use super::catalog::{Catalog, time_of};
-use super::lists::{EntryRef, LateLists, Lists};
 use super::segment_file::{Segment, SegmentFile};
 use crate::recording::entry::Moment;
 use crate::recording::error::RecordingError;
 use crate::recording::files::FileError;
 use crate::recording::keyframe::Keyframe;
+
+use lists::Lists;
+pub(super) use lists::{EntryRef, LateLists};
 
 /// The entries that belong to a state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
