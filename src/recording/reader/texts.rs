@@ -26,7 +26,7 @@ type ReceiveText<'a> = dyn FnMut(usize, Option<&str>, Vec<u8>) -> Option<()> + '
 const OBJECTS_PER_THREAD: usize = 1000;
 
 /// The number of objects that are decoded at a time where little memory matters more than time.
-const OBJECTS_AT_A_TIME: usize = 500;
+const OBJECTS_AT_A_TIME: usize = 512;
 
 /// The text of an object, and its version in the columns.
 #[derive(Debug, Default, Clone)]
