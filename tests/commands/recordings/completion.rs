@@ -51,8 +51,8 @@ fn namespaces_are_those_of_the_recording() {
     for (version, name) in [(5, "shop"), (6, "monitoring")] {
         let namespace = json!({"metadata": {"name": name, "resourceVersion": version.to_string()}});
         recorder.json(ChangeKind::Added, &namespaces, &namespace, at(version));
+        recorder.mark(synced(version.unsigned_abs()), &namespaces, at(version));
     }
-    recorder.mark(synced(6), &namespaces, at(7));
     recorder.finish(at(8));
     let recordings = Recordings { env, dir };
     assert_eq!(complete(&recordings, "get --from DIR pods -n "), ["monitoring", "shop", ":4"]);
