@@ -207,6 +207,7 @@ impl Object {
     }
 
     /// Returns the manager of [`Object::manager_since`] with the subresource through which it wrote.
+    #[cfg(feature = "lines")]
     pub(crate) fn manager_and_subresource_since(&self, before: &Self) -> Option<(Arc<str>, Arc<str>)> {
         self.last_write.author_since(before.last_write)
     }
