@@ -95,6 +95,17 @@ pub struct Unobserved {
     pub gaps: Vec<Gap>,
     /// The resources of which only a part had been listed.
     pub incomplete_lists: Vec<IncompleteList>,
+    /// The resources of which only some namespaces were recorded, at any moment.
+    pub limits: Vec<NamespaceLimit>,
+}
+
+/// A resource of which only some namespaces were recorded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NamespaceLimit {
+    /// The resource.
+    pub resource: Arc<ApiResource>,
+    /// The recorded namespaces, sorted.
+    pub namespaces: Vec<Arc<str>>,
 }
 
 /// A resource whose first list was not complete at a moment, so that objects may be missing.

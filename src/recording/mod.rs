@@ -37,7 +37,7 @@ mod usage;
 mod writer;
 
 pub use encryption::{Encryption, Identities, Keyring, Recipients};
-pub use entry::{Author, Entry, EntryFilter, Gap, IncompleteList, Item, Moment, Unobserved};
+pub use entry::{Author, Entry, EntryFilter, Gap, IncompleteList, Item, Moment, NamespaceLimit, Unobserved};
 pub use error::{Damage, RecordingError};
 pub use options::WriterOptions;
 pub use position::Position;

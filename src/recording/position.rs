@@ -1,7 +1,8 @@
-//! The positions at which watches continue.
+//! The watches whose events a recording has, and the positions at which they continue.
 
 use std::sync::Arc;
 
+use crate::lines::Mark;
 use crate::object::{ApiResource, ResourceVersion};
 
 /// The version up to which a part of a recording is complete: where a watch continues.
@@ -15,4 +16,38 @@ pub struct Position {
     pub name: Option<Arc<str>>,
     /// The version.
     pub version: ResourceVersion,
+}
+
+/// A watched collection, or a watched object.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(in crate::recording) struct Watch {
+    pub(in crate::recording) resource: Arc<ApiResource>,
+    /// Empty for all namespaces, and for a cluster-scoped resource.
+    pub(in crate::recording) namespace: Arc<str>,
+    /// `None` for a collection.
+    pub(in crate::recording) name: Option<Arc<str>>,
+}
+
+impl Watch {
+    pub(in crate::recording) fn of_mark(mark: &Mark) -> Self {
+        let Mark { resource, namespace, name, .. } = mark;
+        Self { resource: Arc::clone(resource), namespace: Arc::clone(namespace), name: name.clone() }
+    }
+
+    /// Returns the watch of a collection.
+    pub(in crate::recording) fn of_collection(resource: &Arc<ApiResource>, namespace: &Arc<str>) -> Self {
+        Self { resource: Arc::clone(resource), namespace: Arc::clone(namespace), name: None }
+    }
+
+    /// Returns whether its namespace and name include those of an object.
+    pub(in crate::recording) fn includes_name(&self, namespace: &str, name: &str) -> bool {
+        (self.namespace.is_empty() || *self.namespace == *namespace)
+            && self.name.as_ref().is_none_or(|own| **own == *name)
+    }
+
+    /// Returns whether its namespace and name include those of all objects of another watch.
+    pub(in crate::recording) fn includes_names_of(&self, other: &Self) -> bool {
+        (self.namespace.is_empty() || self.namespace == other.namespace)
+            && (self.name.is_none() || self.name == other.name)
+    }
 }

@@ -55,7 +55,7 @@ pub(super) fn compressed_states(
     let rows = chains.templates(files, resource)?;
     let (ingest, compressor) = (ingest(resource.type_meta()), Compressor::new());
     let now = files.time.unwrap_or(Timestamp::UNIX_EPOCH);
-    let states = chains.decode_slowly(files, resource, &|number, own, text| {
+    let states = chains.decode_few_at_a_time(files, resource, &|number, own, text| {
         let chain = &chains.objects[number];
         let row = rows.get(number).cloned().flatten();
         let mut object = with_row(identity(chain, own).object(text, &ingest)?, row.as_ref(), now)?;

@@ -162,14 +162,6 @@ impl Recording {
         self.read(|catalog| catalog.unobserved_at(time).map_err(|error| catalog.error(error)))
     }
 
-    /// Returns the namespaces of a resource that were recorded, sorted: an empty name for all, and none if no mark shows them.
-    ///
-    /// # Errors
-    /// [`RecordingError`] when the files can't be read or are damaged.
-    pub fn watched_namespaces(&self, resource: &ApiResource) -> Result<Vec<Arc<str>>, RecordingError> {
-        self.read(|catalog| catalog.watched_namespaces(resource).map_err(|error| catalog.error(error)))
-    }
-
     /// Returns the gaps in the order of their ends.
     ///
     /// # Errors

@@ -60,7 +60,7 @@ impl Chains {
     }
 
     /// Decodes as [`Chains::decode`] does, a few objects at a time on this thread, so that few texts are in memory.
-    pub(super) fn decode_slowly<T>(
+    pub(super) fn decode_few_at_a_time<T>(
         &self,
         files: &StateFiles,
         resource: &ApiResource,

@@ -3,17 +3,17 @@
 use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::path::Path;
-use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::merge_source::{FirstState, MergeSource, Watch};
+use super::merge_source::{FirstState, MergeSource};
 use super::merged::{Interval, Merged};
 use crate::lines::{Change, Mark, MarkKind};
 use crate::object::ResourceVersion;
 use crate::recording::encryption::Encryption;
 use crate::recording::entry::{Author, Item};
 use crate::recording::error::RecordingError;
+use crate::recording::position::Watch;
 use crate::recording::reader::Recording;
 
 /// The longest time by which a recorder may receive a change later than another one.
@@ -143,8 +143,7 @@ impl Merge {
             Item::Change { change, author } => self.change(number, change, author)?,
             Item::Mark(mark) => self.mark(number, mark)?,
             Item::Bookmark { ref resource, ref namespace, .. } => {
-                let (resource, namespace) = (Arc::clone(resource), Arc::clone(namespace));
-                let watch = Watch { resource, namespace, name: None };
+                let watch = Watch::of_collection(resource, namespace);
                 if !self.is_observed_earlier(number, &watch, received) {
                     self.merged.append(received, &item)?;
                 }

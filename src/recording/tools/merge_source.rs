@@ -11,36 +11,17 @@ use crate::lines::{Mark, MarkKind};
 use crate::object::{ApiResource, Origin, ResourceVersion};
 use crate::recording::entry::{EntryFilter, Gap, Item, Moment};
 use crate::recording::error::RecordingError;
-use crate::recording::position::Position;
+use crate::recording::position::{Position, Watch};
 use crate::recording::reader::Recording;
 
-/// A watched collection, or a watched object.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) struct Watch {
-    pub(super) resource: Arc<ApiResource>,
-    pub(super) namespace: Arc<str>,
-    pub(super) name: Option<Arc<str>>,
+/// Returns whether a watch has an object, in this version of its resource.
+pub(super) fn has(watch: &Watch, resource: &ApiResource, namespace: &str, name: &str) -> bool {
+    *watch.resource == *resource && watch.includes_name(namespace, name)
 }
 
-impl Watch {
-    pub(super) fn of_mark(mark: &Mark) -> Self {
-        let Mark { resource, namespace, name, .. } = mark;
-        Self { resource: Arc::clone(resource), namespace: Arc::clone(namespace), name: name.clone() }
-    }
-
-    /// Returns whether the watch covers everything that another one covers.
-    fn covers(&self, other: &Self) -> bool {
-        self.resource == other.resource
-            && (self.namespace.is_empty() || self.namespace == other.namespace)
-            && (self.name.is_none() || self.name == other.name)
-    }
-
-    /// Returns whether an object belongs to the watch.
-    pub(super) fn has(&self, resource: &ApiResource, namespace: &str, name: &str) -> bool {
-        *self.resource == *resource
-            && (self.namespace.is_empty() || *self.namespace == *namespace)
-            && self.name.as_ref().is_none_or(|only| **only == *name)
-    }
+/// Returns whether a watch has everything that another one has, in the same version of the resource.
+fn covers(watch: &Watch, other: &Watch) -> bool {
+    watch.resource == other.resource && watch.includes_names_of(other)
 }
 
 /// The first complete state of a watch.
@@ -125,13 +106,13 @@ impl MergeSource {
 
     /// Returns whether the recording has a watch.
     pub(super) fn covers(&self, watch: &Watch) -> bool {
-        self.first.iter().any(|first| first.watch.covers(watch))
+        self.first.iter().any(|first| covers(&first.watch, watch))
     }
 
     /// Returns a watch of an object whose first complete state was not taken yet.
     pub(super) fn unsynced(&self, resource: &ApiResource, namespace: &str, name: &str) -> Option<&Watch> {
         let all = self.first.iter().map(|first| &first.watch);
-        let mut own = all.filter(|watch| watch.has(resource, namespace, name));
+        let mut own = all.filter(|watch| has(watch, resource, namespace, name));
         if own.clone().any(|watch| self.synced.contains(watch)) {
             return None;
         }
@@ -140,7 +121,7 @@ impl MergeSource {
 
     /// Returns the version up to which the recording has a watch at its end.
     pub(super) fn last_version(&self, watch: &Watch) -> Option<&ResourceVersion> {
-        let covering = self.last.iter().filter(|(own, _)| own.covers(watch));
+        let covering = self.last.iter().filter(|(own, _)| covers(own, watch));
         covering.map(|(_, version)| version).max_by_key(|version| version.number())
     }
 

@@ -7,13 +7,14 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use super::merge_source::Watch;
+use super::merge_source::has;
 use super::new_recording::NewRecording;
 use crate::lines::{Change, ChangeKind, Mark, MarkKind};
 use crate::object::{ApiResource, Object, Origin, ResourceVersion};
 use crate::recording::encryption::Encryption;
 use crate::recording::entry::{Author, Item};
 use crate::recording::error::RecordingError;
+use crate::recording::position::Watch;
 
 /// The versions and the time between the last state of a watch and its next one.
 #[derive(Debug, Clone)]
@@ -123,7 +124,7 @@ impl Merged {
         let namespace = Some(&*watch.namespace).filter(|namespace| !namespace.is_empty());
         let to = self.comparisons.get(of).and_then(|comparison| comparison.interval.to.number());
         for object in self.recording.objects(&watch.resource, namespace) {
-            let is_own = watch.has(&watch.resource, object.namespace(), object.name());
+            let is_own = watch.includes_name(object.namespace(), object.name());
             // A source that continues may have received its creation after the listed state.
             let is_older = object.resource_version().number() <= to;
             let is_listed =
@@ -149,7 +150,7 @@ impl Merged {
         let is_outdated = self.compared.iter().any(|(watch, to)| {
             version.is_some_and(|version| version <= *to)
                 && change.origin == Origin::Watch
-                && watch.has(&change.resource, object.namespace(), object.name())
+                && has(watch, &change.resource, object.namespace(), object.name())
         });
         if is_outdated {
             return Ok(());

@@ -10,14 +10,14 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::selectors::{self, FurtherRedaction, SELECTORS_PATH};
-use crate::lines::{Mark, MarkKind};
+use crate::lines::MarkKind;
 use crate::object::{ApiResource, Object};
 use crate::recording::encryption::Encryption;
 use crate::recording::entry::Item;
 use crate::recording::error::RecordingError;
 use crate::recording::files::{self, Lock};
 use crate::recording::options::WriterOptions;
-use crate::recording::position::Position;
+use crate::recording::position::{Position, Watch};
 use crate::recording::writer::Writer;
 
 /// The number of entries after which they are flushed. A flush decides whether to seal the journal, and sealing
@@ -40,8 +40,8 @@ pub(super) struct NewRecording {
     selectors: Option<String>,
     /// `None` before the first entry, whose time is that of the beginning.
     writer: Option<Writer>,
-    /// The watched collections of the last recorder that no error has ended: their resources and namespaces.
-    running: HashSet<(Arc<ApiResource>, Arc<str>)>,
+    /// The watches of the last recorder that no error has ended.
+    running: HashSet<Watch>,
     unflushed: usize,
     last: Timestamp,
 }
@@ -160,16 +160,16 @@ impl NewRecording {
     /// Follows which watches run.
     fn follow(&mut self, item: &Item) {
         match item {
-            Item::Mark(Mark { kind, resource, namespace, name: None, .. }) => {
-                let watch = (Arc::clone(resource), Arc::clone(namespace));
-                if let MarkKind::Error(_) = kind {
-                    self.running.remove(&watch)
+            Item::Mark(mark) => {
+                let watch = Watch::of_mark(mark);
+                if let MarkKind::Error(_) = mark.kind {
+                    self.running.remove(&watch);
                 } else {
-                    self.running.insert(watch)
-                };
+                    self.running.insert(watch);
+                }
             }
             Item::Bookmark { resource, namespace, .. } => {
-                self.running.insert((Arc::clone(resource), Arc::clone(namespace)));
+                self.running.insert(Watch::of_collection(resource, namespace));
             }
             Item::Started => self.running.clear(),
             _ => {}
@@ -182,7 +182,7 @@ impl NewRecording {
         let is_late = self.last.as_millisecond() >= until.as_millisecond();
         let Some(writer) = self.writer.as_ref().filter(|_| !is_late) else { return Ok(()) };
         let is_running = |position: &Position| {
-            let watch = (Arc::clone(&position.resource), Arc::clone(&position.namespace));
+            let watch = Watch::of_collection(&position.resource, &position.namespace);
             position.name.is_none() && self.running.contains(&watch)
         };
         let position = writer.positions().into_iter().find(is_running);

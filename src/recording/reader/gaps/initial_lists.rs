@@ -3,10 +3,11 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::observation::Watch;
+use super::observation::is_of;
 use crate::object::{ApiResource, Origin};
 use crate::recording::entry::IncompleteList;
 use crate::recording::files::FileError;
+use crate::recording::position::Watch;
 use crate::recording::reader::catalog::{Catalog, time_of};
 use crate::recording::reader::resources::sorted_resources;
 use crate::recording::reader::segment_file::{Segment, SegmentFile};
@@ -28,13 +29,13 @@ impl Catalog {
         let named: Vec<_> = files.iter().filter_map(|file| file.resources().ok()).flatten().collect();
         let mut incomplete = Vec::new();
         for resource in sorted_resources(named.iter()) {
-            let of_resource = synced.iter().filter(|(watch, _)| watch.is_of(&resource));
+            let of_resource = synced.iter().filter(|(watch, _)| is_of(watch, &resource));
             let (complete, later): (Vec<_>, Vec<_>) = of_resource.partition(|(_, at)| **at <= time);
             if later.is_empty() && !complete.is_empty() {
                 continue;
             }
             let is_in_list = |namespace: &str, name: &str| {
-                let includes = |(watch, _): &(&Watch, &i64)| watch.includes(&resource, namespace, name);
+                let includes = |(watch, _): &(&Watch, &i64)| watch.includes_name(namespace, name);
                 !complete.iter().any(includes) && (later.is_empty() || later.iter().any(includes))
             };
             for file in &files {

@@ -11,7 +11,6 @@ use self::observation::{FoundGap, Observation, ObservedTimes};
 use super::catalog::Catalog;
 use super::segment_file::SegmentFile;
 use crate::lines::Mark;
-use crate::object::ApiResource;
 use crate::recording::entry::{Gap, Item, Unobserved};
 use crate::recording::files::FileError;
 
@@ -54,16 +53,12 @@ impl Catalog {
 
     /// Returns the reasons why the state at a time may not be that of the server.
     pub(super) fn unobserved_at(&self, time: Timestamp) -> Result<Unobserved, FileError> {
-        let ObservedTimes { gaps, synced } = self.observed_times()?;
+        let observed = self.observed_times()?;
         Ok(Unobserved {
-            gaps: gaps_at(gaps, time),
-            incomplete_lists: self.incomplete_lists(&synced, time.as_millisecond())?,
+            limits: observed.limits(),
+            incomplete_lists: self.incomplete_lists(&observed.synced, time.as_millisecond())?,
+            gaps: gaps_at(observed.gaps, time),
         })
-    }
-
-    /// Returns the namespaces of a resource that were watched, sorted: an empty name for all, and none if no mark shows them.
-    pub(super) fn watched_namespaces(&self, resource: &ApiResource) -> Result<Vec<Arc<str>>, FileError> {
-        Ok(self.observed_times()?.namespaces(resource))
     }
 
     /// Reads the marks of all files. Few entries are marks: neither objects nor the times of other entries are read.

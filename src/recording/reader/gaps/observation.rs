@@ -3,45 +3,27 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use crate::lines::{Mark, MarkKind};
+use crate::lines::MarkKind;
 use crate::object::ApiResource;
-use crate::recording::entry::{Gap, Item};
+use crate::recording::entry::{Gap, Item, NamespaceLimit};
 use crate::recording::journal::gap_start;
-use crate::recording::position::Position;
+use crate::recording::position::{Position, Watch};
 use crate::recording::reader::catalog::time_of;
+use crate::recording::reader::resources::sorted_resources;
 
-/// A watched collection, or a watched object.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) struct Watch {
-    pub(super) resource: Arc<ApiResource>,
-    pub(super) namespace: Arc<str>,
-    pub(super) name: Option<Arc<str>>,
+/// Returns whether a watch is of a resource, possibly in another version.
+pub(super) fn is_of(watch: &Watch, resource: &ApiResource) -> bool {
+    watch.resource.group == resource.group && watch.resource.resource == resource.resource
 }
 
-impl Watch {
-    /// Returns whether it includes an object.
-    pub(super) fn includes(&self, resource: &ApiResource, namespace: &str, name: &str) -> bool {
-        self.is_of(resource)
-            && (self.namespace.is_empty() || *self.namespace == *namespace)
-            && self.name.as_ref().is_none_or(|own| **own == *name)
-    }
+/// Returns whether a watch includes all objects of another one.
+fn covers(watch: &Watch, other: &Watch) -> bool {
+    is_of(watch, &other.resource) && watch.includes_names_of(other)
+}
 
-    /// Returns whether it watches a resource, possibly in another version.
-    pub(super) fn is_of(&self, resource: &ApiResource) -> bool {
-        self.resource.group == resource.group && self.resource.resource == resource.resource
-    }
-
-    /// Returns whether it includes all objects of another watch.
-    fn covers(&self, other: &Self) -> bool {
-        self.is_of(&other.resource)
-            && (self.namespace.is_empty() || self.namespace == other.namespace)
-            && (self.name.is_none() || self.name == other.name)
-    }
-
-    fn gap(&self, from: i64, to: i64, except: Vec<Arc<str>>) -> Gap {
-        let (resource, namespace) = (Some(Arc::clone(&self.resource)), Arc::clone(&self.namespace));
-        Gap { from: time_of(from), to: time_of(to), resource, namespace, except }
-    }
+fn gap_of(watch: &Watch, from: i64, to: i64, except: Vec<Arc<str>>) -> Gap {
+    let (resource, namespace) = (Some(Arc::clone(&watch.resource)), Arc::clone(&watch.namespace));
+    Gap { from: time_of(from), to: time_of(to), resource, namespace, except }
 }
 
 /// A watch that is not running.
@@ -70,9 +52,18 @@ pub(in crate::recording::reader) struct ObservedTimes {
 }
 
 impl ObservedTimes {
+    /// Returns the resources of which not all namespaces were watched, sorted.
+    pub(super) fn limits(&self) -> Vec<NamespaceLimit> {
+        let limit =
+            |resource: Arc<ApiResource>| NamespaceLimit { namespaces: self.namespaces(&resource), resource };
+        let resources = sorted_resources(self.synced.keys().map(|watch| &watch.resource));
+        let limits = resources.into_iter().map(limit);
+        limits.filter(|limit| limit.namespaces.iter().all(|namespace| !namespace.is_empty())).collect()
+    }
+
     /// Returns the watched namespaces of a resource, sorted: only an empty name for all of them.
     pub(in crate::recording::reader) fn namespaces(&self, resource: &ApiResource) -> Vec<Arc<str>> {
-        let watched = self.synced.keys().filter(|watch| watch.is_of(resource));
+        let watched = self.synced.keys().filter(|watch| is_of(watch, resource));
         let namespaces: BTreeSet<_> = watched.map(|watch| Arc::clone(&watch.namespace)).collect();
         let is_all = namespaces.first().is_some_and(|first| first.is_empty());
         namespaces.into_iter().take(if is_all { 1 } else { usize::MAX }).collect()
@@ -108,8 +99,7 @@ impl Observation {
                 self.lose_all(previous.unwrap_or(received));
             }
             Item::Mark(mark) => {
-                let Mark { resource, namespace, name, .. } = mark.clone();
-                let watch = Watch { resource, namespace, name };
+                let watch = Watch::of_mark(mark);
                 match &mark.kind {
                     MarkKind::Synced { .. } => {
                         self.synced.entry(watch.clone()).or_insert(received);
@@ -123,8 +113,7 @@ impl Observation {
             }
             // The watch has run all the time, although another recorder of a merged recording started.
             Item::Bookmark { resource, namespace, .. } => {
-                let watch =
-                    Watch { resource: Arc::clone(resource), namespace: Arc::clone(namespace), name: None };
+                let watch = Watch::of_collection(resource, namespace);
                 self.continued.remove(&watch);
                 if let Some(lost) = self.watches.get_mut(&watch) {
                     *lost = None;
@@ -147,7 +136,8 @@ impl Observation {
             let key = |watch: &Watch| (watch.resource.group.clone(), watch.resource.resource.clone());
             (key(one), &one.namespace, &one.name).cmp(&(key(other), &other.namespace, &other.name))
         });
-        let open = open.into_iter().map(|(watch, Lost { from, except, .. })| watch.gap(from, time, except));
+        let open =
+            open.into_iter().map(|(watch, Lost { from, except, .. })| gap_of(&watch, from, time, except));
         let closed = self.gaps.into_iter().map(|gap| FoundGap { gap, is_open: false });
         let gaps = closed.chain(open.map(|gap| FoundGap { gap, is_open: true })).collect();
         ObservedTimes { gaps, synced: self.synced }
@@ -188,14 +178,14 @@ impl Observation {
         let lost = lost.filter(|lost| gap_start.is_some() || !lost.is_starting);
         let start = lost.as_ref().map(|lost| lost.from);
         if let Some(from) = start.into_iter().chain(gap_start).min() {
-            missed.push(watch.gap(from, received, lost.map(|lost| lost.except).unwrap_or_default()));
+            missed.push(gap_of(&watch, from, received, lost.map(|lost| lost.except).unwrap_or_default()));
         }
         self.watches.retain(|other, lost| {
-            if watch.covers(other) {
+            if covers(&watch, other) {
                 // From now on, its objects are observed by this watch.
                 let lost = lost.take().filter(|lost| gap_start.is_some() || !lost.is_starting);
                 if let Some(lost) = lost.filter(|_| *other != watch) {
-                    let gap = other.gap(lost.from, received, lost.except);
+                    let gap = gap_of(other, lost.from, received, lost.except);
                     let is_known = missed
                         .iter()
                         .any(|known| known.from <= gap.from && !known.except.contains(&gap.namespace));
@@ -203,7 +193,7 @@ impl Observation {
                 }
                 return false;
             }
-            if let Some(lost) = lost.as_mut().filter(|_| other.covers(&watch) && watch.name.is_none())
+            if let Some(lost) = lost.as_mut().filter(|_| covers(other, &watch) && watch.name.is_none())
                 && !lost.except.contains(&watch.namespace)
             {
                 lost.except.push(Arc::clone(&watch.namespace));
@@ -216,7 +206,7 @@ impl Observation {
 
     /// Returns the loss of a watch that includes this one.
     fn lost_in_all(&self, watch: &Watch) -> Option<Lost> {
-        let covering = self.watches.iter().filter(|(other, _)| other.covers(watch));
+        let covering = self.watches.iter().filter(|(other, _)| covers(other, watch));
         let lost = covering.map(|(_, lost)| lost.clone()).min_by_key(Option::is_some)??;
         Some(Lost { except: Vec::new(), ..lost })
     }

@@ -53,7 +53,8 @@ fn only_object(history: &History) -> Option<(&str, &str, &str)> {
     Some((word, namespace, &names[0]))
 }
 
-fn is_word_of(word: &str, resource: &ApiResource) -> bool {
+/// Returns whether a word is the plural or the kind of a resource.
+pub(super) fn is_word_of(word: &str, resource: &ApiResource) -> bool {
     word.eq_ignore_ascii_case(&resource.resource) || word.eq_ignore_ascii_case(&resource.kind)
 }
 

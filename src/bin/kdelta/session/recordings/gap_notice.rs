@@ -1,11 +1,9 @@
 //! The notice that nothing was observed at the requested moment of a recording.
 
-use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
 use jiff::Timestamp;
-use kdelta::object::ApiResource;
-use kdelta::recording::{Gap, IncompleteList, Moment, Recording, RecordingError, Unobserved};
+use kdelta::recording::{Gap, IncompleteList, Moment, NamespaceLimit, Recording, RecordingError, Unobserved};
 
 use super::requested_types::RequestedTypes;
 use crate::session::cluster::Cluster;
@@ -53,9 +51,8 @@ fn notices(
     task: &Task,
     namespace: &str,
 ) -> Result<Vec<String>, RecordingError> {
-    let Unobserved { gaps, incomplete_lists } = recording.unobserved_at(time)?;
-    let resources = recording.resources()?;
-    let requested = RequestedTypes::of(task, &resources, namespace);
+    let Unobserved { gaps, incomplete_lists, limits } = recording.unobserved_at(time)?;
+    let requested = RequestedTypes::of(task, &recording.resources()?, namespace);
     let gaps: Vec<_> = gaps.iter().filter(|gap| requested.includes_gap(gap)).collect();
     let of_gaps = gaps.first().map(|first| {
         let what = match &first.resource {
@@ -80,34 +77,27 @@ fn notices(
         };
         format!("the first list of {names} was not complete {when}: objects may be missing")
     });
-    let of_namespaces = unrecorded_namespaces(recording, &resources, &requested)?;
+    let of_namespaces = unrecorded_namespaces(&limits, &requested);
     Ok(of_gaps.into_iter().chain(of_lists).chain(of_namespaces).collect())
 }
 
 /// Returns a notice for each requested type that was not recorded in a requested namespace.
-fn unrecorded_namespaces(
-    recording: &Recording,
-    resources: &[Arc<ApiResource>],
-    requested: &RequestedTypes,
-) -> Result<Vec<String>, RecordingError> {
-    let names = requested.named_namespaces();
-    let mut notices = Vec::new();
-    let is_requested = |resource: &&Arc<ApiResource>| resource.namespaced && requested.includes(resource);
-    for resource in resources.iter().filter(|_| !names.is_empty()).filter(is_requested) {
-        let watched = recording.watched_namespaces(resource)?;
-        let is_watched = |name: &str| watched.iter().any(|own| own.is_empty() || **own == *name);
-        let mut missing = names.iter().filter(|name| !is_watched(name)).cloned().peekable();
-        if watched.is_empty() || missing.peek().is_none() {
-            continue;
-        }
-        let types = resource.group_resource();
-        notices.push(format!(
-            "{types} in the namespace {} were not recorded: the recording has those in {}",
+fn unrecorded_namespaces(limits: &[NamespaceLimit], requested: &RequestedTypes) -> Vec<String> {
+    let notice = |NamespaceLimit { resource, namespaces }: &NamespaceLimit| {
+        let is_recorded = |name: &str| namespaces.iter().any(|own| **own == *name);
+        let names = requested.named_namespaces().iter();
+        let mut missing = names.filter(|name| !is_recorded(name)).cloned().peekable();
+        missing.peek()?;
+        Some(format!(
+            "{} in the namespace {} were not recorded: the recording has those in {}",
+            resource.group_resource(),
             joined(missing),
-            joined(watched.iter().map(ToString::to_string)),
-        ));
-    }
-    Ok(notices)
+            joined(namespaces.iter().map(ToString::to_string)),
+        ))
+    };
+    let is_requested =
+        |limit: &&NamespaceLimit| limit.resource.namespaced && requested.includes(&limit.resource);
+    limits.iter().filter(is_requested).filter_map(notice).collect()
 }
 
 /// Joins names, the first of which are printed.

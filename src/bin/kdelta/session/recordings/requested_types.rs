@@ -3,6 +3,7 @@
 use kdelta::object::ApiResource;
 use kdelta::recording::Gap;
 
+use super::early_history::is_word_of;
 use crate::settings::{Namespaces, Selection, Task, Types};
 
 /// The usual short names of the built-in types. Those of other types are in discovery documents, which take long to read.
@@ -97,8 +98,12 @@ fn names(word: &str, resource: &ApiResource) -> bool {
         .iter()
         .find(|(short, _)| short.eq_ignore_ascii_case(name))
         .map_or(name, |(_, long)| *long);
-    let is_name = long.eq_ignore_ascii_case(&resource.resource) || long.eq_ignore_ascii_case(&resource.kind);
-    is_name && (group.is_empty() || group.ends_with(&resource.group))
+    // A version may precede the group.
+    let is_group = |group: &str| group == resource.group;
+    let has_group = group.is_empty()
+        || is_group(group)
+        || group.split_once('.').is_some_and(|(_, group)| is_group(group));
+    is_word_of(long, resource) && has_group
 }
 
 #[cfg(test)]
@@ -114,6 +119,10 @@ mod tests {
         }
         for word in ["pods", "all", "deployments.example.com"] {
             assert!(!names(word, &deployments), "{word}");
+        }
+        let core = ApiResource { group: String::new(), ..deployments };
+        for (word, is_named) in [("deploy", true), ("deploy.v1.", true), ("deploy.metrics.k8s.io", false)] {
+            assert_eq!(names(word, &core), is_named, "{word}");
         }
     }
 }
