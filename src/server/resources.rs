@@ -30,15 +30,21 @@ pub(super) fn respond(source: &Arc<dyn Source>, request: &ApiRequest) -> Respons
     {
         return response::error_response(&ApiError::read_only(refusal));
     }
-    let Some(target) = target else { return response::unknown_path() };
-    let result = target.and_then(|target| {
-        if target.name.is_empty() {
-            collection(source, request, &target)
-        } else {
-            object(source, request, &target)
-        }
-    });
-    result.unwrap_or_else(|error| response::error_response(&error))
+    let target = match target {
+        Some(Ok(target)) => target,
+        Some(Err(error)) => return response::error_response(&error),
+        None => return response::unknown_path(),
+    };
+    let result = if target.name.is_empty() {
+        collection(source, request, &target)
+    } else {
+        object(source, request, &target)
+    };
+    let mut response = result.unwrap_or_else(|error| response::error_response(&error));
+    for text in source.warnings(target.id, target.namespace()) {
+        response::add_warning(&mut response, &text);
+    }
+    response
 }
 
 fn collection(

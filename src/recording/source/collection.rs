@@ -53,6 +53,10 @@ impl Collection {
         *self.resource == *resource
     }
 
+    pub(super) fn resource(&self) -> &ApiResource {
+        &self.resource
+    }
+
     /// Returns the group, the version and the plural.
     pub(super) fn names(&self) -> [String; 3] {
         let ApiResource { group, version, resource, .. } = &*self.resource;

@@ -26,6 +26,8 @@ pub(super) struct MovableState {
     progress: watch::Sender<u64>,
     clock: Clock,
     schemas: Map<String, Value>,
+    /// Whether responses warn of what was not observed.
+    warns: bool,
 }
 
 struct Current {
@@ -42,7 +44,13 @@ impl MovableState {
             collections: Mutex::default(),
             progress: watch::channel(0).0,
             schemas: Map::new(),
+            warns: false,
         }
+    }
+
+    /// Warns clients of what was not observed, for clients that read the recording by no other way.
+    pub(super) fn with_warnings(self) -> Self {
+        Self { warns: true, ..self }
     }
 
     /// Returns the recording at its current moment.
@@ -182,6 +190,12 @@ impl Source for MovableState {
 
     fn document(&self, path: &str) -> Option<Bytes> {
         self.current().document(path)
+    }
+
+    fn warnings(&self, kind: KindId, namespace: Option<&str>) -> Vec<String> {
+        let (state, position) = self.locate(kind);
+        let position = position.filter(|_| self.warns);
+        position.map_or_else(Vec::new, |position| state.warnings(position, namespace, self.clock.now()))
     }
 
     fn unavailable_reason(&self, group: &str, version: &str, plural: &str) -> Option<String> {

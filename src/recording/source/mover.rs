@@ -45,7 +45,7 @@ impl Mover {
         speed: Option<ReplaySpeed>,
     ) -> Result<Self, RecordingError> {
         let state = opened(&opener, moment, speed)?;
-        let source = Arc::new(MovableState::new(state));
+        let source = Arc::new(MovableState::new(state).with_warnings());
         let mover = Self { opener, speed, source, replay: Mutex::default() };
         mover.replay(MovableState::current);
         Ok(mover)

@@ -13,7 +13,7 @@ use super::stored::{Rows, stored};
 use crate::lines;
 use crate::listwatch::DirectContents;
 use crate::object::{ApiResource, Ingest, Object};
-use crate::recording::entry::Moment;
+use crate::recording::entry::{Moment, Unobserved};
 use crate::recording::error::RecordingError;
 use crate::recording::reader::{Recording, State};
 use crate::server::source::{
@@ -32,6 +32,8 @@ pub(super) struct RecordedState {
     now: Reading,
     /// The last requested version among those before the moment. A std mutex, held for a look-up or an exchange.
     earlier: Mutex<Option<Arc<Reading>>>,
+    /// What was not observed at the last time for which that was read. A std mutex, held while it is read.
+    unobserved: Mutex<Option<(Timestamp, Unobserved)>>,
     /// The changes of each collection since the moment; `None` if the moment stands still.
     replayed: Option<Vec<ChangeLog>>,
 }
@@ -110,6 +112,7 @@ impl RecordedState {
             definitions,
             now: Reading::new(state, resources.to_vec(), version, &kinds, rows),
             earlier: Mutex::default(),
+            unobserved: Mutex::default(),
             recording,
             kinds,
             replayed: None,
@@ -152,6 +155,24 @@ impl RecordedState {
     /// Returns the group, the version and the plural of a collection.
     pub(super) fn names(&self, position: usize) -> Option<[String; 3]> {
         self.now.collections.get(position).map(Collection::names)
+    }
+
+    /// Returns why the objects of a collection may differ from those of the server at a time. A damaged recording has no
+    /// warnings: reads of the damaged part fail.
+    pub(super) fn warnings(&self, position: usize, namespace: Option<&str>, time: Timestamp) -> Vec<String> {
+        let Some(collection) = self.now.collections.get(position) else { return Vec::new() };
+        let mut last = self.unobserved.lock().unwrap_or_else(PoisonError::into_inner);
+        if last.as_ref().is_none_or(|(of, _)| *of != time) {
+            match self.recording.unobserved_at(time) {
+                Ok(unobserved) => *last = Some((time, unobserved)),
+                Err(error) => {
+                    tracing::debug!(%error, "whether this moment was observed can't be read");
+                    return Vec::new();
+                }
+            }
+        }
+        last.as_ref()
+            .map_or_else(Vec::new, |(_, unobserved)| unobserved.warnings(collection.resource(), namespace))
     }
 
     /// Returns the kind of a collection, whose definition is that of the moment.

@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 
 use bytes::Bytes;
-use http::{Response, StatusCode, header};
+use http::{HeaderValue, Response, StatusCode, header};
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt, Full};
 use serde_json::Value;
@@ -28,9 +28,7 @@ pub(crate) fn with_body(code: u16, content_type: &str, body: Body) -> Response<B
     if let Ok(value) = content_type.parse() {
         response.headers_mut().insert(header::CONTENT_TYPE, value);
     }
-    response
-        .headers_mut()
-        .insert(header::CACHE_CONTROL, header::HeaderValue::from_static("no-cache, private"));
+    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache, private"));
     response
 }
 
@@ -47,6 +45,16 @@ pub(crate) fn error_response(error: &ApiError) -> Response<Body> {
         response.headers_mut().insert(header::RETRY_AFTER, seconds.into());
     }
     response
+}
+
+/// Adds a `Warning` header, as API servers do (KEP-1693). A text that is not ASCII, or has control characters, can't be
+/// sent.
+pub(crate) fn add_warning(response: &mut Response<Body>, text: &str) {
+    let quoted = text.replace('\\', "\\\\").replace('"', "\\\"");
+    let value = HeaderValue::try_from(format!("299 - \"{quoted}\""));
+    if let Some(value) = value.ok().filter(|_| text.is_ascii()) {
+        response.headers_mut().append(header::WARNING, value);
+    }
 }
 
 /// Creates a real server's response to an unknown path.

@@ -92,6 +92,13 @@ pub(crate) trait Source: Send + Sync {
         None
     }
 
+    /// Returns the reasons why the objects of a collection may differ from those of the server whose data this is, as texts
+    /// for people. `namespace` is that of the request; `None` for all. Responses carry them in `Warning` headers, which kubectl
+    /// prints.
+    fn warnings(&self, _kind: KindId, _namespace: Option<&str>) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Returns the reason why a resource of the discovery documents can't be read; `None` for one that can be read or
     /// does not exist.
     fn unavailable_reason(&self, _group: &str, _version: &str, _plural: &str) -> Option<String> {

@@ -180,6 +180,8 @@ fn namespace_that_was_not_recorded_is_named() {
     assert!(other.code == 0 && other.stderr.contains(notice), "{}", other.stderr);
     let own = env.kdelta(&["get", "pods", "-n", "default", "--from", from]).finish();
     assert_eq!((own.code, own.stderr.as_str()), (0, ""));
+    let all = env.kdelta(&["get", "pods", "-A", "--from", from]).finish();
+    assert_eq!((all.code, all.stderr.as_str()), (0, "Warning: only the pods in default were recorded\n"));
     let info = env.kdelta(&["recording", "info", from]).finish();
     let lines: Vec<&str> = info.stdout.lines().map(str::trim_end).collect();
     assert!(lines.iter().any(|line| line.ends_with("   NAMESPACES")), "{}", info.stdout);

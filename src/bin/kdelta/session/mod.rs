@@ -36,8 +36,7 @@ pub(crate) use part::Part;
 pub(crate) use part::tests as part_fixtures;
 pub(crate) use plan::{MatchedPatterns, NamePatterns, PlannedPart};
 pub(crate) use recordings::{
-    Coverage, SelectedRecording, gap_notice, gap_subject, recorded_contexts, select_recordings,
-    selected_recordings,
+    Coverage, SelectedRecording, recorded_contexts, select_recordings, selected_recordings,
 };
 pub(crate) use server_conditions::ServerConditions;
 pub(crate) use server_warnings::ServerWarnings;

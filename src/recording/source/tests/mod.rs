@@ -5,6 +5,7 @@ mod direct;
 mod moves;
 mod refusals;
 mod tables;
+mod warnings;
 
 use bytes::Bytes;
 use http_body_util::{BodyExt, Empty};

@@ -57,6 +57,17 @@ impl Served {
         (code, serde_json::from_slice(&body).expect("JSON"))
     }
 
+    /// Returns the `Warning` header of the response to a read.
+    pub(super) async fn warning(&self, path: &str) -> Option<String> {
+        let response = self.send("GET", path, "", "application/json").await;
+        let warning = response.headers().get(http::header::WARNING)?;
+        Some(warning.to_str().expect("text").to_owned())
+    }
+
+    pub(super) fn move_to(&self, time: Timestamp) {
+        self.mover.move_to(Moment::Time(time)).expect("moved");
+    }
+
     async fn list(&self) -> (Vec<String>, String) {
         let (code, list) = self.json("GET", "/api/v1/pods", "").await;
         assert_eq!(code, 200, "{list}");

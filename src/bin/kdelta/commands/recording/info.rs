@@ -13,7 +13,6 @@ use super::selected::Selected;
 use crate::commands::format::of_documents;
 use crate::exit::{ExitCode, Hint};
 use crate::output::{Messages, TabRows, TypedDocuments};
-use crate::session::gap_subject;
 use crate::settings::{Format, OutputStream};
 use crate::view::{counted, escape_cell, escape_line, human_size};
 
@@ -143,7 +142,7 @@ fn namespaces(of_type: &TypeUsage) -> String {
 fn subject(gap: &Gap) -> String {
     match &gap.resource {
         None => "no recorder was running".to_owned(),
-        Some(_) => gap_subject(gap),
+        Some(_) => gap.subject(),
     }
 }
 

@@ -19,7 +19,7 @@ use super::recorded::{RecordedRange, authored};
 use super::reporter::Reporter;
 use super::watch::{PartSink, deadline};
 use crate::output::PrintError;
-use crate::session::{PlannedPart, Session, gap_notice};
+use crate::session::{PlannedPart, Session};
 use crate::settings::{Replay, Watch};
 
 /// The entries of the recordings of a session, for the parts of a watch.
@@ -197,7 +197,7 @@ impl<'a> RecordedWatch<'a> {
             gap.to == end && gap.resource.as_ref().map(|resource| (resource, &gap.namespace)) == of_mark
         };
         if let Some(gap) = range.gaps.iter().find(is_here) {
-            self.reporter.messages().notice(&gap_notice(gap));
+            self.reporter.messages().notice(&gap.to_string());
         }
     }
 

@@ -15,7 +15,7 @@ use tokio::sync::Notify;
 
 use crate::exit::ExitCode;
 use crate::output::{Messages, ReaderWatch};
-use crate::session::{Coverage, Interrupts, SelectedRecording, gap_notice, keyring, select_recordings};
+use crate::session::{Coverage, Interrupts, SelectedRecording, keyring, select_recordings};
 use crate::settings::{Connection, Keys, Recording, RequestedMoment, Serve};
 use kubeconfig_file::{KubeconfigFile, ServedContext};
 
@@ -141,7 +141,7 @@ fn announce(messages: &Messages, servers: &[(String, NetworkServer)], path: &Pat
         let name = if context.is_empty() { "the recording" } else { context };
         messages.notice(&format!("{name} at {time}: {}", server.endpoint().url()));
         if let Some(gap) = &moment.gap {
-            messages.warning(&format!("{}: this is the state before", gap_notice(gap)));
+            messages.warning(&format!("{gap}: this is the state before"));
         }
     }
     let path = path.display();

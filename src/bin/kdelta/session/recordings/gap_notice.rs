@@ -3,7 +3,7 @@
 use std::thread::{self, JoinHandle};
 
 use jiff::Timestamp;
-use kdelta::recording::{Gap, IncompleteList, Moment, NamespaceLimit, Recording, RecordingError, Unobserved};
+use kdelta::recording::{IncompleteList, Moment, NamespaceLimit, Recording, RecordingError, Unobserved};
 
 use super::requested_types::RequestedTypes;
 use crate::session::cluster::Cluster;
@@ -56,10 +56,10 @@ fn notices(
     let gaps: Vec<_> = gaps.iter().filter(|gap| requested.includes_gap(gap)).collect();
     let of_gaps = gaps.first().map(|first| {
         let what = match &first.resource {
-            None => gap_notice(first),
+            None => first.to_string(),
             Some(_) => format!(
                 "{} were not observed from {} to {}",
-                joined(gaps.iter().map(|gap| gap_subject(gap))),
+                joined(gaps.iter().map(|gap| gap.subject())),
                 gaps.iter().map(|gap| gap.from).min().unwrap_or(first.from),
                 gaps.iter().map(|gap| gap.to).max().unwrap_or(first.to),
             ),
@@ -81,12 +81,16 @@ fn notices(
     Ok(of_gaps.into_iter().chain(of_lists).chain(of_namespaces).collect())
 }
 
-/// Returns a notice for each requested type that was not recorded in a requested namespace.
+/// Returns a notice for each requested type that was not recorded in a requested namespace. Of all namespaces, those that were
+/// recorded are named.
 fn unrecorded_namespaces(limits: &[NamespaceLimit], requested: &RequestedTypes) -> Vec<String> {
-    let notice = |NamespaceLimit { resource, namespaces }: &NamespaceLimit| {
-        let is_recorded = |name: &str| namespaces.iter().any(|own| **own == *name);
+    let notice = |limit: &NamespaceLimit| {
+        if requested.has_all_namespaces() {
+            return Some(limit.to_string());
+        }
+        let NamespaceLimit { resource, namespaces } = limit;
         let names = requested.named_namespaces().iter();
-        let mut missing = names.filter(|name| !is_recorded(name)).cloned().peekable();
+        let mut missing = names.filter(|name| !limit.includes(name)).cloned().peekable();
         missing.peek()?;
         Some(format!(
             "{} in the namespace {} were not recorded: the recording has those in {}",
@@ -123,28 +127,5 @@ impl Drop for GapNotice {
             // A panic was reported by its thread.
             let _ended = search.join();
         }
-    }
-}
-
-/// Describes a gap: its time, and what was not observed in it.
-pub(crate) fn gap_notice(gap: &Gap) -> String {
-    let Gap { from, to, resource, .. } = gap;
-    let what = match resource {
-        Some(_) => format!("{} were not observed", gap_subject(gap)),
-        None => "nothing was recorded".to_owned(),
-    };
-    format!("{what} from {from} to {to}")
-}
-
-/// Returns what was not observed during a gap of one resource; empty for a gap of all.
-pub(crate) fn gap_subject(gap: &Gap) -> String {
-    let Gap { resource, namespace, except, .. } = gap;
-    let Some(resource) = resource else { return String::new() };
-    let name = resource.group_resource();
-    match (&**namespace, &except[..]) {
-        ("", []) => name,
-        ("", [except]) => format!("{name} outside of the namespace {except}"),
-        ("", except) => format!("{name} outside of the namespaces {}", except.join(", ")),
-        (namespace, _) => format!("{name} in the namespace {namespace}"),
     }
 }

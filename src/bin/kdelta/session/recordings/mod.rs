@@ -8,7 +8,6 @@ mod requested_types;
 pub(crate) use coverage::Coverage;
 pub(super) use early_history::EarlyHistory;
 pub(super) use gap_notice::GapNotice;
-pub(crate) use gap_notice::{gap_notice, gap_subject};
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -38,6 +38,8 @@ pub(super) struct RequestedTypes {
     words: Option<Vec<String>>,
     /// `None` for any namespace.
     namespaces: Option<Vec<String>>,
+    /// Whether all namespaces are requested.
+    all_namespaces: bool,
 }
 
 impl RequestedTypes {
@@ -50,7 +52,7 @@ impl RequestedTypes {
             Task::Index(index) => &index.selection,
             Task::Events(events) => &events.selection,
             // Others read several types, or serve all of them.
-            _ => return Self { words: None, namespaces: None },
+            _ => return Self { words: None, namespaces: None, all_namespaces: false },
         };
         let Selection { targets, namespaces, .. } = selection;
         let word = |types: &Types| match types {
@@ -60,13 +62,14 @@ impl RequestedTypes {
             Types::Matching { text, .. } if matches!(task, Task::Events(_)) => Some(text.clone()),
             _ => None,
         };
+        let all_namespaces = *namespaces == Namespaces::All;
         let namespaces = match namespaces {
             Namespaces::Named(named) => Some(named.clone()),
             Namespaces::Current => Some(vec![namespace.to_owned()]),
             _ => None,
         };
         let words: Option<Vec<_>> = targets.iter().map(|target| word(&target.types)).collect();
-        Self { words: words.filter(|words| !words.is_empty()), namespaces }
+        Self { words: words.filter(|words| !words.is_empty()), namespaces, all_namespaces }
     }
 
     /// Returns whether a resource is requested.
@@ -79,15 +82,18 @@ impl RequestedTypes {
         self.words.as_ref().and(self.namespaces.as_deref()).unwrap_or_default()
     }
 
+    /// Returns whether named types are requested in all namespaces.
+    pub(super) fn has_all_namespaces(&self) -> bool {
+        self.words.is_some() && self.all_namespaces
+    }
+
     /// Returns whether a gap concerns requested objects.
     pub(super) fn includes_gap(&self, gap: &Gap) -> bool {
         let Some(resource) = &gap.resource else { return true };
-        let is_in = |namespace: &String| {
-            let is_there = gap.namespace.is_empty() || *gap.namespace == **namespace;
-            is_there && !gap.except.iter().any(|except| **except == **namespace)
-        };
         let namespaces = self.namespaces.as_ref().filter(|_| resource.namespaced);
-        self.includes(resource) && namespaces.is_none_or(|namespaces| namespaces.iter().any(is_in))
+        self.includes(resource)
+            && namespaces
+                .is_none_or(|namespaces| namespaces.iter().any(|namespace| gap.includes_namespace(namespace)))
     }
 }
 

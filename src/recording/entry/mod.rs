@@ -1,9 +1,13 @@
 //! The entries of a recording.
 
+mod unobserved;
+
 use std::sync::Arc;
 
 use bytes::Bytes;
 use jiff::Timestamp;
+
+pub use unobserved::{Gap, IncompleteList, NamespaceLimit, Unobserved};
 
 use crate::lines::{Change, Mark};
 use crate::object::{ApiResource, ResourceVersion};
@@ -71,50 +75,6 @@ pub enum Moment {
     Time(Timestamp),
     /// For each object, its last state whose version is at most this one.
     Version(u64),
-}
-
-/// A time during which changes were not observed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Gap {
-    /// The time of the last observation before the gap.
-    pub from: Timestamp,
-    /// The time from which changes are observed again.
-    pub to: Timestamp,
-    /// The resource whose watch was lost. `None` if no recorder was running.
-    pub resource: Option<Arc<ApiResource>>,
-    /// The namespace whose watch was lost; empty for all namespaces.
-    pub namespace: Arc<str>,
-    /// The namespaces that were observed nevertheless, by watches of their own.
-    pub except: Vec<Arc<str>>,
-}
-
-/// The reasons why the state at a moment may not be that of the server.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Unobserved {
-    /// The gaps that the moment lies in. Those in which no recorder was running precede those of single resources.
-    pub gaps: Vec<Gap>,
-    /// The resources of which only a part had been listed.
-    pub incomplete_lists: Vec<IncompleteList>,
-    /// The resources of which only some namespaces were recorded, at any moment.
-    pub limits: Vec<NamespaceLimit>,
-}
-
-/// A resource of which only some namespaces were recorded.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NamespaceLimit {
-    /// The resource.
-    pub resource: Arc<ApiResource>,
-    /// The recorded namespaces, sorted.
-    pub namespaces: Vec<Arc<str>>,
-}
-
-/// A resource whose first list was not complete at a moment, so that objects may be missing.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct IncompleteList {
-    /// The resource.
-    pub resource: Arc<ApiResource>,
-    /// The time from which it is complete. `None` if it never was.
-    pub until: Option<Timestamp>,
 }
 
 /// A selection of entries. An entry without a resource, such as a document, is always selected.
