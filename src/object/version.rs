@@ -63,6 +63,18 @@ impl ResourceVersion {
         }
     }
 
+    /// Returns the version from which a watch sends the changes of this version once more; `None` unless this is a number
+    /// above 1.
+    ///
+    /// A server deletes all objects of an expired etcd lease, such as old events, in one version. A watch that broke off after
+    /// one of these deletions is not complete up to its version. Other changes have versions of their own.
+    pub(crate) fn before(&self) -> Option<Self> {
+        match self.0 {
+            Repr::Number(number @ 2..) => Some(Self(Repr::Number(number - 1))),
+            _ => None,
+        }
+    }
+
     /// Compares two versions of the same resource on the same server by age (KEP-5504: decimal digits without a leading
     /// zero, of any length).
     ///

@@ -11,7 +11,7 @@ use super::recovery::backoff::Backoffs;
 use super::recovery::state::{LastVersion, RecoveryState, SourceState};
 use super::reflector_store::ReflectorStore;
 use crate::listwatch::ListerWatcher;
-use crate::object::{Origin, ResourceVersion};
+use crate::object::{Key, Object, Origin, ResourceVersion};
 
 /// The source, the store and the options of a running reflector, and its state between two steps.
 pub(super) struct RunContext<L, S> {
@@ -50,6 +50,19 @@ impl<L: ListerWatcher, S: ReflectorStore> RunContext<L, S> {
         }
     }
 
+    /// Returns the version to continue the watch from: the one received last. After a deletion it is the one before, because other
+    /// objects may have been deleted in the same version; [`RunContext::is_repeated`] recognizes those that were received.
+    pub(super) fn version_to_watch(&self) -> ResourceVersion {
+        let last = self.last.get();
+        let before = if self.recovery.last_deleted.is_empty() { None } else { last.before() };
+        before.unwrap_or(last)
+    }
+
+    /// Returns whether the deletion of an object was received before.
+    pub(super) fn is_repeated(&self, deleted: &Object) -> bool {
+        self.recovery.last_deleted.contains(deleted.key()) && *deleted.resource_version() == self.last.get()
+    }
+
     /// Returns the origin of the objects of the next whole state.
     pub(super) fn state_origin(&self) -> Origin {
         if self.recovery.synced { Origin::Relist } else { Origin::List }
@@ -65,12 +78,17 @@ impl<L: ListerWatcher, S: ReflectorStore> RunContext<L, S> {
         version.compare(&self.last.get()) == Ok(Ordering::Less)
     }
 
-    /// Records a received version. Objects without a version, as in some representations, leave the last version as it is,
-    /// because a watch needs a version to continue from.
-    pub(super) fn received(&self, version: &ResourceVersion) {
-        if !version.is_unset() {
-            self.last.set(version.clone());
+    /// Records a received version, and the object that was deleted in it. Objects without a version, as in some representations,
+    /// leave the last version as it is, because a watch needs a version to continue from.
+    pub(super) fn received(&mut self, version: &ResourceVersion, deleted: Option<Key>) {
+        if version.is_unset() {
+            return;
         }
+        if deleted.is_none() || *version != self.last.get() {
+            self.recovery.last_deleted.clear();
+        }
+        self.recovery.last_deleted.extend(deleted);
+        self.last.set(version.clone());
     }
 
     /// Reports the error of a store operation that failed.

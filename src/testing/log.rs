@@ -89,6 +89,12 @@ impl Log {
         entry
     }
 
+    /// Deletes an object in the version of the last change.
+    pub(super) fn delete_in_last_version(&mut self, key: &str) {
+        self.version -= 1;
+        self.change(ChangeKind::Deleted, self.value(key));
+    }
+
     /// Returns the JSON of an existing object.
     pub(super) fn value(&self, key: &str) -> Value {
         self.objects.get(key).unwrap_or_else(|| panic!("{key} does not exist")).0.clone()

@@ -124,6 +124,12 @@ impl FakeSource {
         self.change(ChangeKind::Deleted, object, false);
     }
 
+    /// Deletes an object in the version of the last change, as servers delete all objects of an expired etcd lease, without an
+    /// event on the open watches.
+    pub fn delete_in_last_version_silently(&self, key: &str) {
+        self.lock().log.delete_in_last_version(key);
+    }
+
     fn change(&self, change: ChangeKind, object: Value, notify: bool) {
         let mut state = self.lock();
         let entry = state.log.change(change, object);

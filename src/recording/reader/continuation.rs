@@ -11,10 +11,12 @@ use super::resources::sorted_resources;
 use super::segment_file::Segment;
 use super::state::State;
 use super::state_files::{Limit, StateFiles};
+use crate::lines::ChangeKind;
 use crate::object::{ApiResource, Compressor, Origin};
 use crate::recording::entry::Item;
 use crate::recording::error::RecordingError;
 use crate::recording::files::FileError;
+use crate::recording::flags::Flags;
 use crate::recording::last_state::LastState;
 use crate::recording::position::Position;
 
@@ -26,6 +28,7 @@ pub(in crate::recording) enum Step {
         resource: Arc<ApiResource>,
         namespace: String,
         name: String,
+        kind: ChangeKind,
         origin: Origin,
         version: u64,
     },
@@ -144,18 +147,18 @@ impl Catalog {
         for (at, (_, log)) in logs.iter().enumerate() {
             for object in 0..log.names.len() {
                 let entries = log.entries[log.range(object)].iter().filter(|entry| is_in(entry.index));
-                changes.extend(entries.map(|entry| (entry.index, entry.flags.origin(), at, object)));
+                changes.extend(entries.map(|entry| (entry.index, entry.flags, at, object)));
             }
         }
         changes.sort_unstable_by_key(|(index, ..)| *index);
         let items = segment.items(&self.context, false)?;
         let mut items = items.into_iter().filter(|(index, _)| is_in(*index)).peekable();
-        for (index, origin, at, object) in changes {
+        for (index, flags, at, object) in changes {
             while let Some((_, item)) = items.next_if(|(earlier, _)| *earlier < index) {
                 receive(Step::Item(item));
             }
             let (resource, log) = &logs[at];
-            receive(change_step(resource, log.names.get(object), origin, timeline.versions[index as usize]));
+            receive(change_step(resource, log.names.get(object), flags, timeline.versions[index as usize]));
         }
         for (_, item) in items {
             receive(Step::Item(item));
@@ -168,11 +171,12 @@ impl Catalog {
 fn change_step(
     resource: &Arc<ApiResource>,
     (key, namespace_len): (&str, u16),
-    origin: Origin,
+    flags: Flags,
     version: u64,
 ) -> Step {
     let (namespace, name) = key.split_at_checked(namespace_len.into()).unwrap_or(("", key));
     let name = name.strip_prefix('/').filter(|_| namespace_len > 0).unwrap_or(name);
     let (namespace, name) = (namespace.to_owned(), name.to_owned());
-    Step::Change { resource: Arc::clone(resource), namespace, name, origin, version }
+    let (resource, kind, origin) = (Arc::clone(resource), flags.kind(), flags.origin());
+    Step::Change { resource, namespace, name, kind, origin, version }
 }

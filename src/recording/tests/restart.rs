@@ -52,3 +52,28 @@ fn first_author_after_a_restart_is_known_if_it_is_another_manager() {
     assert_eq!(author("helm").as_deref(), Some("helm"));
     assert_eq!(author("kubelet"), None, "this may be the write before the restart");
 }
+
+/// Servers delete all objects of an expired etcd lease in one version.
+#[test]
+fn watch_is_continued_before_the_version_of_its_last_deletion() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let mut writer = Writer::open(dir.path(), "test", options(), at(0)).expect("a writer");
+    for (key, version) in [("a/one", 1), ("a/two", 2)] {
+        let pod = object(&pods(), key, version, "x");
+        writer.change(&change(&pods(), ChangeKind::Added, pod, 0), None).expect("a change");
+    }
+    writer.mark(&synced(&pods(), 3, 0)).expect("a mark");
+    let version = |writer: &Writer| writer.positions().first().map(|position| position.version.to_string());
+    for (kind, key, version_of_change, expected) in [
+        (ChangeKind::Deleted, "a/one", 7, "6"),
+        (ChangeKind::Modified, "a/two", 8, "8"),
+        (ChangeKind::Deleted, "a/two", 9, "8"),
+    ] {
+        let pod = object(&pods(), key, version_of_change, "y");
+        writer.change(&change(&pods(), kind, pod, 1), None).expect("a change");
+        assert_eq!(version(&writer).as_deref(), Some(expected), "{version_of_change}");
+    }
+    writer.finish(at(1)).expect("finished");
+    let writer = Writer::open(dir.path(), "test", options(), at(2)).expect("a writer");
+    assert_eq!(version(&writer).as_deref(), Some("8"));
+}

@@ -100,8 +100,8 @@ impl Positions {
     pub(in crate::recording) fn step(&mut self, step: Step) {
         match step {
             Step::Item(item) => self.item(&item),
-            Step::Change { resource, namespace, name, origin, version } => {
-                self.change(&resource, &namespace, &name, origin, version);
+            Step::Change { resource, namespace, name, kind, origin, version } => {
+                self.change(&resource, (&namespace, &name), (kind, origin), version);
             }
         }
     }
@@ -149,17 +149,23 @@ impl Positions {
         }
     }
 
-    /// Records a change, which moves each running watch that it belongs to. A watch that does not run can't
-    /// continue from its version any more, because the object is newer.
+    /// Records a change of the object with this namespace and name, which moves each running watch that it belongs to. A watch
+    /// that does not run can't continue from its version any more, because the object is newer.
     pub(in crate::recording) fn change(
         &mut self,
         resource: &Arc<ApiResource>,
-        namespace: &str,
-        name: &str,
-        origin: Origin,
+        (namespace, name): (&str, &str),
+        (kind, origin): (ChangeKind, Origin),
         version: u64,
     ) {
-        let version = ResourceVersion::new(&version.to_string());
+        let mut version = ResourceVersion::from(version);
+        // Other objects may have been deleted in the same version: if a recorder is killed between them, the next one must
+        // receive them.
+        if kind == ChangeKind::Deleted
+            && let Some(before) = version.before()
+        {
+            version = before;
+        }
         for position in self.covering_mut(resource, namespace, name) {
             if !position.is_active {
                 position.version = None;

@@ -195,7 +195,8 @@ impl Writer {
             body: &encoded.body,
         });
         self.states.apply(change, version, encoded);
-        self.positions.change(&change.resource, object.namespace(), object.name(), change.origin, version);
+        let of_change = (change.kind, change.origin);
+        self.positions.change(&change.resource, (object.namespace(), object.name()), of_change, version);
         self.max_version = self.max_version.max(version);
         self.deltas += 1;
         self.write_if_long()

@@ -1,9 +1,10 @@
 //! The state that a reflector keeps from one attempt to the next.
 
+use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-use crate::object::ResourceVersion;
+use crate::object::{Key, ResourceVersion};
 
 /// The outcome of earlier attempts, as far as the next one depends on it.
 #[derive(Default)]
@@ -17,6 +18,9 @@ pub(in crate::reflector) struct RecoveryState {
     pub(in crate::reflector) no_pages_first: bool,
     /// Whether the source refused the last version, so that the next state is requested without one.
     pub(in crate::reflector) version_unavailable: bool,
+    /// The objects that were deleted in the version received last, if it was that of a deletion: others may have been deleted in
+    /// the same version. Servers delete at most as many as an etcd lease has, 1,000 by default.
+    pub(in crate::reflector) last_deleted: HashSet<Key>,
     /// The failure that has not been recovered from.
     pub(in crate::reflector) loss: Option<Loss>,
     /// Whether the source still has the history of the stored state.

@@ -106,7 +106,7 @@ pub(in crate::reflector) async fn open<L: ListerWatcher, S: ReflectorStore>(
     context: &RunContext<L, S>,
 ) -> Result<LiveWatch<L::Watch>, Error> {
     let options = WatchOptions {
-        resource_version: context.last.get(),
+        resource_version: context.version_to_watch(),
         allow_bookmarks: true,
         timeout: Some(context.options.watch_timeout()),
         ..WatchOptions::default()
@@ -204,6 +204,11 @@ fn apply<L: ListerWatcher, S: ReflectorStore>(
     live: &mut LiveWatch<L::Watch>,
     event: WatchEvent,
 ) -> Result<(), Error> {
+    let deleted = match &event {
+        WatchEvent::Deleted(object) if context.is_repeated(object) => return Ok(()),
+        WatchEvent::Deleted(object) => Some(object.key().clone()),
+        _ => None,
+    };
     let (object, write, is_live): (_, fn(&S, _, _) -> _, _) = match event {
         WatchEvent::Bookmark { resource_version, .. } => {
             live.synthetic = false;
@@ -212,7 +217,7 @@ fn apply<L: ListerWatcher, S: ReflectorStore>(
             context.recovery.traits.sends_bookmarks |=
                 before.is_some_and(|before| now - before <= BOOKMARK_INTERVAL);
             context.store.bookmark(&resource_version);
-            context.received(&resource_version);
+            context.received(&resource_version, None);
             watch_delivered(context);
             return Ok(());
         }
@@ -229,7 +234,7 @@ fn apply<L: ListerWatcher, S: ReflectorStore>(
     let written = write(&context.store, object, Origin::Watch);
     context.report_store_error(written);
     if !live.synthetic {
-        context.received(&version);
+        context.received(&version, deleted);
     }
     live.delivered = true;
     watch_delivered(context);

@@ -72,6 +72,7 @@ pub(in crate::reflector) fn complete<L: ListerWatcher, S: ReflectorStore>(
     let version = state.store(&*context.store, origin, missed)?;
     context.last.set(version.clone());
     let recovery = &mut context.recovery;
+    recovery.last_deleted.clear();
     recovery.loss = None;
     recovery.synced = true;
     recovery.source_state = SourceState::Confirmed;

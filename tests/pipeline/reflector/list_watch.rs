@@ -70,6 +70,31 @@ async fn watch_resumes_silently_after_a_clean_end() {
     assert_eq!(run.store.content(), ["missed@8"]);
 }
 
+/// Servers delete all objects of an expired etcd lease, such as old events, in one version.
+#[tokio::test(start_paused = true)]
+async fn watch_that_ends_after_a_deletion_receives_the_others_of_its_version() {
+    let source = FakeSource::new();
+    for name in ["a", "b", "c"] {
+        source.add(pod(name));
+    }
+    let run = start(&source, plain());
+    run.caught_up().await;
+    advance_most_of_a_watch().await;
+    source.delete("a");
+    run.caught_up().await;
+    source.delete_in_last_version_silently("b");
+    source.drop_watches();
+    run.caught_up().await;
+    assert_eq!(request_lines(&source.requests()), ["list 0/500", "watch 4", "watch 4"]);
+    assert_eq!(run.store.calls.all()[2..], ["delete a@5 watch", "delete b@5 watch"]);
+    advance_most_of_a_watch().await;
+    source.modify(pod("c"));
+    run.caught_up().await;
+    source.drop_watches();
+    run.caught_up().await;
+    assert_eq!(request_lines(&source.requests())[3..], ["watch 6"]);
+}
+
 // G17
 #[tokio::test(start_paused = true)]
 async fn later_pages_have_a_token_and_no_version() {
