@@ -35,6 +35,10 @@ pub(super) fn check(
     };
     let documents = recording.state(Moment::End).and_then(|state| state.documents());
     let document = match documents {
+        // The recorder was killed before its first write, which has the selectors.
+        Ok(documents) if documents.is_empty() && recording.resources().is_ok_and(|all| all.is_empty()) => {
+            return Ok(None);
+        }
         Ok(documents) => documents.get(SELECTORS_PATH).cloned(),
         Err(RecordingError::Damaged(_)) => return Ok(recording.end()),
         Err(error) => return Err(failure::of_recording(error)),
@@ -81,4 +85,28 @@ pub(super) fn write(writer: &mut Writer, selectors: &Selectors) -> Result<(), Re
     }
     let document = serde_json::json!(selectors).to_string();
     writer.document(SELECTORS_PATH, document.as_bytes(), Timestamp::now())
+}
+
+#[cfg(test)]
+mod tests {
+    use kdelta::recording::WriterOptions;
+
+    use super::*;
+
+    #[test]
+    fn recorder_that_was_killed_before_its_first_write_has_no_selectors() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let path = dir.path().join("c");
+        let open = || Writer::open(&path, "c", WriterOptions::default(), Timestamp::UNIX_EPOCH);
+        let check = |selectors: &Selectors| check(&path, selectors, &Keyring::default());
+        let selectors = Selectors::from([(SECRETS_SELECTOR.to_owned(), vec!["drop".to_owned()])]);
+        drop(open().expect("a writer"));
+        assert_eq!(check(&selectors).expect("a new recording"), None);
+        let mut writer = open().expect("a writer");
+        write(&mut writer, &selectors).expect("written");
+        writer.finish(Timestamp::UNIX_EPOCH).expect("finished");
+        assert!(check(&selectors).expect("the same selectors").is_some());
+        let error = check(&Selectors::new()).expect_err("other selectors");
+        assert!(format!("{error:#}").contains("its secrets is \"drop\""), "{error:#}");
+    }
 }
