@@ -17,7 +17,7 @@ pub(in crate::recording) struct WantedObject {
 pub(in crate::recording) struct KeptTexts {
     object: Option<WantedObject>,
     pub(in crate::recording) bytes: Vec<u8>,
-    /// The numbers of the object in the journal: writers that continue one give it another.
+    /// The numbers of the object in the journal, ascending: writers that continue one give it another.
     numbers: Vec<u32>,
     changes: Vec<KeptChange>,
 }
@@ -55,7 +55,7 @@ impl KeptTexts {
         let first = u32::try_from(entries).unwrap_or(u32::MAX);
         for (entry, change) in (first..).zip(&chunk.entries) {
             if let RawItem::Change(change) = &change.item
-                && self.numbers.contains(&change.object)
+                && self.numbers.binary_search(&change.object).is_ok()
             {
                 let [row, body] = [change.row, change.body].map(|span| self.copy(text, span));
                 self.changes.push(KeptChange { entry, row, body });
@@ -78,5 +78,49 @@ impl KeptTexts {
     pub(in crate::recording) fn places(&self, entry: u32) -> Option<(Span, Span)> {
         let at = self.changes.binary_search_by_key(&entry, |change| change.entry).ok()?;
         Some((self.changes[at].row, self.changes[at].body))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::time::{Duration, Instant};
+
+    use super::*;
+    use crate::recording::flags::Flags;
+    use crate::recording::journal::chunk::{JournalObject, RawChange, RawEntry};
+
+    /// A journal can define one object again and again.
+    #[test]
+    fn texts_of_an_object_with_many_numbers_are_found_fast() {
+        const NUMBERS: u32 = 200_000;
+        let [group, version, plural, kind] = ["", "v1", "pods", "Pod"].map(str::to_owned);
+        let pods = ApiResource { group, version, resource: plural, kind, namespaced: true };
+        let tables = Tables { resources: vec![Arc::new(pods.clone())], ..Tables::default() };
+        let object = JournalObject { resource: 0, workload: 0, namespace_len: 1, key: "a/x".into() };
+        let flags = Flags::from_number(1 << 6).expect("a whole text");
+        let change = |object: u32| RawEntry {
+            received: 0,
+            version: 1,
+            item: RawItem::Change(RawChange {
+                object,
+                flags,
+                author: 0,
+                row: Span::default(),
+                body: Span::default(),
+            }),
+        };
+        let chunk = DecodedChunk {
+            bytes: Vec::new(),
+            // The second half is of other objects.
+            entries: (0..2 * NUMBERS).map(change).collect(),
+            objects: vec![object; NUMBERS as usize],
+        };
+        let mut kept = KeptTexts::new(Some(WantedObject { resource: pods, key: "a/x".into() }));
+        let start = Instant::now();
+        kept.add(&chunk, &[], (0, 0), &tables);
+        assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
+        assert_eq!(kept.changes.len(), NUMBERS as usize);
+        assert!(kept.places(NUMBERS - 1).is_some() && kept.places(NUMBERS).is_none());
     }
 }
