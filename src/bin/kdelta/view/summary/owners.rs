@@ -30,6 +30,8 @@ pub(super) struct RootName {
 /// An object that may own others.
 #[derive(Debug, Clone)]
 pub(super) struct Known {
+    /// The number of objects that were known before it: of two objects with one name, the last added is the newer one.
+    number: usize,
     name: RootName,
     owner: Option<OwnerReference>,
 }
@@ -55,7 +57,8 @@ impl Owners {
         owner: Option<OwnerReference>,
     ) {
         let name = root_name(resource, object);
-        self.known.entry(uid.into()).or_insert(Known { name, owner });
+        let number = self.known.len();
+        self.known.entry(uid.into()).or_insert(Known { number, name, owner });
     }
 
     /// Adds all objects of a type as they are at the end of the range.
@@ -109,7 +112,7 @@ impl Owners {
         let mut next = owner;
         for _ in 0..MAX_CHAIN {
             let Some(owner) = next else { break };
-            if let Some(Known { name, owner }) = self.known.get(&owner.uid) {
+            if let Some(Known { name, owner, .. }) = self.known.get(&owner.uid) {
                 root = name.clone();
                 next = owner.as_ref();
             } else {
@@ -137,12 +140,13 @@ impl Owners {
     }
 
     /// Returns the object that a warning is about, by its UID or else by its name: some events have no UID, and an object may
-    /// have been created again; `None` if it is unknown.
+    /// have been created again, in which case it is the last one; `None` if it is unknown.
     pub(super) fn warned<'a>(&'a self, warning: &Warning, names: &KnownNames<'a>) -> Option<&'a Known> {
         let of_name = || {
             let Warning { api_version, kind, namespace, name, .. } = warning;
             let is_of_group = |known: &&&Known| api_version.is_empty() || known.name.group == warning.group();
-            names.get(&[&**kind, namespace, name])?.iter().find(is_of_group).copied()
+            let of_name = names.get(&[&**kind, namespace, name])?.iter();
+            of_name.filter(is_of_group).max_by_key(|known| known.number).copied()
         };
         self.known.get(&*warning.uid).or_else(of_name)
     }

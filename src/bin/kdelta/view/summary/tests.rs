@@ -330,6 +330,41 @@ fn warnings_belong_to_the_owner_of_their_object() {
 }
 
 #[test]
+fn warnings_without_a_uid_belong_to_the_last_object_of_the_name() {
+    let events = resource("", "events", "Event");
+    let event = json!({"metadata": owned("e", None), "type": "Warning", "reason": "FailedMount",
+        "involvedObject": {"apiVersion": "v1", "kind": "Pod", "name": "a", "namespace": "shop"}});
+    let with_uid = |uid: &str, set: &str| {
+        let mut pod = pod("a", set, "True", 0, None);
+        pod["metadata"]["uid"] = uid.into();
+        pod
+    };
+    let changes = [
+        change(ChangeKind::Deleted, &pods(), &with_uid("u-1", "old"), None, 1),
+        change(ChangeKind::Added, &pods(), &with_uid("u-2", "new"), None, 2),
+        change(ChangeKind::Added, &events, &event, None, 3),
+    ];
+    // Each hash map has another order.
+    for _ in 0..32 {
+        // As of a type that was recorded in two versions.
+        let objects = (0..).zip(&changes).map(|(number, change)| {
+            let mut changes = ObjectChanges::default();
+            changes.record(number, change, None);
+            changes
+        });
+        let mut lines = lines(&ChangeTracker::of(objects.collect()).summary(at(3600)));
+        lines.sort();
+        assert_eq!(
+            lines,
+            [
+                "replicaset.apps/new: 1 pod appeared; 1 warning (FailedMount)",
+                "replicaset.apps/old: 1 pod vanished"
+            ]
+        );
+    }
+}
+
+#[test]
 fn warnings_about_unchanged_objects_belong_to_their_owner() {
     let events = resource("", "events", "Event");
     let event = |name: &str, about: Value| {
