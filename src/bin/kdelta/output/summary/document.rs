@@ -26,12 +26,13 @@ pub(super) fn document(range: &SummaryRange, summary: &ChangeSummary) -> Value {
 
 /// Returns a gap; one of all types has no `resource`.
 fn gap(gap: &Gap) -> Value {
-    let Gap { from, to, resource, namespace, .. } = gap;
+    let Gap { from, to, resource, namespace, except } = gap;
     let mut document = json!({"from": from.to_string(), "to": to.to_string()});
     if let Some(resource) = resource {
         document["group"] = resource.group.as_str().into();
         document["resource"] = resource.resource.as_str().into();
         document["namespace"] = (**namespace).into();
+        document["except"] = except.iter().map(|namespace| &**namespace).collect();
     }
     document
 }

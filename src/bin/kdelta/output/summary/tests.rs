@@ -25,7 +25,7 @@ fn range(gaps: usize) -> SummaryRange {
         to: at(number + 1),
         resource: (number % 2 == 0).then(pods),
         namespace: "".into(),
-        except: Vec::new(),
+        except: vec!["shop".into()],
     };
     let gaps = (0..i64::try_from(gaps).expect("few")).map(gap).collect();
     SummaryRange { context: "prod".into(), since: at(0), until: at(60), gaps }
@@ -98,7 +98,7 @@ fn document_has_every_field() {
             "changes": 1, "objects": 1,
             "gaps": [
                 {"from": "2026-11-24T03:00:00Z", "to": "2026-11-24T03:01:00Z",
-                    "group": "", "resource": "pods", "namespace": ""},
+                    "group": "", "resource": "pods", "namespace": "", "except": ["shop"]},
                 {"from": "2026-11-24T03:01:00Z", "to": "2026-11-24T03:02:00Z"},
             ],
             "groups": [{
