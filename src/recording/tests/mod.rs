@@ -10,5 +10,6 @@ mod observation;
 mod observed_time;
 mod restart;
 mod sealing;
+mod tool_gaps;
 mod tools;
 mod versions;

@@ -1,12 +1,12 @@
 //! Merges several recordings of one context into one.
 
 use std::cmp::Ordering;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::merge_source::{FirstState, MergeSource};
+use super::merge_source::{FirstState, MergeSource, RESOLUTION, covers};
 use super::merged::{Interval, Merged};
 use crate::lines::{Change, Mark, MarkKind};
 use crate::object::ResourceVersion;
@@ -52,6 +52,7 @@ pub fn merge(
         initial,
         awaited,
         started: None,
+        ended: HashSet::new(),
         merged: Merged::create(dir, first.context(), encryption)?,
     };
     while merge.next()? {}
@@ -123,6 +124,8 @@ struct Merge {
     awaited: Vec<Vec<FirstState>>,
     /// The source and the time of the last start that was taken.
     started: Option<(usize, Timestamp)>,
+    /// The watches that an ERROR has ended in the merged recording.
+    ended: HashSet<Watch>,
     merged: Merged,
 }
 
@@ -149,7 +152,8 @@ impl Merge {
                 }
             }
             Item::Started if is_first && self.continues(number) => {}
-            Item::Started if !is_first && self.runs_elsewhere(number, received) => {}
+            // The watches of the other recorder run on. Those that only this one had ended where it stopped.
+            Item::Started if self.runs_elsewhere(number, received) => {}
             // Both sources are copies of one recording.
             Item::Started if self.started.is_some_and(|(of, at)| of != number && at == received) => {}
             Item::Started => {
@@ -158,7 +162,32 @@ impl Merge {
             }
             Item::Document { .. } => self.merged.append(received, &item)?,
         }
+        self.end_watches(number, received)?;
         Ok(true)
+    }
+
+    /// If the recorder of a source stopped after this entry while another one was running, ends the watches that no other
+    /// source observes.
+    fn end_watches(&mut self, number: usize, last: Timestamp) -> Result<(), RecordingError> {
+        let source = &self.sources[number];
+        let Some(until) = source.unobserved_until(last) else { return Ok(()) };
+        if !self.others(number).any(|other| other.runs_during(last, until)) {
+            return Ok(());
+        }
+        let is_observed = |watch: &Watch| self.others(number).any(|other| other.observes_after(watch, last));
+        let ended: Vec<Watch> =
+            source.complete_at(last).filter(|watch| !is_observed(watch)).cloned().collect();
+        for watch in ended {
+            if self.ended.insert(watch.clone()) {
+                self.merged.end_watch(watch, last)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the other sources.
+    fn others(&self, number: usize) -> impl Iterator<Item = &MergeSource> {
+        self.sources.iter().enumerate().filter(move |(other, _)| *other != number).map(|(_, source)| source)
     }
 
     /// Returns whether a source waits for earlier ones, whose changes may precede its first state.
@@ -186,10 +215,15 @@ impl Merge {
         number > 0 && !initial.values().any(is_gap) && (overlaps || initial.values().any(is_known))
     }
 
-    /// Returns whether the recorder of another source was running at a time.
+    /// Returns whether the recorder of another source was running before and after a time.
     fn runs_elsewhere(&self, number: usize, time: Timestamp) -> bool {
-        let others = self.sources.iter().enumerate().filter(|(other, _)| *other != number);
-        others.map(|(_, source)| source).any(|source| source.beginning < time && time < source.end)
+        let before = time.checked_sub(RESOLUTION).unwrap_or(Timestamp::MIN);
+        self.others(number).any(|other| other.runs_during(before, time) && time < other.end)
+    }
+
+    /// Returns whether an ERROR has ended a watch, or one that it includes.
+    fn has_ended(&self, watch: &Watch) -> bool {
+        self.ended.iter().any(|ended| covers(watch, ended))
     }
 
     /// Returns whether a source that began earlier observed a watch at a time.
@@ -205,8 +239,7 @@ impl Merge {
         };
         let lasted = SignedDuration::try_from(lasted).unwrap_or(SignedDuration::MAX);
         let from = mark.received.checked_sub(lasted).unwrap_or(Timestamp::MIN);
-        let others = self.sources.iter().enumerate().filter(|(other, _)| *other != number);
-        others.map(|(_, source)| source).any(|source| source.observed(watch, from, mark.received))
+        self.others(number).any(|other| other.observed(watch, from, mark.received))
     }
 
     fn change(
@@ -230,8 +263,7 @@ impl Merge {
             Some(InitialState::New) | None => {}
         }
         let time = change.received;
-        let mut others = self.sources.iter().enumerate().filter(|(other, _)| *other != number);
-        let is_followed = others.any(|(_, source)| source.beginning <= time && source.head.is_some());
+        let is_followed = self.others(number).any(|other| other.beginning <= time && other.head.is_some());
         self.merged.change(change, author, is_followed)
     }
 
@@ -240,14 +272,19 @@ impl Merge {
         let is_synced = matches!(mark.kind, MarkKind::Synced { .. });
         let is_first = is_synced && self.sources[number].synced.insert(watch.clone());
         match self.initial[number].get(&watch).filter(|_| is_first) {
-            Some(InitialState::Known) => return Ok(()),
+            Some(InitialState::Known) if !self.has_ended(&watch) => return Ok(()),
             Some(InitialState::Compared { interval, is_gap }) => {
-                let watch = (number, watch);
+                let watch = (number, watch.clone());
                 self.merged.compare(&watch, interval, *is_gap, received)?;
                 self.merged.end_comparison(&watch, received)?;
             }
-            None if self.is_repeated(number, &watch, &mark) => return Ok(()),
-            Some(InitialState::New) | None => {}
+            None if !self.has_ended(&watch) && self.is_repeated(number, &watch, &mark) => return Ok(()),
+            _ => {}
+        }
+        if matches!(mark.kind, MarkKind::Error(_)) {
+            self.ended.insert(watch);
+        } else {
+            self.ended.retain(|ended| !covers(&watch, ended));
         }
         self.merged.append(received, &Item::Mark(mark))
     }

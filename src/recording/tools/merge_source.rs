@@ -4,7 +4,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 use super::excerpt::{Excerpt, positions};
 use crate::lines::{Mark, MarkKind};
@@ -19,8 +19,11 @@ pub(super) fn has(watch: &Watch, resource: &ApiResource, namespace: &str, name: 
     *watch.resource == *resource && watch.includes_name(namespace, name)
 }
 
+/// The resolution of recorded times.
+pub(super) const RESOLUTION: SignedDuration = SignedDuration::from_millis(1);
+
 /// Returns whether a watch has everything that another one has, in the same version of the resource.
-fn covers(watch: &Watch, other: &Watch) -> bool {
+pub(super) fn covers(watch: &Watch, other: &Watch) -> bool {
     watch.resource == other.resource && watch.includes_names_of(other)
 }
 
@@ -127,14 +130,52 @@ impl MergeSource {
 
     /// Returns whether the recording observed a watch during a time, without a gap.
     pub(super) fn observed(&self, watch: &Watch, from: Timestamp, to: Timestamp) -> bool {
-        let is_interrupted = |gap: &Gap| {
-            gap.from < to && from < gap.to && gap.resource.as_ref().is_none_or(|of| *of == watch.resource)
-        };
+        let is_interrupted = |gap: &Gap| gap.from < to && from < gap.to && concerns(gap, watch);
         self.beginning <= from
             && to <= self.end
             && self.covers(watch)
             && !self.gaps.iter().any(is_interrupted)
     }
+
+    /// Returns whether the recording has all changes of a watch immediately after a time.
+    pub(super) fn observes_after(&self, watch: &Watch, time: Timestamp) -> bool {
+        self.complete_at(time).any(|own| covers(own, watch)) && self.observed(watch, time, after(time))
+    }
+
+    /// Returns whether a recorder was running at some time of a range.
+    pub(super) fn runs_during(&self, from: Timestamp, to: Timestamp) -> bool {
+        let (from, to) = (from.max(self.beginning), to.min(self.end));
+        let has_stopped = |gap: &Gap| gap.resource.is_none() && gap.from <= from && to <= gap.to;
+        from < to && !self.gaps.iter().any(has_stopped)
+    }
+
+    /// Returns the watches whose first state was complete at a time. Some may have ended since.
+    pub(super) fn complete_at(&self, time: Timestamp) -> impl Iterator<Item = &Watch> {
+        self.first.iter().filter(move |first| first.received <= time).map(|first| &first.watch)
+    }
+
+    /// If the recorder stopped after the last entry taken, at this time, returns the time of its next start; at the end, that
+    /// of the first moment after the recording.
+    pub(super) fn unobserved_until(&self, last: Timestamp) -> Option<Timestamp> {
+        match &self.head {
+            Some((started, Item::Started)) => Some(after(last).max(*started)),
+            Some(_) => None,
+            None => Some(after(last)),
+        }
+    }
+}
+
+/// Returns whether changes of a watch may be missing in a gap.
+fn concerns(gap: &Gap, watch: &Watch) -> bool {
+    let is_everywhere = gap.namespace.is_empty() || watch.namespace.is_empty();
+    gap.resource.as_ref().is_none_or(|of| *of == watch.resource)
+        && (is_everywhere || gap.namespace == watch.namespace)
+        && !gap.except.contains(&watch.namespace)
+}
+
+/// Returns the next time that a recording distinguishes from this one.
+fn after(time: Timestamp) -> Timestamp {
+    time.checked_add(RESOLUTION).unwrap_or(Timestamp::MAX)
 }
 
 fn watch_of(position: Position) -> (Watch, ResourceVersion) {

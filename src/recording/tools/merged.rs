@@ -10,6 +10,7 @@ use jiff::Timestamp;
 use super::merge_source::has;
 use super::new_recording::NewRecording;
 use crate::lines::{Change, ChangeKind, Mark, MarkKind};
+use crate::listwatch::Status;
 use crate::object::{ApiResource, Object, Origin, ResourceVersion};
 use crate::recording::encryption::Encryption;
 use crate::recording::entry::{Author, Item};
@@ -70,6 +71,18 @@ impl Merged {
         self.recording.append(received, item)
     }
 
+    /// Records that a watch ended because its recorder stopped.
+    pub(super) fn end_watch(&mut self, watch: Watch, received: Timestamp) -> Result<(), RecordingError> {
+        let message = "the recorder of this watch stopped".to_owned();
+        self.mark(watch, MarkKind::Error(Status { message, ..Status::default() }), received)
+    }
+
+    fn mark(&mut self, watch: Watch, kind: MarkKind, received: Timestamp) -> Result<(), RecordingError> {
+        let Watch { resource, namespace, name } = watch;
+        let mark = Mark { kind, resource, context: Arc::clone(&self.context), namespace, name, received };
+        self.recording.append(received, &Item::Mark(mark))
+    }
+
     /// Begins to compare the state that a watch lists. A gap precedes the first difference, or this point if changes
     /// were not observed in any case.
     pub(super) fn compare(
@@ -95,10 +108,7 @@ impl Merged {
         }
         let Interval { from, to, since } = comparison.interval.clone();
         let lasted = Duration::try_from(received.duration_since(since)).unwrap_or_default();
-        let kind = MarkKind::Gap { from, to, lasted };
-        let Watch { resource, namespace, name } = watch.1.clone();
-        let mark = Mark { kind, resource, context: Arc::clone(&self.context), namespace, name, received };
-        self.recording.append(received, &Item::Mark(mark))
+        self.mark(watch.1.clone(), MarkKind::Gap { from, to, lasted }, received)
     }
 
     /// Records the difference of a listed object from the merged state, if there is one.
