@@ -1,10 +1,12 @@
 //! The states of a writer that continues a recording.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use super::fixtures::{at, change, object, options, pods, row, synced};
-use crate::lines::ChangeKind;
+use super::fixtures::{at, at_second, change, object, options, pods, row, synced};
+use crate::lines::{ChangeKind, Mark};
 use crate::object::{Ingest, Object};
+use crate::recording::files::{self, Kind};
 use crate::recording::{Author, Writer};
 
 #[test]
@@ -76,4 +78,27 @@ fn watch_is_continued_before_the_version_of_its_last_deletion() {
     writer.finish(at(1)).expect("finished");
     let writer = Writer::open(dir.path(), "test", options(), at(2)).expect("a writer");
     assert_eq!(version(&writer).as_deref(), Some("8"));
+}
+
+#[test]
+fn list_of_one_namespace_in_a_keyframe_is_complete_in_that_namespace_only() {
+    let dir = tempfile::tempdir().expect("a directory");
+    // A keyframe is written each second.
+    let options = options().seal_entries(2).keep(Some(Duration::from_secs(4)));
+    let mut writer = Writer::open(dir.path(), "test", options.clone(), at(0)).expect("a writer");
+    let pod = object(&pods(), "shop/web", 1, "x");
+    writer.change(&change(&pods(), ChangeKind::Added, pod, 0), None).expect("a change");
+    for second in [1, 5] {
+        let of_shop = Mark { namespace: "shop".into(), ..synced(&pods(), 1, second * 1000) };
+        writer.mark(&of_shop).expect("a mark");
+        writer.mark(&of_shop).expect("a mark");
+        writer.flush(at_second(second)).expect("flushed");
+        writer.settle().expect("settled");
+    }
+    writer.finish(at_second(6)).expect("finished");
+    let kinds: Vec<Kind> =
+        files::list(dir.path()).expect("files").into_iter().map(|(_, kind)| kind).collect();
+    assert!(kinds.contains(&Kind::Keyframe), "{kinds:?}");
+    let writer = Writer::open(dir.path(), "test", options, at_second(7)).expect("a writer");
+    assert_eq!(writer.complete_lists(&pods()), [("shop".into(), None)]);
 }

@@ -48,8 +48,12 @@ impl Positions {
         *position = WatchPosition::at(&version);
     }
 
-    /// Adds a resource whose objects are in a keyframe, which is written after their lists.
+    /// Adds a resource whose objects are in a keyframe, which is written after their lists. If watches of it ran, which are
+    /// inserted before, only their objects are known to be complete. The keyframe does not have the namespaces of others.
     pub(in crate::recording) fn insert_complete(&mut self, resource: &Arc<ApiResource>) {
+        if self.watches.keys().any(|(of, ..)| of == resource) {
+            return;
+        }
         let position = self.watches.entry((Arc::clone(resource), "".into(), None)).or_default();
         position.was_complete = true;
     }
