@@ -75,6 +75,12 @@ impl Keyframe {
         &self.footer
     }
 
+    /// Returns the types with objects.
+    pub(in crate::recording) fn types_with_objects(&self) -> impl Iterator<Item = &Arc<ApiResource>> {
+        let with_objects = self.footer.types.iter().filter(|of_type| of_type.objects > 0);
+        with_objects.filter_map(|of_type| self.footer.tables.resources.get(of_type.resource))
+    }
+
     fn block(&self, tag: u8, block: &BlockRef) -> Result<Vec<u8>, FileError> {
         self.access.block(tag, block.offset, block.length)
     }

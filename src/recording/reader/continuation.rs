@@ -110,9 +110,7 @@ impl Catalog {
                 for position in keyframe.items(false)?.0 {
                     receive(Continued::Position(position));
                 }
-                let with_objects = keyframe.footer().types.iter().filter(|of_type| of_type.objects > 0);
-                let resources = &keyframe.footer().tables.resources;
-                let complete = with_objects.filter_map(|of_type| resources.get(of_type.resource));
+                let complete = keyframe.types_with_objects();
                 complete.for_each(|resource| receive(Continued::Complete(Arc::clone(resource))));
             }
             self.steps(files, &mut |step| receive(Continued::Step(step)))

@@ -23,6 +23,7 @@ mod texts;
 pub(in crate::recording) use catalog::Catalog;
 pub(in crate::recording) use continuation::{Continued, Step};
 pub use entries::{Entries, Folded};
+pub(in crate::recording) use gaps::LostWatch;
 pub use history::Versions;
 pub use recording::Recording;
 #[cfg(feature = "serve")]

@@ -10,6 +10,7 @@ use jiff::Timestamp;
 use super::audit::verify;
 use super::catalog::Catalog;
 use super::entries::Entries;
+use super::gaps::LostWatch;
 use super::history::Versions;
 use super::state::State;
 use crate::lines::Mark;
@@ -162,7 +163,16 @@ impl Recording {
         self.read(|catalog| catalog.unobserved_at(time).map_err(|error| catalog.error(error)))
     }
 
-    /// Returns the gaps in the order of their ends.
+    /// Returns the reasons why the state at a version may not be that of the server: the gaps in which the changes at the
+    /// version were missed.
+    ///
+    /// # Errors
+    /// [`RecordingError`] when the files can't be read or are damaged.
+    pub fn unobserved_at_version(&self, version: u64) -> Result<Unobserved, RecordingError> {
+        self.read(|catalog| catalog.unobserved_at_version(version).map_err(|error| catalog.error(error)))
+    }
+
+    /// Returns the gaps of some length, in the order of their ends.
     ///
     /// # Errors
     /// [`RecordingError`] when the files can't be read or are damaged.
@@ -170,9 +180,20 @@ impl Recording {
         self.read(|catalog| catalog.gaps().map_err(|error| catalog.error(error)))
     }
 
-    /// Returns the gaps that can be read, in the order of their ends.
-    pub(in crate::recording) fn readable_gaps(&self) -> Vec<Gap> {
-        self.catalog.readable_gaps()
+    /// Returns the gaps that the parts without damage show, in the order of their ends.
+    pub(in crate::recording) fn readable_gaps(&self) -> Result<Vec<Gap>, RecordingError> {
+        self.read(|catalog| catalog.readable_gaps().map_err(|error| catalog.error(error)))
+    }
+
+    /// Returns the watches that had run once and did not run at a time, as far as the parts without damage show.
+    pub(in crate::recording) fn lost_watches(
+        &self,
+        time: Timestamp,
+    ) -> Result<Vec<LostWatch>, RecordingError> {
+        self.read(|catalog| {
+            let number = catalog.number_after(time)?;
+            catalog.lost_watches(number).map_err(|error| catalog.error(error))
+        })
     }
 
     /// Returns all marks, in order.

@@ -1,6 +1,7 @@
 //! Tests of writer and reader together.
 
 mod damage;
+mod dropped_and_damaged_gaps;
 mod encryption;
 mod fixtures;
 mod lifecycle;

@@ -99,7 +99,6 @@ fn an_error_that_ends_a_watch_begins_a_gap() {
     assert_eq!(found, ["pods/ 5 to 8", "all/ 8 to 20", "pods/ 8 to 25"]);
 }
 
-/// A recorder continues from a recorded version before the server responds.
 #[test]
 fn a_watch_that_can_not_be_continued_is_a_gap_since_the_recorder_before() {
     let dir = tempfile::tempdir().expect("a directory");
@@ -107,12 +106,60 @@ fn a_watch_that_can_not_be_continued_is_a_gap_since_the_recorder_before() {
     marked(&mut writer, &synced(&pods(), 1, 1000));
     writer.finish(at_second(2)).expect("finished");
     let mut writer = open(dir.path(), 20);
-    marked(&mut writer, &synced(&pods(), 1, 20_000));
     marked(&mut writer, &mark(&pods(), MarkKind::Error(Status::default()), 21_000));
     writer.document("/version", b"{}", at_second(30)).expect("a document");
     writer.finish(at_second(30)).expect("finished");
     let found = gaps(&opened(dir.path()).gaps().expect("gaps"));
     assert_eq!(found, ["all/ 1 to 20", "pods/ 1 to 30"]);
+}
+
+#[test]
+fn a_watch_that_was_continued_is_observed_until_its_error() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let mut writer = open(dir.path(), 0);
+    marked(&mut writer, &synced(&pods(), 1, 1000));
+    writer.finish(at_second(2)).expect("finished");
+    let mut writer = open(dir.path(), 120);
+    marked(&mut writer, &synced(&pods(), 1, 120_000));
+    list(&mut writer, &pods(), "shop/a", 3000);
+    marked(&mut writer, &mark(&pods(), MarkKind::Error(Status::default()), 3_300_000));
+    writer.document("/version", b"{}", at_second(3400)).expect("a document");
+    writer.finish(at_second(3400)).expect("finished");
+    let found = gaps(&opened(dir.path()).gaps().expect("gaps"));
+    assert_eq!(found, ["all/ 1 to 120", "pods/ 3300 to 3400"]);
+}
+
+/// The server of the second recorder does not respond for a while.
+#[test]
+fn a_watch_that_is_continued_late_is_a_gap() {
+    for (second, expected) in [(25, &["all/ 1 to 20"][..]), (40, &["all/ 1 to 20", "pods/ 1 to 40"])] {
+        let dir = tempfile::tempdir().expect("a directory");
+        let mut writer = open(dir.path(), 0);
+        marked(&mut writer, &synced(&pods(), 1, 1000));
+        writer.finish(at_second(2)).expect("finished");
+        let mut writer = open(dir.path(), 20);
+        writer.document("/version", b"{}", at_second(22)).expect("a document");
+        writer.flush(at_second(22)).expect("flushed");
+        let before = gaps(&opened(dir.path()).gaps().expect("gaps"));
+        assert_eq!(before, ["all/ 1 to 20", "pods/ 1 to 22"]);
+        marked(&mut writer, &synced(&pods(), 1, 1000 * second));
+        writer.finish(at_second(50)).expect("finished");
+        assert_eq!(gaps(&opened(dir.path()).gaps().expect("gaps")), expected, "{second}");
+    }
+}
+
+#[test]
+fn marks_of_many_namespaces_are_followed_in_a_short_time() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let mut writer = open(dir.path(), 0);
+    for number in 0..20_000 {
+        marked(&mut writer, &in_namespace(&format!("n-{number}"), synced(&pods(), 1, 0)));
+    }
+    marked(&mut writer, &synced(&pods(), 1, 5000));
+    writer.finish(at_second(5)).expect("finished");
+    let (recording, begun) = (opened(dir.path()), std::time::Instant::now());
+    assert_eq!(recording.gaps().expect("gaps"), []);
+    assert!(begun.elapsed() < std::time::Duration::from_secs(10), "{:?}", begun.elapsed());
 }
 
 #[test]

@@ -77,7 +77,10 @@ fn a_cut_does_not_extend_the_time_of_a_watch_that_has_ended() {
     let filter = EntryFilter { namespaces: Some(vec!["quiet".to_owned()]), ..EntryFilter::default() };
     cut(&all, &dir.path().join("cut"), &CutOptions::default().filter(filter)).expect("cut");
     let part = Recording::open(&dir.path().join("cut")).expect("a recording");
-    let gap_start = |recording: &Recording| recording.gaps().expect("gaps").first().map(|gap| gap.from);
+    let gap_start = |recording: &Recording| {
+        let end = recording.end().expect("an end");
+        recording.gap_at(end).expect("gaps").map(|gap| gap.from)
+    };
     assert_eq!((gap_start(&all), all.end()), (Some(at_second(10)), Some(at_second(40))));
     // The cut has no other watch, so that nothing shows until when the recorder was running.
     assert_eq!((gap_start(&part), part.end()), (Some(at_second(10)), Some(at_second(10))));

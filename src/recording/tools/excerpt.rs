@@ -51,7 +51,7 @@ impl Recording {
         until: Option<Timestamp>,
         filter: EntryFilter,
     ) -> Result<Excerpt, RecordingError> {
-        let observed = ObservedTime::read(self, until);
+        let observed = ObservedTime::read(self, until)?;
         let beginning = self.beginning();
         let time = match since.or(beginning.filter(|_| self.begins_with_state())) {
             Some(time) if self.begins_with_state() || beginning.is_some_and(|beginning| beginning < time) => {

@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 
 use crate::recording::entry::Gap;
+use crate::recording::error::RecordingError;
 use crate::recording::reader::Recording;
 
 /// The times in a range at which recorders stopped.
@@ -15,15 +16,15 @@ pub(super) struct ObservedTime {
 
 impl ObservedTime {
     /// Reads the observed time up to `until`, or to the end. Damaged parts are left out: they hide entries, too.
-    pub(super) fn read(recording: &Recording, until: Option<Timestamp>) -> Self {
-        let mut unobserved = recording.readable_gaps();
+    pub(super) fn read(recording: &Recording, until: Option<Timestamp>) -> Result<Self, RecordingError> {
+        let mut unobserved = recording.readable_gaps()?;
         unobserved.retain(|gap| gap.resource.is_none());
         let end = recording.end().map(|end| until.map_or(end, |until| until.min(end)));
         let end = end.map(|end| {
             let gap = unobserved.iter().find(|gap| gap.from < end && end < gap.to);
             gap.map_or(end, |gap| gap.from)
         });
-        Self { unobserved, end }
+        Ok(Self { unobserved, end })
     }
 
     /// Returns the time of the last observation before a recorder started; `None` for the first one.

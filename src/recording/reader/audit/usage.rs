@@ -61,7 +61,7 @@ impl Catalog {
         let of_types = |of: &TypeUsage| of.body_bytes + of.row_bytes + of.column_bytes + of.keyframe_bytes;
         usage.other_bytes = usage.bytes - usage.journal_bytes - types.values().map(of_types).sum::<u64>();
         let sorted = sorted_resources(types.keys());
-        usage.gaps = observed.gaps.into_iter().map(|found| found.gap).collect();
+        usage.gaps = observed.into_gaps();
         usage.types = sorted.iter().filter_map(|resource| types.remove(resource)).collect();
         Ok(usage)
     }

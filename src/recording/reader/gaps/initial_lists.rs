@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::observation::is_of;
+use super::observation::{ListEnd, ObservedTimes, is_of};
 use crate::object::{ApiResource, Origin};
 use crate::recording::entry::IncompleteList;
 use crate::recording::files::FileError;
@@ -12,24 +12,27 @@ use crate::recording::reader::catalog::{Catalog, time_of};
 use crate::recording::reader::resources::sorted_resources;
 use crate::recording::reader::segment_file::{Segment, SegmentFile};
 
+/// The number of files in a row without an object of a list that show that the list began after them. One may have only the mark
+/// at its end.
+const MAX_OTHER_FILES: usize = 2;
+
 impl Catalog {
-    /// Returns the resources of which a part had been listed at a time, in Unix milliseconds, but not all. `synced` are the
-    /// watches with the times at which their first lists were complete.
+    /// Returns the resources of which a part had been listed at a time, in Unix milliseconds, but not all.
     pub(super) fn incomplete_lists(
         &self,
-        synced: &HashMap<Watch, i64>,
+        observed: &ObservedTimes,
         time: i64,
     ) -> Result<Vec<IncompleteList>, FileError> {
-        // A keyframe is written after the lists.
-        if self.start() > 0 {
-            return Ok(Vec::new());
-        }
         let is_earlier = |file: &&Arc<SegmentFile>| file.first_time().is_ok_and(|first| first <= time);
-        let files: Vec<_> = self.segments.iter().take_while(is_earlier).collect();
-        let named: Vec<_> = files.iter().filter_map(|file| file.resources().ok()).flatten().collect();
+        let files = self.segments.iter().take_while(is_earlier);
+        let named: Vec<_> = files.filter_map(|file| file.resources().ok()).flatten().collect();
+        let listed_before = self.listed_before()?;
         let mut incomplete = Vec::new();
         for resource in sorted_resources(named.iter()) {
-            let of_resource = synced.iter().filter(|(watch, _)| is_of(watch, &resource));
+            if listed_before.contains(&resource) {
+                continue;
+            }
+            let of_resource = observed.synced.iter().filter(|(watch, _)| is_of(watch, &resource));
             let (complete, later): (Vec<_>, Vec<_>) = of_resource.partition(|(_, at)| **at <= time);
             if later.is_empty() && !complete.is_empty() {
                 continue;
@@ -38,35 +41,107 @@ impl Catalog {
                 let includes = |(watch, _): &(&Watch, &i64)| watch.includes_name(namespace, name);
                 !complete.iter().any(includes) && (later.is_empty() || later.iter().any(includes))
             };
-            for file in &files {
-                if is_listed(&*file.open()?, &resource, time, &is_in_list)? {
-                    let until = later.iter().map(|(_, at)| time_of(**at)).min();
-                    incomplete.push(IncompleteList { resource: Arc::clone(&resource), until });
-                    break;
-                }
+            let until = later.iter().map(|(_, at)| **at).min();
+            let search = ListSearch { catalog: self, resource: &resource, time, is_in_list: &is_in_list };
+            if search.finds(&observed.list_ends, until)? {
+                incomplete
+                    .push(IncompleteList { resource: Arc::clone(&resource), until: until.map(time_of) });
             }
         }
         Ok(incomplete)
     }
+
+    /// Returns the resources that had been listed when older entries were dropped: a keyframe is written after their lists.
+    fn listed_before(&self) -> Result<Vec<Arc<ApiResource>>, FileError> {
+        match self.keyframes.first().filter(|_| self.start() > 0) {
+            Some(first) => Ok(self.open_keyframe(*first)?.footer().tables.resources.clone()),
+            None => Ok(Vec::new()),
+        }
+    }
 }
 
-/// Returns whether a segment has an object of a list that was received up to a time, for which `is_in_list` returns true.
-fn is_listed(
-    segment: &Segment,
-    resource: &ApiResource,
+/// The search for the objects of lists of a resource that were received up to a time.
+struct ListSearch<'a> {
+    catalog: &'a Catalog,
+    resource: &'a ApiResource,
     time: i64,
-    is_in_list: &dyn Fn(&str, &str) -> bool,
-) -> Result<bool, FileError> {
-    let Some(log) = segment.log(resource)? else { return Ok(false) };
-    let received = &segment.timeline()?.received;
-    let is_listed = |object: usize| {
-        let (key, namespace_len) = log.names.get(object);
-        let (namespace, name) = key.split_at_checked(namespace_len.into()).unwrap_or(("", key));
-        is_in_list(namespace, name.strip_prefix('/').unwrap_or(name))
-            && log.entries[log.range(object)].iter().any(|entry| {
-                let is_earlier = received.get(entry.index as usize).is_some_and(|received| *received <= time);
-                entry.flags.origin() == Origin::List && is_earlier
-            })
-    };
-    Ok((0..log.names.len()).any(is_listed))
+    /// Returns whether a list that was not complete has the object with a namespace and a name.
+    is_in_list: &'a dyn Fn(&str, &str) -> bool,
+}
+
+impl ListSearch<'_> {
+    /// Returns whether there is one. The files are searched from the starts of recorders on, and back from each time at which a
+    /// list may have ended or broken off: the others have no part of a list. `until` is the time at which the list was complete.
+    fn finds(&self, ends: &[ListEnd], until: Option<i64>) -> Result<bool, FileError> {
+        let files = &self.catalog.segments;
+        let mut begin = Vec::with_capacity(files.len());
+        for file in files {
+            let before = begin.last().copied().unwrap_or(i64::MIN);
+            begin.push(file.first_time().map_or(before, |first| first.max(before)));
+        }
+        let earlier = begin.partition_point(|first| *first <= self.time);
+        let mut known = HashMap::new();
+        for end in ends.iter().filter(|end| end.watch.is_none() && end.time <= self.time) {
+            // The start of a recorder may be the first entry of a file.
+            let from = begin.partition_point(|first| *first < end.time).saturating_sub(1);
+            if self.is_found(from..earlier, &mut known)? {
+                return Ok(true);
+            }
+        }
+        let is_of_resource =
+            |end: &&ListEnd| end.watch.as_ref().is_none_or(|watch| is_of(watch, self.resource));
+        let times = ends.iter().filter(is_of_resource).map(|end| end.time);
+        let next = times.clone().filter(|end| *end > self.time).chain(until).min().unwrap_or(i64::MAX);
+        for end in times.filter(|end| *end <= self.time).chain([next]) {
+            let to = begin.partition_point(|first| *first <= end);
+            if self.is_found((0..to).rev(), &mut known)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Searches files until some in a row have no object of the list. `known` has the results.
+    fn is_found(
+        &self,
+        files: impl Iterator<Item = usize>,
+        known: &mut HashMap<usize, Option<i64>>,
+    ) -> Result<bool, FileError> {
+        let mut others = 0;
+        for number in files {
+            let first = match known.get(&number) {
+                Some(first) => *first,
+                None => {
+                    let segment = self.catalog.segments[number].open()?;
+                    *known.entry(number).or_insert(self.first_listed(&segment)?)
+                }
+            };
+            match first {
+                Some(first) if first <= self.time => return Ok(true),
+                Some(_) => others = 0,
+                None => others += 1,
+            }
+            if others == MAX_OTHER_FILES {
+                break;
+            }
+        }
+        Ok(false)
+    }
+
+    /// Returns the time of the first object of a list in a segment.
+    fn first_listed(&self, segment: &Segment) -> Result<Option<i64>, FileError> {
+        let Some(log) = segment.log(self.resource)? else { return Ok(None) };
+        let received = &segment.timeline()?.received;
+        let times = |object: usize| {
+            let entries = log.entries[log.range(object)].iter();
+            let listed = entries.filter(|entry| entry.flags.origin() == Origin::List);
+            listed.filter_map(|entry| received.get(entry.index as usize)).min()
+        };
+        let is_in_list = |object: &usize| {
+            let (key, namespace_len) = log.names.get(*object);
+            let (namespace, name) = key.split_at_checked(namespace_len.into()).unwrap_or(("", key));
+            (self.is_in_list)(namespace, name.strip_prefix('/').unwrap_or(name))
+        };
+        Ok((0..log.names.len()).filter(is_in_list).filter_map(times).min().copied())
+    }
 }

@@ -2,11 +2,13 @@
 
 mod initial_lists;
 mod observation;
+mod observed_type;
 
 use std::sync::Arc;
 
 use jiff::Timestamp;
 
+pub(in crate::recording) use self::observation::LostWatch;
 use self::observation::{FoundGap, Observation, ObservedTimes};
 use super::catalog::Catalog;
 use super::segment_file::SegmentFile;
@@ -30,20 +32,17 @@ impl Catalog {
 
     /// Returns the gaps in the order of their ends.
     pub(super) fn gaps(&self) -> Result<Vec<Gap>, FileError> {
-        Ok(self.observed_times()?.gaps.into_iter().map(|found| found.gap).collect())
+        Ok(self.observed_times()?.into_gaps())
     }
 
-    /// Returns the gaps of the segments that can be read, in the order of their ends.
-    pub(super) fn readable_gaps(&self) -> Vec<Gap> {
-        let mut observation = Observation::default();
-        // Without the positions of a damaged keyframe, the gaps of watches are found from their first marks on.
-        let _begun = self.begin_observation(&mut observation);
-        for file in &self.segments {
-            if self.observe(file, &mut observation).is_err() {
-                observation.skip();
-            }
-        }
-        self.end_observation(observation).gaps.into_iter().map(|found| found.gap).collect()
+    /// Returns the gaps that the parts without damage show, in the order of their ends.
+    pub(super) fn readable_gaps(&self) -> Result<Vec<Gap>, FileError> {
+        Ok(self.end_observation(self.readable_observation(u64::MAX)?).into_gaps())
+    }
+
+    /// Returns the watches that had run once and did not run before an entry, as far as the parts without damage show.
+    pub(super) fn lost_watches(&self, number: u64) -> Result<Vec<LostWatch>, FileError> {
+        Ok(self.readable_observation(number)?.into_lost())
     }
 
     /// Returns the gaps that a time lies in, as [`gaps_at`] does.
@@ -56,30 +55,61 @@ impl Catalog {
         let observed = self.observed_times()?;
         Ok(Unobserved {
             limits: observed.limits(),
-            incomplete_lists: self.incomplete_lists(&observed.synced, time.as_millisecond())?,
+            incomplete_lists: self.incomplete_lists(&observed, time.as_millisecond())?,
             gaps: gaps_at(observed.gaps, time),
         })
+    }
+
+    /// Returns the reasons why the state at a version may not be that of the server. It has no part of a list that was not
+    /// complete.
+    pub(super) fn unobserved_at_version(&self, version: u64) -> Result<Unobserved, FileError> {
+        let observed = self.observed_times()?;
+        let limits = observed.limits();
+        let misses =
+            |found: &FoundGap| found.versions.is_some_and(|(from, to)| (from..to).contains(&version));
+        let gaps = observed.gaps.into_iter().filter(misses).map(|found| found.gap).collect();
+        Ok(Unobserved { limits, incomplete_lists: Vec::new(), gaps })
     }
 
     /// Reads the marks of all files. Few entries are marks: neither objects nor the times of other entries are read.
     pub(super) fn observed_times(&self) -> Result<ObservedTimes, FileError> {
         let mut observation = Observation::default();
         self.begin_observation(&mut observation)?;
+        let mut last = i64::MIN;
         for file in &self.segments {
-            match self.observe(file, &mut observation) {
+            match self.observe(file, u64::MAX, &mut observation) {
                 // Commands that need the damaged part report the damage.
                 Err(FileError::Damaged(..))
                     if file.header().is_ok_and(|header| header.first_gap == i64::MAX) =>
                 {
-                    observation.skip();
+                    observation.skip(last);
                 }
-                observed => observed?,
+                observed => last = observed?,
             }
         }
         Ok(self.end_observation(observation))
     }
 
-    /// Adds the watches that ran at the beginning of a recording whose older entries were dropped.
+    /// Reads the marks of the parts without damage, before an entry.
+    fn readable_observation(&self, until: u64) -> Result<Observation, FileError> {
+        let mut observation = Observation::default();
+        match self.begin_observation(&mut observation) {
+            // Without the positions of a damaged keyframe, the gaps of watches are found from their first marks on.
+            Ok(()) | Err(FileError::Damaged(..)) => {}
+            Err(error) => return Err(error),
+        }
+        let mut last = i64::MIN;
+        for file in self.segments.iter().take_while(|file| file.first() < until) {
+            match self.observe(file, until, &mut observation) {
+                Err(FileError::Damaged(..)) => observation.skip(last),
+                observed => last = observed?,
+            }
+        }
+        Ok(observation)
+    }
+
+    /// Adds the watches that ran at the beginning of a recording whose older entries were dropped, and those of other types with
+    /// objects, which had ended.
     fn begin_observation(&self, observation: &mut Observation) -> Result<(), FileError> {
         if self.start() > 0
             && let Some(first) = self.keyframes.first()
@@ -89,6 +119,9 @@ impl Catalog {
             for position in keyframe.items(false)?.0 {
                 observation.begin(position, time);
             }
+            for resource in keyframe.types_with_objects() {
+                observation.begin_type(resource, time);
+            }
         }
         Ok(())
     }
@@ -97,7 +130,13 @@ impl Catalog {
         observation.end(self.end_time().map_or(i64::MIN, Timestamp::as_millisecond))
     }
 
-    fn observe(&self, file: &Arc<SegmentFile>, observation: &mut Observation) -> Result<(), FileError> {
+    /// Adds the marks of a file before an entry, and returns the time of the last entry of the file.
+    fn observe(
+        &self,
+        file: &Arc<SegmentFile>,
+        until: u64,
+        observation: &mut Observation,
+    ) -> Result<i64, FileError> {
         let segment = file.open()?;
         let header = segment.header();
         let items = segment.marks(&self.context)?;
@@ -106,6 +145,9 @@ impl Catalog {
         let times = segment.times_of(with_time.flat_map(|(index, _)| [index.saturating_sub(1), *index]))?;
         let time = |index: u32| times.of(index).map(|(received, _)| received).unwrap_or_default();
         for (index, item) in items {
+            if header.first + u64::from(index) >= until {
+                break;
+            }
             let previous = match index.checked_sub(1) {
                 Some(before) if is_timed(&item) => Some(time(before)),
                 _ => (header.first > 0).then_some(header.time_before),
@@ -113,7 +155,7 @@ impl Catalog {
             let received = if is_timed(&item) { time(index) } else { header.last_time };
             observation.add(&item, received, previous);
         }
-        Ok(())
+        Ok(header.last_time)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use crate::lines::MarkKind;
+use crate::lines::{Mark, MarkKind};
 use crate::object::ApiResource;
 use crate::recording::entry::{Gap, Item, NamespaceLimit};
 use crate::recording::journal::gap_start;
@@ -11,47 +11,65 @@ use crate::recording::position::{Position, Watch};
 use crate::recording::reader::catalog::time_of;
 use crate::recording::reader::resources::sorted_resources;
 
+use super::observed_type::{Lost, ObservedType};
+
 /// Returns whether a watch is of a resource, possibly in another version.
 pub(super) fn is_of(watch: &Watch, resource: &ApiResource) -> bool {
     watch.resource.group == resource.group && watch.resource.resource == resource.resource
 }
 
-/// Returns whether a watch includes all objects of another one.
-fn covers(watch: &Watch, other: &Watch) -> bool {
-    is_of(watch, &other.resource) && watch.includes_names_of(other)
-}
-
-fn gap_of(watch: &Watch, from: i64, to: i64, except: Vec<Arc<str>>) -> Gap {
+fn gap_of(watch: &Watch, from: i64, to: i64, except: &BTreeSet<Arc<str>>) -> Gap {
     let (resource, namespace) = (Some(Arc::clone(&watch.resource)), Arc::clone(&watch.namespace));
-    Gap { from: time_of(from), to: time_of(to), resource, namespace, except }
+    Gap {
+        from: time_of(from),
+        to: time_of(to),
+        resource,
+        namespace,
+        except: except.iter().cloned().collect(),
+    }
 }
 
-/// A watch that is not running.
-#[derive(Debug, Clone)]
-struct Lost {
-    /// The time of the last observation, in Unix milliseconds.
-    from: i64,
-    /// Whether only the current recorder has not continued it yet.
-    is_starting: bool,
-    /// The namespaces that are observed by watches of their own.
-    except: Vec<Arc<str>>,
-}
-
-/// A gap, and whether it lasts until the end of the recording.
+/// A gap.
 pub(in crate::recording::reader) struct FoundGap {
     pub(in crate::recording::reader) gap: Gap,
+    /// Whether it lasts until the end of the recording.
     pub(super) is_open: bool,
+    /// The versions between which changes were missed, if a GAP mark names them.
+    pub(super) versions: Option<(u64, u64)>,
+}
+
+/// A watch that is not running, and the error that ended it, if it did not end with its recorder.
+#[derive(Debug)]
+pub(in crate::recording) struct LostWatch {
+    pub(in crate::recording) watch: Watch,
+    pub(in crate::recording) error: Option<Arc<Mark>>,
 }
 
 /// The times at which collections were observed or not.
 pub(in crate::recording::reader) struct ObservedTimes {
     /// In the order of their ends.
-    pub(in crate::recording::reader) gaps: Vec<FoundGap>,
+    pub(super) gaps: Vec<FoundGap>,
     /// The watches with the time at which their first list was complete, in Unix milliseconds.
     pub(super) synced: HashMap<Watch, i64>,
+    /// The times at which a list may have ended or broken off.
+    pub(super) list_ends: Vec<ListEnd>,
+}
+
+/// A time at which a list may have ended or broken off.
+pub(super) struct ListEnd {
+    /// In Unix milliseconds.
+    pub(super) time: i64,
+    /// The watch of the list; `None` for the start of a recorder, which ends all lists of the one before.
+    pub(super) watch: Option<Watch>,
 }
 
 impl ObservedTimes {
+    /// Returns the gaps of some length, in the order of their ends.
+    pub(in crate::recording::reader) fn into_gaps(self) -> Vec<Gap> {
+        let gaps = self.gaps.into_iter().map(|found| found.gap);
+        gaps.filter(|gap| gap.from < gap.to).collect()
+    }
+
     /// Returns the resources of which not all namespaces were watched, sorted.
     pub(super) fn limits(&self) -> Vec<NamespaceLimit> {
         let limit =
@@ -73,13 +91,11 @@ impl ObservedTimes {
 /// Follows the marks of a recording.
 #[derive(Default)]
 pub(super) struct Observation {
-    /// The watches whose list was complete once; `None` for those that run.
-    watches: HashMap<Watch, Option<Lost>>,
-    /// The watches that the current recorder continued from their last version, with the time of the last observation before.
-    /// Their marks do not show that the server allows them.
-    continued: HashMap<Watch, i64>,
-    gaps: Vec<Gap>,
+    /// The watches whose list was complete once, by group and resource.
+    types: HashMap<(String, String), ObservedType>,
+    gaps: Vec<FoundGap>,
     synced: HashMap<Watch, i64>,
+    list_ends: Vec<ListEnd>,
 }
 
 impl Observation {
@@ -88,128 +104,166 @@ impl Observation {
         let Position { resource, namespace, name, .. } = position;
         let watch = Watch { resource, namespace, name };
         self.synced.insert(watch.clone(), time);
-        self.watches.insert(watch, None);
+        self.of_type(&watch.resource).insert(watch, None);
+    }
+
+    /// Adds a resource with objects in the first keyframe. Unless a watch of it ran, it was not observed from then on.
+    pub(super) fn begin_type(&mut self, resource: &Arc<ApiResource>, time: i64) {
+        let of_type = self.of_type(resource);
+        if of_type.all().next().is_none() {
+            let watch = Watch::of_collection(resource, &"".into());
+            of_type.insert(watch.clone(), Some(Lost::since(time)));
+            self.synced.insert(watch, time);
+        }
     }
 
     /// Adds an entry. `previous` is the time of the entry before; the first entry of a recording has none.
     pub(super) fn add(&mut self, item: &Item, received: i64, previous: Option<i64>) {
         match item {
             Item::Started => {
-                self.gaps.extend(previous.map(|previous| gap_of_all(previous, received)));
-                self.lose_all(previous.unwrap_or(received));
+                if let Some(previous) = previous.filter(|previous| *previous < received) {
+                    self.push(gap_of_all(previous, received), None);
+                }
+                self.list_ends.push(ListEnd { time: received, watch: None });
+                self.lose_all(previous.unwrap_or(received), received);
             }
             Item::Mark(mark) => {
                 let watch = Watch::of_mark(mark);
                 match &mark.kind {
                     MarkKind::Synced { .. } => {
                         self.synced.entry(watch.clone()).or_insert(received);
-                        self.observed(watch, received, None);
+                        self.observed(watch, received, None, None);
                     }
-                    MarkKind::Gap { .. } => {
-                        self.observed(watch, received, gap_start(item, received, previous));
+                    MarkKind::Gap { from, to, .. } => {
+                        let start = gap_start(item, received, previous);
+                        self.observed(watch, received, start, from.number().zip(to.number()));
                     }
-                    MarkKind::Error(_) => self.lose(&watch, received),
+                    MarkKind::Error(_) => {
+                        self.list_ends.push(ListEnd { time: received, watch: Some(watch.clone()) });
+                        self.lose(&watch, received, mark);
+                    }
                 }
             }
             // The watch has run all the time, although another recorder of a merged recording started.
             Item::Bookmark { resource, namespace, .. } => {
                 let watch = Watch::of_collection(resource, namespace);
-                self.continued.remove(&watch);
-                if let Some(lost) = self.watches.get_mut(&watch) {
-                    *lost = None;
+                if let Some(known) = self.of_type(resource).get_mut(&watch) {
+                    known.lost = None;
                 }
             }
             _ => {}
         }
     }
 
-    /// Forgets which watches run, because entries can't be read.
-    pub(super) fn skip(&mut self) {
-        self.watches.values_mut().for_each(|lost| *lost = None);
+    /// Forgets which watches run, because the entries after a time can't be read. The known gaps end at that time.
+    pub(super) fn skip(&mut self, time: i64) {
+        let mut ended = Vec::new();
+        for known in self.types.values_mut().flat_map(ObservedType::all_mut) {
+            if let Some(lost) = known.lost.take() {
+                ended.push(gap_of(&known.watch, lost.from, time.max(lost.from), &lost.except));
+            }
+        }
+        sort(&mut ended);
+        ended.into_iter().for_each(|gap| self.push(gap, None));
     }
 
     /// Ends with the time of the last entry. Watches that do not run are gaps until then.
     pub(super) fn end(self, time: i64) -> ObservedTimes {
-        let mut open: Vec<_> =
-            self.watches.into_iter().filter_map(|(watch, lost)| Some((watch, lost?))).collect();
-        open.sort_by(|(one, _), (other, _)| {
-            let key = |watch: &Watch| (watch.resource.group.clone(), watch.resource.resource.clone());
-            (key(one), &one.namespace, &one.name).cmp(&(key(other), &other.namespace, &other.name))
+        let known = self.types.into_values().flat_map(ObservedType::into_all);
+        let open = known.filter_map(|known| {
+            let lost = known.lost?;
+            Some(gap_of(&known.watch, lost.from, time, &lost.except))
         });
-        let open =
-            open.into_iter().map(|(watch, Lost { from, except, .. })| gap_of(&watch, from, time, except));
-        let closed = self.gaps.into_iter().map(|gap| FoundGap { gap, is_open: false });
-        let gaps = closed.chain(open.map(|gap| FoundGap { gap, is_open: true })).collect();
-        ObservedTimes { gaps, synced: self.synced }
+        let mut open: Vec<_> = open.collect();
+        sort(&mut open);
+        let open = open.into_iter().map(|gap| FoundGap { gap, is_open: true, versions: None });
+        let gaps = self.gaps.into_iter().chain(open).collect();
+        ObservedTimes { gaps, synced: self.synced, list_ends: self.list_ends }
+    }
+
+    /// Returns the watches that do not run, in any order.
+    pub(super) fn into_lost(self) -> Vec<LostWatch> {
+        let known = self.types.into_values().flat_map(ObservedType::into_all);
+        known.filter_map(|known| Some(LostWatch { error: known.lost?.error, watch: known.watch })).collect()
+    }
+
+    fn of_type(&mut self, resource: &ApiResource) -> &mut ObservedType {
+        self.types.entry((resource.group.clone(), resource.resource.clone())).or_default()
     }
 
     /// Records that no watch of an earlier recorder runs.
-    fn lose_all(&mut self, from: i64) {
-        self.continued.clear();
-        for lost in self.watches.values_mut() {
-            match lost {
-                Some(lost) => lost.is_starting = false,
-                None => *lost = Some(Lost { from, is_starting: true, except: Vec::new() }),
+    fn lose_all(&mut self, from: i64, started: i64) {
+        for known in self.types.values_mut().flat_map(ObservedType::all_mut) {
+            match &mut known.lost {
+                Some(lost) => lost.started = None,
+                None => known.lost = Some(Lost { started: Some(started), ..Lost::since(from) }),
             }
         }
     }
 
     /// Records the error that ended a watch, or prevented that it continued.
-    fn lose(&mut self, watch: &Watch, received: i64) {
-        let from = self.continued.remove(watch).unwrap_or(received);
-        if let Some(lost) = self.watches.get_mut(watch) {
-            let lost = lost.get_or_insert(Lost { from, is_starting: false, except: Vec::new() });
-            lost.is_starting = false;
+    fn lose(&mut self, watch: &Watch, received: i64, mark: &Mark) {
+        if let Some(known) = self.of_type(&watch.resource).get_mut(watch) {
+            let lost = known.lost.get_or_insert_with(|| Lost::since(received));
+            (lost.started, lost.error) = (None, Some(Arc::new(mark.clone())));
         }
     }
 
-    /// Records that a watch runs. Changes since `gap_start` were missed, if that is known.
-    fn observed(&mut self, watch: Watch, received: i64, gap_start: Option<i64>) {
-        let lost = match self.watches.get(&watch) {
-            Some(lost) => lost.clone(),
-            None => self.lost_in_all(&watch),
-        };
-        match lost.as_ref().filter(|lost| gap_start.is_none() && lost.is_starting) {
-            Some(lost) => self.continued.insert(watch.clone(), lost.from),
-            None => self.continued.remove(&watch),
-        };
-        let mut missed: Vec<Gap> = Vec::new();
-        // A watch that the next recorder continues at once has missed nothing but the time between both.
-        let lost = lost.filter(|lost| gap_start.is_some() || !lost.is_starting);
-        let start = lost.as_ref().map(|lost| lost.from);
-        if let Some(from) = start.into_iter().chain(gap_start).min() {
-            missed.push(gap_of(&watch, from, received, lost.map(|lost| lost.except).unwrap_or_default()));
+    /// Records that a watch runs. Changes since `gap_start`, between two versions, were missed, if that is known.
+    fn observed(
+        &mut self,
+        watch: Watch,
+        received: i64,
+        gap_start: Option<i64>,
+        versions: Option<(u64, u64)>,
+    ) {
+        let is_gap = |lost: &Lost| gap_start.is_some() || lost.is_gap_until(received);
+        let of_type = self.of_type(&watch.resource);
+        let lost = of_type.take_loss(&watch).filter(is_gap);
+        // From now on, their objects are observed by this watch.
+        let included = of_type.take_included(&watch);
+        if !watch.namespace.is_empty() && watch.name.is_none() {
+            of_type.except(&watch.namespace);
         }
-        self.watches.retain(|other, lost| {
-            if covers(&watch, other) {
-                // From now on, its objects are observed by this watch.
-                let lost = lost.take().filter(|lost| gap_start.is_some() || !lost.is_starting);
-                if let Some(lost) = lost.filter(|_| *other != watch) {
-                    let gap = gap_of(other, lost.from, received, lost.except);
-                    let is_known = missed
-                        .iter()
-                        .any(|known| known.from <= gap.from && !known.except.contains(&gap.namespace));
-                    missed.extend(Some(gap).filter(|_| !is_known));
-                }
-                return false;
+        of_type.insert(watch.clone(), None);
+        let start = lost.as_ref().map(|lost| lost.from).into_iter().chain(gap_start).min();
+        let except = lost.map(|lost| lost.except).unwrap_or_default();
+        if let Some(from) = start {
+            self.push(gap_of(&watch, from, received, &except), versions);
+        }
+        for other in included {
+            let namespace = &other.watch.namespace;
+            let is_known =
+                |lost: &Lost| start.is_some_and(|start| start <= lost.from) && !except.contains(namespace);
+            if let Some(lost) = other.lost.filter(|lost| is_gap(lost) && !is_known(lost)) {
+                self.push(gap_of(&other.watch, lost.from, received, &lost.except), None);
             }
-            if let Some(lost) = lost.as_mut().filter(|_| covers(other, &watch) && watch.name.is_none())
-                && !lost.except.contains(&watch.namespace)
-            {
-                lost.except.push(Arc::clone(&watch.namespace));
-            }
-            true
-        });
-        self.gaps.extend(missed);
-        self.watches.insert(watch, None);
+        }
     }
 
-    /// Returns the loss of a watch that includes this one.
-    fn lost_in_all(&self, watch: &Watch) -> Option<Lost> {
-        let covering = self.watches.iter().filter(|(other, _)| covers(other, watch));
-        let lost = covering.map(|(_, lost)| lost.clone()).min_by_key(Option::is_some)??;
-        Some(Lost { except: Vec::new(), ..lost })
+    /// Appends a gap. A GAP mark that follows a SYNCED mark of the same time ends the same gap.
+    fn push(&mut self, gap: Gap, versions: Option<(u64, u64)>) {
+        if let Some(last) = self.gaps.last_mut()
+            && (&last.gap.resource, &last.gap.namespace) == (&gap.resource, &gap.namespace)
+            && (last.gap.to, &last.gap.except) == (gap.to, &gap.except)
+        {
+            last.gap.from = last.gap.from.min(gap.from);
+            last.versions = versions.or(last.versions);
+            return;
+        }
+        self.gaps.push(FoundGap { gap, is_open: false, versions });
     }
+}
+
+/// Sorts gaps that end at the same time.
+fn sort(gaps: &mut [Gap]) {
+    gaps.sort_by(|one, other| {
+        let key = |gap: &Gap| {
+            let resource = gap.resource.as_ref();
+            (resource.map(|of| (of.group.clone(), of.resource.clone())), Arc::clone(&gap.namespace), gap.from)
+        };
+        key(one).cmp(&key(other))
+    });
 }
 
 /// Returns a gap in which no recorder was running.
