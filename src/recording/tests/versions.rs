@@ -121,3 +121,83 @@ fn recording_whose_beginning_was_dropped_names_the_version_of_its_first_keyframe
     assert_eq!(state(&recording, first - 1), Err(Some(first)));
     assert_eq!(state(&recording, first), Ok(vec![format!("pods: a/one@{first}")]));
 }
+
+#[test]
+fn version_in_a_gap_has_the_state_before_it() {
+    for entries in [1, 100] {
+        let dir = tempfile::tempdir().expect("a directory");
+        let mut writer = open(dir.path(), options().seal_entries(entries));
+        list(&mut writer, &pods(), "a/old", 5);
+        list(&mut writer, &pods(), "a/gone", 6);
+        writer.mark(&synced(&pods(), 10, 0)).expect("a mark");
+        let (from, to) = ("10".into(), "100".into());
+        let gap = MarkKind::Gap { from, to, lasted: Duration::from_secs(5) };
+        writer.mark(&mark(&pods(), gap, 5000)).expect("a mark");
+        for (kind, name, version) in [
+            (ChangeKind::Modified, "a/old", 50),
+            (ChangeKind::Added, "a/new", 40),
+            (ChangeKind::Deleted, "a/gone", 6),
+        ] {
+            let change = change(&pods(), kind, object(&pods(), name, version, "y"), 5000);
+            writer.change(&Change { origin: Origin::Relist, ..change }, None).expect("a change");
+            writer.flush(at(5000)).expect("flushed");
+            writer.settle().expect("settled");
+        }
+        writer.mark(&synced(&pods(), 100, 5000)).expect("a mark");
+        writer.finish(at(5000)).expect("finished");
+        let recording = Recording::open(dir.path()).expect("a recording");
+        for version in [10, 45, 60, 99] {
+            let before = vec!["pods: a/gone@6 a/old@5".to_owned()];
+            assert_eq!(state(&recording, version), Ok(before), "{version}, {entries}");
+            let time = recording.state(Moment::Version(version)).expect("a state").time();
+            assert_eq!(time, Some(at(0)), "{version}, {entries}");
+        }
+        assert_eq!(state(&recording, 100), Ok(vec!["pods: a/new@40 a/old@50".to_owned()]), "{entries}");
+        let gaps = |version| recording.unobserved_at_version(version).expect("gaps").gaps.len();
+        assert_eq!([9, 10, 99, 100].map(gaps), [0, 1, 1, 0]);
+    }
+}
+
+#[test]
+fn time_of_a_version_is_not_that_of_a_later_list() {
+    for entries in [1, 100] {
+        let dir = tempfile::tempdir().expect("a directory");
+        let mut writer = open(dir.path(), options().seal_entries(entries));
+        list(&mut writer, &pods(), "a/one", 5);
+        writer.mark(&synced(&pods(), 10, 0)).expect("a mark");
+        let second = change(&pods(), ChangeKind::Modified, object(&pods(), "a/one", 20, "y"), 60_000);
+        writer.change(&second, None).expect("a change");
+        let late = change(&nodes(), ChangeKind::Added, object(&nodes(), "node", 7, "y"), 36_000_000);
+        writer.change(&Change { origin: Origin::List, ..late }, None).expect("a change");
+        writer.document("/version", b"{}", at(36_000_000)).expect("a document");
+        writer.mark(&synced(&nodes(), 200, 36_000_000)).expect("a mark");
+        writer.flush(at(36_000_000)).expect("flushed");
+        writer.settle().expect("settled");
+        writer.finish(at(36_000_000)).expect("finished");
+        let recording = Recording::open(dir.path()).expect("a recording");
+        let time = |version| recording.state(Moment::Version(version)).expect("a state").time();
+        assert_eq!([10, 20, 120].map(time), [at(0), at(60_000), at(60_000)].map(Some), "{entries}");
+        assert_eq!(time(200), Some(at(36_000_000)));
+    }
+}
+
+#[test]
+fn first_version_may_be_that_of_a_list_which_a_keyframe_interrupted() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let keep = options().keep(Some(Duration::from_secs(400))).seal_entries(1);
+    let mut writer = open(dir.path(), keep);
+    writer.mark(&synced(&nodes(), 12, 0)).expect("a mark");
+    for second in [0, 1, 150, 300] {
+        let name = format!("a/{second}");
+        let listed = change(&pods(), ChangeKind::Added, object(&pods(), &name, 5, "x"), second * 1000);
+        writer.change(&Change { origin: Origin::List, ..listed }, None).expect("a change");
+        writer.flush(at(second * 1000)).expect("flushed");
+        writer.settle().expect("settled");
+    }
+    writer.mark(&synced(&pods(), 10, 301_000)).expect("a mark");
+    writer.finish(at(301_000)).expect("finished");
+    assert!(!super::damage::files(dir.path(), "keyframe").is_empty());
+    let recording = Recording::open(dir.path()).expect("a recording");
+    assert_eq!(state(&recording, 4), Err(Some(10)));
+    assert!(state(&recording, 10).is_ok());
+}

@@ -2,7 +2,8 @@
 //!
 //! An object in a list has the version of its last change, which is older than the list. At that version, the list was
 //! not complete: other objects existed that were changed or deleted since then. The objects of a list therefore belong to
-//! the states from the version of the list on.
+//! the states from the version of the list on. So do the differences that a list after a gap shows: a state at a version in
+//! the gap is the one before it.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -25,87 +26,163 @@ pub(in crate::recording::reader) struct EntryRef<'a> {
     pub(in crate::recording::reader) origin: Origin,
 }
 
-/// The end of a list: the mark that it is complete.
-#[derive(Debug, Clone)]
-struct ListEnd {
+/// A mark with the version of a list.
+#[derive(Debug, Clone, Copy)]
+struct ListMark {
     /// The number of the mark in the recording.
     number: u64,
-    namespace: Arc<str>,
-    name: Option<Arc<str>>,
     version: u64,
 }
 
-/// The ends of lists by resource, in order.
+/// The marks of one kind of one resource, in order. They are kept by namespace and name, because each object of a list is looked
+/// up.
 #[derive(Debug, Default)]
-pub(in crate::recording::reader) struct Lists(HashMap<Arc<ApiResource>, Vec<ListEnd>>);
+struct ListMarks(HashMap<Arc<str>, NamespaceMarks>);
+
+/// The marks of one namespace, or of all.
+#[derive(Debug, Default)]
+struct NamespaceMarks {
+    of_collection: Vec<ListMark>,
+    of_objects: HashMap<Arc<str>, Vec<ListMark>>,
+}
+
+/// The marks of the lists of one resource.
+#[derive(Debug, Default)]
+struct ResourceLists {
+    /// The marks that lists are complete, which follow their objects.
+    ends: ListMarks,
+    /// The marks of gaps, which precede the differences.
+    gaps: ListMarks,
+    /// The highest versions of both.
+    last_end: u64,
+    last_gap: u64,
+}
+
+/// The lists by resource.
+#[derive(Debug, Default)]
+pub(in crate::recording::reader) struct Lists(HashMap<Arc<ApiResource>, ResourceLists>);
 
 /// The lists of the resources of which one was complete after a version.
 #[derive(Debug, Default)]
 pub(in crate::recording::reader) struct LateLists {
-    ends: HashMap<Arc<ApiResource>, Vec<ListEnd>>,
+    lists: HashMap<Arc<ApiResource>, ResourceLists>,
     version: u64,
-    first_version: Option<u64>,
+}
+
+impl ListMarks {
+    fn push(&mut self, namespace: Arc<str>, name: Option<Arc<str>>, mark: ListMark) {
+        let of_namespace = self.0.entry(namespace).or_default();
+        match name {
+            None => of_namespace.of_collection.push(mark),
+            Some(name) => of_namespace.of_objects.entry(name).or_default().push(mark),
+        }
+    }
+
+    /// Returns the marks of each watch that includes an object.
+    fn covering(&self, entry: &EntryRef<'_>) -> impl Iterator<Item = &[ListMark]> {
+        let (namespace, name) =
+            entry.key.split_at_checked(entry.namespace_len.into()).unwrap_or(("", entry.key));
+        let name = name.strip_prefix('/').unwrap_or(name);
+        let own = (!namespace.is_empty()).then(|| self.0.get(namespace)).flatten();
+        let all = self.0.get("").into_iter().chain(own);
+        all.flat_map(move |of| {
+            let of_object = of.of_objects.get(name).map(Vec::as_slice);
+            [of.of_collection.as_slice()].into_iter().chain(of_object)
+        })
+    }
+
+    /// Returns the version of the first mark after an entry that covers it.
+    fn first_after(&self, entry: &EntryRef<'_>) -> Option<u64> {
+        let after = |marks: &[ListMark]| {
+            marks.get(marks.partition_point(|mark| mark.number <= entry.number)).copied()
+        };
+        self.covering(entry).filter_map(after).min_by_key(|mark| mark.number).map(|mark| mark.version)
+    }
+
+    /// Returns the version of the last mark before an entry that covers it.
+    fn last_before(&self, entry: &EntryRef<'_>) -> Option<u64> {
+        let before = |marks: &[ListMark]| {
+            let count = marks.partition_point(|mark| mark.number < entry.number);
+            marks.get(count.checked_sub(1)?).copied()
+        };
+        self.covering(entry).filter_map(before).max_by_key(|mark| mark.number).map(|mark| mark.version)
+    }
 }
 
 impl Lists {
-    /// Adds the lists that were complete in a segment.
+    /// Reads the marks of lists of a segment.
     pub(in crate::recording::reader) fn read(
         &mut self,
         segment: &Segment,
         context: &Arc<str>,
     ) -> Result<(), FileError> {
         let first = segment.header().first;
-        for (index, item) in segment.items(context, false)? {
-            let Item::Mark(Mark { kind: MarkKind::Synced { version }, resource, namespace, name, .. }) = item
-            else {
-                continue;
-            };
+        for (index, item) in segment.marks(context)? {
+            let Item::Mark(Mark { kind, resource, namespace, name, .. }) = item else { continue };
+            let number = first + u64::from(index);
             // Versions that are no numbers have no order.
-            if let Some(version) = version.number() {
-                let end = ListEnd { number: first + u64::from(index), namespace, name, version };
-                self.0.entry(resource).or_default().push(end);
+            match kind {
+                MarkKind::Synced { version } => {
+                    let Some(version) = version.number() else { continue };
+                    let lists = self.0.entry(resource).or_default();
+                    lists.ends.push(namespace, name, ListMark { number, version });
+                    lists.last_end = lists.last_end.max(version);
+                }
+                MarkKind::Gap { from, to, .. } => {
+                    let (Some(from), Some(to)) = (from.number(), to.number()) else { continue };
+                    // A server that was restored from a backup assigns its versions again: those in the gap are not known.
+                    let version = if to < from { 0 } else { to };
+                    let lists = self.0.entry(resource).or_default();
+                    lists.gaps.push(namespace, name, ListMark { number, version });
+                    lists.last_gap = lists.last_gap.max(version);
+                }
+                MarkKind::Error(_) => {}
             }
         }
         Ok(())
     }
 
+    /// Returns the lowest version at which a list was complete.
+    pub(in crate::recording::reader) fn first_version(&self) -> Option<u64> {
+        let ends = self.0.values().flat_map(|lists| lists.ends.0.values());
+        let of_namespaces = ends.flat_map(|of| [&of.of_collection].into_iter().chain(of.of_objects.values()));
+        of_namespaces.flatten().map(|mark| mark.version).min()
+    }
+
     /// Returns the lists of the resources of which one was complete after a version.
-    pub(in crate::recording::reader) fn later_than(&self, version: u64) -> LateLists {
-        let is_late = |ends: &[ListEnd]| ends.iter().any(|end| end.version > version);
-        let late = self.0.iter().filter(|(_, ends)| is_late(ends));
-        let ends = late.map(|(resource, ends)| (Arc::clone(resource), ends.clone())).collect();
-        let first_version = self.0.values().flatten().map(|end| end.version).min();
-        LateLists { ends, version, first_version }
+    pub(in crate::recording::reader) fn later_than(self, version: u64) -> LateLists {
+        let mut lists = self.0;
+        lists.retain(|_, lists| lists.last_end.max(lists.last_gap) > version);
+        LateLists { lists, version }
     }
 }
 
 impl LateLists {
-    pub(in crate::recording::reader) fn is_empty(&self) -> bool {
-        self.ends.is_empty()
+    /// Returns whether no list was complete after the version, other than those after gaps.
+    pub(in crate::recording::reader) fn has_no_end(&self) -> bool {
+        self.lists.values().all(|lists| lists.last_end <= self.version)
     }
 
-    /// Returns the lowest version of a list.
-    pub(in crate::recording::reader) fn first_version(&self) -> Option<u64> {
-        self.first_version
+    /// Returns whether no entry is part of them.
+    pub(in crate::recording::reader) fn is_empty(&self) -> bool {
+        self.lists.is_empty()
+    }
+
+    pub(in crate::recording::reader) fn resources(&self) -> impl Iterator<Item = &Arc<ApiResource>> {
+        self.lists.keys()
     }
 
     /// Returns whether an entry is part of a list that was complete after the version.
     pub(in crate::recording::reader) fn have(&self, entry: &EntryRef<'_>) -> bool {
-        if entry.origin != Origin::List || self.is_empty() {
+        if !matches!(entry.origin, Origin::List | Origin::Relist) || self.is_empty() {
             return false;
         }
-        let ends = self.ends.get(entry.resource).map(Vec::as_slice).unwrap_or_default();
-        // A list that was never complete has no version of its own.
-        let end = ends.iter().find(|end| end.number > entry.number && end.covers(entry));
-        end.is_some_and(|end| end.version > self.version)
-    }
-}
-
-impl ListEnd {
-    fn covers(&self, entry: &EntryRef<'_>) -> bool {
-        let (namespace, name) =
-            entry.key.split_at_checked(entry.namespace_len.into()).unwrap_or(("", entry.key));
-        (self.namespace.is_empty() || *self.namespace == *namespace)
-            && self.name.as_ref().is_none_or(|only| **only == *name.strip_prefix('/').unwrap_or(name))
+        let Some(lists) = self.lists.get(entry.resource) else { return false };
+        let version = match entry.origin {
+            // A list that was never complete has no version of its own.
+            Origin::List => lists.ends.first_after(entry),
+            _ => lists.gaps.last_before(entry),
+        };
+        version.is_some_and(|version| version > self.version)
     }
 }

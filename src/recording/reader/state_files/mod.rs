@@ -1,5 +1,6 @@
 //! Finds the files from which the state at a moment is read.
 
+mod at_version;
 mod lists;
 
 use std::ops::Range;
@@ -14,7 +15,6 @@ use crate::recording::error::RecordingError;
 use crate::recording::files::FileError;
 use crate::recording::keyframe::Keyframe;
 
-use lists::Lists;
 pub(super) use lists::{EntryRef, LateLists};
 
 /// The entries that belong to a state.
@@ -84,97 +84,6 @@ impl Catalog {
         let segments = self.open_segments(from, number)?;
         let (limit, late_lists) = (Limit::Entries(number), LateLists::default());
         Ok(StateFiles { keyframe, segments, limit, late_lists, time })
-    }
-
-    /// Opens the files of the state at a version, and reads the lists in them and after them, up to the next keyframe.
-    fn cut_at_version(&self, version: u64) -> Result<StateFiles, RecordingError> {
-        let failed = |error| self.error(error);
-        let keyframe = self.keyframe_up_to(version).map_err(failed)?;
-        let from = match &keyframe {
-            Some(keyframe) => keyframe.header().first,
-            None if self.start() == 0 => 0,
-            None => {
-                let first = self.keyframes.first().and_then(|first| self.keyframe_header(*first).ok());
-                return Err(self.before_beginning(first.map(|first| first.max_version)));
-            }
-        };
-        let end = self.end_of_version(from, version).map_err(failed)?;
-        let segments = self.open_segments(from, end).map_err(failed)?;
-        let mut lists = Lists::default();
-        for segment in &segments {
-            lists.read(segment, &self.context).map_err(failed)?;
-        }
-        self.read_later_lists(end, &mut lists);
-        let late_lists = lists.later_than(version);
-        if keyframe.is_none() && segments.is_empty() {
-            return Err(self.before_beginning(late_lists.first_version()));
-        }
-        let time = self.time_of_version(version, keyframe.as_ref(), &segments).map_err(failed)?;
-        let (keyframe, limit) = (keyframe.map(Arc::new), Limit::Version(version));
-        Ok(StateFiles { keyframe, segments, limit, late_lists, time })
-    }
-
-    /// Opens the last keyframe without later versions.
-    fn keyframe_up_to(&self, version: u64) -> Result<Option<Keyframe>, FileError> {
-        for number in self.keyframes.iter().rev() {
-            if self.keyframe_header(*number)?.max_version <= version {
-                return self.open_keyframe(*number).map(Some);
-            }
-        }
-        Ok(None)
-    }
-
-    /// Returns the number of the entry after the last segment with a change up to a version.
-    fn end_of_version(&self, from: u64, version: u64) -> Result<u64, FileError> {
-        // A version may arrive late, after a gap: all later segments are considered.
-        let mut end = from;
-        for segment in self.segments.iter().filter(|segment| segment.first() >= from) {
-            let header = segment.header()?;
-            if header.min_version <= version {
-                end = segment.first() + header.count;
-            }
-        }
-        match self.losses.iter().find(|loss| from <= **loss && **loss < end) {
-            Some(loss) => Err(self.lost(*loss)),
-            None => Ok(end),
-        }
-    }
-
-    /// Reads the lists that were complete in later segments than their first objects. Damaged segments are skipped: the
-    /// state does not need them.
-    fn read_later_lists(&self, end: u64, lists: &mut Lists) {
-        let keyframe = self.keyframes.iter().find(|keyframe| **keyframe >= end);
-        for segment in self.segments.iter().filter(|segment| segment.first() >= end) {
-            if keyframe.is_some_and(|keyframe| *keyframe <= segment.first()) {
-                break;
-            }
-            if let Ok(segment) = segment.open() {
-                let _skipped = lists.read(&segment, &self.context);
-            }
-        }
-    }
-
-    /// Returns the error of a moment before the first complete state, which has this version.
-    pub(super) fn before_beginning(&self, version: Option<u64>) -> RecordingError {
-        let beginning = self.beginning().unwrap_or(Timestamp::MIN);
-        RecordingError::BeforeBeginning { beginning, version }
-    }
-
-    /// Returns the time of the last entry with a version up to `version`.
-    fn time_of_version(
-        &self,
-        version: u64,
-        keyframe: Option<&Keyframe>,
-        segments: &[Arc<Segment>],
-    ) -> Result<Option<Timestamp>, FileError> {
-        for segment in segments.iter().rev() {
-            let timeline = segment.timeline()?;
-            let last = timeline.versions.iter().rposition(|at| *at != 0 && *at <= version);
-            if let Some(last) = last {
-                return Ok(Some(time_of(timeline.received[last])));
-            }
-        }
-        Ok(keyframe.map(|keyframe| time_of(keyframe.header().first_time)).or(self.beginning()))
     }
 
     /// Returns the numbers of the entries received in a range of time, both ends included.

@@ -2,7 +2,6 @@
 
 use std::thread::{self, JoinHandle};
 
-use jiff::Timestamp;
 use kdelta::recording::{IncompleteList, Moment, NamespaceLimit, Recording, RecordingError, Unobserved};
 
 use super::requested_types::RequestedTypes;
@@ -25,17 +24,16 @@ impl GapNotice {
         // What reads a range reports its gaps, and a server those of its moment.
         let reads_moment =
             matches!(task, Task::Get(_) | Task::Watch(_) | Task::Index(_) | Task::Tree(_) | Task::Events(_));
-        let (time, is_end) = match moment {
-            Moment::Time(time) => (Some(time), false),
-            Moment::End if reads_moment && task.range().is_none() => (None, true),
-            _ => return Self { search: None },
-        };
+        match moment {
+            Moment::Time(_) | Moment::Version(_) => {}
+            Moment::End if reads_moment && task.range().is_none() => {}
+            Moment::End => return Self { search: None },
+        }
         let (recording, task, warn) = (recording.clone(), task.clone(), cluster.warn());
         let namespace = cluster.namespace().to_owned();
         let search = thread::spawn(move || {
             lower_priority();
-            let Some(time) = time.or(recording.end()) else { return };
-            match notices(&recording, (time, is_end), &task, &namespace) {
+            match notices(&recording, moment, &task, &namespace) {
                 Ok(notices) => notices.iter().for_each(|notice| warn(notice)),
                 Err(error) => warn(&format!("whether this moment was observed can't be read: {error}")),
             }
@@ -47,11 +45,16 @@ impl GapNotice {
 /// Returns the notices about a moment: at most one about gaps, one about lists, and one about the namespaces of each type.
 fn notices(
     recording: &Recording,
-    (time, is_end): (Timestamp, bool),
+    moment: Moment,
     task: &Task,
     namespace: &str,
 ) -> Result<Vec<String>, RecordingError> {
-    let Unobserved { gaps, incomplete_lists, limits } = recording.unobserved_at(time)?;
+    let unobserved = match (moment, recording.end()) {
+        (Moment::Version(version), _) => recording.unobserved_at_version(version)?,
+        (Moment::Time(time), _) | (Moment::End, Some(time)) => recording.unobserved_at(time)?,
+        (Moment::End, None) => Unobserved::default(),
+    };
+    let Unobserved { gaps, incomplete_lists, limits } = unobserved;
     let requested = RequestedTypes::of(task, &recording.resources()?, namespace);
     let gaps: Vec<_> = gaps.iter().filter(|gap| requested.includes_gap(gap)).collect();
     let of_gaps = gaps.first().map(|first| {
@@ -72,7 +75,7 @@ fn notices(
         let until = lists.iter().map(|IncompleteList { until, .. }| *until).min().flatten();
         let when = match until {
             Some(until) => format!("before {until}"),
-            None if is_end => "when the recording ended".to_owned(),
+            None if moment == Moment::End => "when the recording ended".to_owned(),
             None => "at this moment".to_owned(),
         };
         format!("the first list of {names} was not complete {when}: objects may be missing")
