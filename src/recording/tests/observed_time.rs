@@ -85,3 +85,76 @@ fn a_cut_does_not_extend_the_time_of_a_watch_that_has_ended() {
     // The cut has no other watch, so that nothing shows until when the recorder was running.
     assert_eq!((gap_start(&part), part.end()), (Some(at_second(10)), Some(at_second(10))));
 }
+
+/// Cuts a recording from second 15 on.
+fn cut_since_15(all: &Path, to: &Path, filter: EntryFilter) -> Recording {
+    let options = CutOptions::default().since(Some(at_second(15))).filter(filter);
+    cut(&Recording::open(all).expect("a recording"), to, &options).expect("cut");
+    Recording::open(to).expect("a recording")
+}
+
+/// The resources and the seconds of gaps.
+fn gaps(recording: &Recording) -> Vec<String> {
+    let second = |time: jiff::Timestamp| time.duration_since(at_second(0)).as_secs();
+    let all = recording.gaps().expect("gaps").into_iter().map(|gap| {
+        let resource = gap.resource.map_or_else(|| "all".to_owned(), |resource| resource.resource.clone());
+        format!("{resource} {} to {}", second(gap.from), second(gap.to))
+    });
+    all.collect()
+}
+
+#[test]
+fn a_cut_that_begins_in_the_gap_of_a_type_has_the_rest_of_it() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let path = dir.path().join("all");
+    let mut writer = Writer::open(&path, "test", options(), at_second(1)).expect("a writer");
+    writer.change(&pod(ChangeKind::Added, "quiet/web", 1), None).expect("a change");
+    writer.mark(&synced(&pods(), 1, 1000)).expect("a mark");
+    writer.mark(&synced(&nodes(), 1, 1000)).expect("a mark");
+    let node = |second: u32| object(&nodes(), "node", second.into(), "x");
+    writer.change(&change(&nodes(), ChangeKind::Added, node(2), 2000), None).expect("a change");
+    writer.finish(at_second(2)).expect("finished");
+    let mut writer = Writer::open(&path, "test", options(), at_second(10)).expect("a writer");
+    writer.mark(&synced(&nodes(), 2, 10_000)).expect("a mark");
+    writer.change(&change(&nodes(), ChangeKind::Modified, node(20), 20_000), None).expect("a change");
+    writer.finish(at_second(20)).expect("finished");
+    let part = cut_since_15(&path, &dir.path().join("cut"), EntryFilter::default());
+    assert_eq!((gaps(&part), part.verify().expect("verified")), (vec!["pods 15 to 20".to_owned()], vec![]));
+    assert_eq!(part.unobserved_at(at_second(16)).expect("lists").incomplete_lists, []);
+    let only_nodes = EntryFilter { resources: Some(vec![(*nodes()).clone()]), ..EntryFilter::default() };
+    assert_eq!(gaps(&cut_since_15(&path, &dir.path().join("nodes"), only_nodes)), [""; 0]);
+    // Both recordings are continued from the same versions.
+    let positions =
+        |dir: &Path| Writer::open(dir, "test", options(), at_second(30)).expect("a writer").positions();
+    assert_eq!(positions(part.path()), positions(&path));
+    assert_eq!(positions(&path).len(), 2);
+}
+
+#[test]
+fn a_cut_that_begins_after_the_error_of_a_watch_has_the_rest_of_its_gap() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let path = dir.path().join("all");
+    let mut writer = Writer::open(&path, "test", options(), at_second(1)).expect("a writer");
+    writer.change(&pod(ChangeKind::Added, "quiet/web", 1), None).expect("a change");
+    writer.mark(&synced(&pods(), 1, 1000)).expect("a mark");
+    writer.mark(&synced(&nodes(), 1, 1000)).expect("a mark");
+    let refused = MarkKind::Error(Status { message: "forbidden".into(), ..Status::default() });
+    writer.mark(&mark(&pods(), refused, 10_000)).expect("a mark");
+    let node = object(&nodes(), "node-1", 40, "x");
+    writer.change(&change(&nodes(), ChangeKind::Added, node, 40_000), None).expect("a change");
+    writer.finish(at_second(40)).expect("finished");
+    let part = cut_since_15(&path, &dir.path().join("cut"), EntryFilter::default());
+    assert_eq!(gaps(&part), ["pods 15 to 40"]);
+    assert_eq!(part.unobserved_at(at_second(16)).expect("lists").incomplete_lists, []);
+    let marks = part.marks().expect("marks");
+    assert!(
+        marks
+            .iter()
+            .any(|mark| matches!(&mark.kind, MarkKind::Error(status) if &*status.message == "forbidden"))
+    );
+    let positions = |dir: &Path| {
+        let writer = Writer::open(dir, "test", options(), at_second(50)).expect("a writer");
+        writer.positions().into_iter().map(|position| position.resource.resource.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(positions(part.path()), ["nodes"]);
+}

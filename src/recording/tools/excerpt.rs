@@ -2,21 +2,20 @@
 
 use std::collections::VecDeque;
 use std::fmt;
-use std::sync::Arc;
 
 use jiff::Timestamp;
 
+pub(super) use super::beginning::positions;
+use super::beginning::{Beginning, restricted};
 use super::observed::ObservedTime;
-use crate::lines::{Change, ChangeKind, Mark, MarkKind};
-use crate::object::{ApiResource, Origin};
-use crate::recording::entry::{EntryFilter, Item, Moment};
+use crate::recording::entry::{EntryFilter, Item};
 use crate::recording::error::RecordingError;
-use crate::recording::position::Position;
-use crate::recording::reader::{Entries, Recording, State};
-use crate::recording::writer::Positions;
+use crate::recording::reader::{Entries, Recording};
 
 /// The entries of a range, complete without earlier ones: if entries precede the range, it begins with the state at
-/// its beginning, as documents, added objects and SYNCED marks with the time of the beginning.
+/// its beginning, as documents, added objects and SYNCED marks with the time of the beginning. Gaps in which it begins go on:
+/// the ERROR marks of watches that had ended follow their SYNCED marks; if other watches did not run, the start of a recorder
+/// follows the state, and the SYNCED marks of those that ran.
 ///
 /// A mark of all namespaces becomes one of each selected namespace. After a damaged part the iterator returns one error
 /// and continues at the next keyframe.
@@ -27,16 +26,8 @@ pub struct Excerpt {
     /// The items of the last entry, or of one type of the beginning.
     ready: VecDeque<(Timestamp, Item)>,
     observed: ObservedTime,
-}
-
-/// The state at the beginning.
-struct Beginning {
-    state: State,
-    time: Timestamp,
-    context: Arc<str>,
-    resources: std::vec::IntoIter<Arc<ApiResource>>,
-    positions: Vec<Position>,
-    has_documents: bool,
+    /// The time of the start that is part of the beginning.
+    restarted: Option<Timestamp>,
 }
 
 impl Recording {
@@ -63,13 +54,16 @@ impl Recording {
             }
             _ => {
                 let entries = self.entries(None, until, filter.clone())?;
-                return Ok(Excerpt { filter, beginning: None, entries, ready: VecDeque::new(), observed });
+                let (beginning, ready) = (None, VecDeque::new());
+                return Ok(Excerpt { filter, beginning, entries, ready, observed, restarted: None });
             }
         };
         let after = Timestamp::from_millisecond(time.as_millisecond() + 1).unwrap_or(time);
         let entries = self.entries(Some(after), until, filter.clone())?;
         let beginning = Beginning::read(self, time)?;
-        Ok(Excerpt { filter, beginning: Some(beginning), entries, ready: VecDeque::new(), observed })
+        let restarted = beginning.has_left_out(&filter).then_some(beginning.time());
+        let (beginning, ready) = (Some(beginning), VecDeque::new());
+        Ok(Excerpt { filter, beginning, entries, ready, observed, restarted })
     }
 }
 
@@ -78,107 +72,15 @@ impl Excerpt {
     /// `None` for the first recorder.
     #[must_use]
     pub fn observed_before(&self, started: Timestamp) -> Option<Timestamp> {
-        self.observed.before_start(started)
+        self.restarted
+            .filter(|restarted| *restarted == started)
+            .or_else(|| self.observed.before_start(started))
     }
 
     /// Returns the last time of the range at which a recorder was running. The last entry of the excerpt may be older.
     pub(super) fn observed_until(&self) -> Option<Timestamp> {
         self.observed.end()
     }
-}
-
-impl Beginning {
-    fn read(recording: &Recording, time: Timestamp) -> Result<Self, RecordingError> {
-        let state = recording.state(Moment::Time(time))?;
-        Ok(Self {
-            positions: positions(&state)?,
-            time: state.time().unwrap_or(time),
-            context: recording.context().into(),
-            resources: state.resources()?.into_iter(),
-            state,
-            has_documents: false,
-        })
-    }
-
-    /// Appends the next part of the state: the documents, then one type after the other. Returns whether there was one.
-    fn next(
-        &mut self,
-        filter: &EntryFilter,
-        ready: &mut VecDeque<(Timestamp, Item)>,
-    ) -> Result<bool, RecordingError> {
-        if !self.has_documents {
-            self.has_documents = true;
-            let documents = self.state.documents()?.into_iter();
-            ready.extend(documents.map(|(path, body)| (self.time, Item::Document { path, body })));
-            return Ok(true);
-        }
-        let Some(resource) = self.resources.next() else { return Ok(false) };
-        if !filter.selects_resource(&resource) {
-            return Ok(true);
-        }
-        let namespaces: Vec<Option<&str>> = match &filter.namespaces {
-            Some(names) => names.iter().map(|name| Some(name.as_str())).collect(),
-            None => vec![None],
-        };
-        for namespace in namespaces {
-            for object in self.state.objects(&resource, namespace)? {
-                let change = Change {
-                    kind: ChangeKind::Added,
-                    object,
-                    old: None,
-                    origin: Origin::List,
-                    final_state_unknown: false,
-                    resource: Arc::clone(&resource),
-                    context: Arc::clone(&self.context),
-                    received: self.time,
-                };
-                ready.push_back((self.time, Item::Change { change, author: None }));
-            }
-        }
-        for position in self.positions.iter().filter(|position| position.resource == resource) {
-            let Position { resource, namespace, name, version } = position.clone();
-            let (kind, context) = (MarkKind::Synced { version }, Arc::clone(&self.context));
-            let mark = Mark { kind, resource, context, namespace, name, received: self.time };
-            ready.extend(restricted(Item::Mark(mark), filter).map(|item| (self.time, item)));
-        }
-        Ok(true)
-    }
-}
-
-/// Returns the positions of the watches in a state.
-pub(super) fn positions(state: &State) -> Result<Vec<Position>, RecordingError> {
-    let (of_keyframe, steps) = state.steps()?;
-    let mut positions = Positions::default();
-    for position in of_keyframe {
-        positions.insert(position);
-    }
-    for step in steps {
-        positions.step(step);
-    }
-    Ok(positions.last_known())
-}
-
-/// Restricts an item to the selection. A mark or bookmark of all namespaces becomes one of each selected namespace.
-fn restricted(item: Item, filter: &EntryFilter) -> impl Iterator<Item = Item> + use<> {
-    let place = match &item {
-        Item::Mark(Mark { resource, namespace, .. }) | Item::Bookmark { resource, namespace, .. } => {
-            Some((resource.namespaced, Arc::clone(namespace)))
-        }
-        _ => None,
-    };
-    let names: Vec<Arc<str>> = match (place, &filter.namespaces) {
-        (Some((true, namespace)), Some(names)) if namespace.is_empty() => {
-            names.iter().filter(|name| !name.is_empty()).map(|name| name.as_str().into()).collect()
-        }
-        (Some((_, namespace)), _) if filter.selects_namespace(&namespace) => vec![namespace],
-        (Some(_), _) => Vec::new(),
-        (None, _) => vec!["".into()],
-    };
-    names.into_iter().map(move |name| match item.clone() {
-        Item::Mark(mark) => Item::Mark(Mark { namespace: name, ..mark }),
-        Item::Bookmark { resource, version, .. } => Item::Bookmark { resource, namespace: name, version },
-        item => item,
-    })
 }
 
 impl Iterator for Excerpt {

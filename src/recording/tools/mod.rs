@@ -1,5 +1,6 @@
 //! Creates recordings from others: cuts a part of one, merges several, and imports JSON lines.
 
+mod beginning;
 mod cut;
 mod excerpt;
 mod import;
