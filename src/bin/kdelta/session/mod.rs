@@ -42,7 +42,9 @@ pub(crate) use server_conditions::ServerConditions;
 pub(crate) use server_warnings::ServerWarnings;
 #[cfg(test)]
 pub(crate) use source::ContinuedSource;
-pub(crate) use source::{KnownState, PartSource, ReceivedCount, RequestMode, reflector_options};
+pub(crate) use source::{
+    ContinuedTime, KnownState, PartSource, ReceivedCount, RequestMode, reflector_options,
+};
 pub(crate) use target_set::{TargetFailure, TargetSet};
 pub(crate) use target_watcher::is_unreachable;
 

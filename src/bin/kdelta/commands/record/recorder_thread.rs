@@ -15,7 +15,7 @@ use super::message::{Message, PartNumber};
 use super::progress::Figures;
 use super::shared_state::SharedState;
 use crate::commands::Reporter;
-use crate::session::{KnownState, Part};
+use crate::session::{ContinuedTime, KnownState, Part};
 
 /// The interval of flushes. Including the time of a flush, a kill loses at most the last second.
 const FLUSH_INTERVAL: Duration = Duration::from_millis(700);
@@ -52,6 +52,15 @@ struct RecordedPart {
     /// The time of the last observation by an earlier recorder, until the server sends an event to this one: nothing was
     /// observed since then.
     unobserved_since: Option<Timestamp>,
+    /// The start of a part that continues from its version, until the server has accepted its watch.
+    starting: Option<StartingPart>,
+}
+
+/// A part whose watch the server has not accepted yet, and may refuse: it is not observed.
+struct StartingPart {
+    accepted: ContinuedTime,
+    /// The SYNCED mark, which is recorded when the watch is accepted.
+    synced: Option<MarkKind>,
 }
 
 impl RecordedPart {
@@ -99,12 +108,14 @@ impl RecorderThread {
                 Err(RecvTimeoutError::Disconnected) => break,
             }
             if Instant::now() >= flush_at {
+                self.continue_accepted()?;
                 self.writer.flush(Timestamp::now())?;
                 let handled = last_received.filter(|_| self.shared.has_waiting());
                 self.shared.set_figures(Figures { handled, ..Figures::of(self.writer.statistics()) });
                 flush_at = Instant::now() + FLUSH_INTERVAL;
             }
         }
+        self.continue_accepted()?;
         self.writer.flush(Timestamp::now())?;
         self.shared.set_figures(Figures::of(self.writer.statistics()));
         self.writer.finish(Timestamp::now())
@@ -122,6 +133,7 @@ impl RecorderThread {
             Message::Mark(number, kind, received) => self.mark(number, kind, received)?,
             Message::Refused(part, kind, received) => self.writer.mark(&mark_of(&part, kind, received))?,
             Message::Bookmark(number, version, received) => {
+                self.continue_part(number, received)?;
                 // A bookmark is about a whole collection, not about a named object.
                 if let Some(RecordedPart { part, unobserved_since, .. }) = self.parts.get_mut(&number) {
                     *unobserved_since = None;
@@ -156,7 +168,26 @@ impl RecorderThread {
             Comparison::of_list(recorded, version, since).with_complete_lists(complete)
         });
         let unobserved_since = since.filter(|_| is_continued);
-        self.parts.insert(number, RecordedPart { part, comparison, unobserved_since });
+        self.parts.insert(number, RecordedPart { part, comparison, unobserved_since, starting: None });
+    }
+
+    /// Records the SYNCED marks of the parts whose watches the server has accepted.
+    fn continue_accepted(&mut self) -> Result<(), RecordingError> {
+        let accepted = |(number, recorded): (&PartNumber, &RecordedPart)| {
+            Some((*number, recorded.starting.as_ref()?.accepted.get()?))
+        };
+        let accepted: Vec<_> = self.parts.iter().filter_map(accepted).collect();
+        accepted.into_iter().try_for_each(|(number, time)| self.continue_part(number, time))
+    }
+
+    /// Records the SYNCED mark that waits for the server, if the informer has sent it.
+    fn continue_part(&mut self, number: PartNumber, received: Timestamp) -> Result<(), RecordingError> {
+        let Some(recorded) = self.parts.get_mut(&number) else { return Ok(()) };
+        let Some(synced) = recorded.starting.as_mut().and_then(|starting| starting.synced.take()) else {
+            return Ok(());
+        };
+        recorded.starting = None;
+        self.writer.mark(&mark_of(&recorded.part, synced, received))
     }
 
     /// Returns the recorded objects that belong to a part; `shared` if its informer continues with them.
@@ -184,7 +215,12 @@ impl RecorderThread {
 
     fn known_state(&mut self, part: &Part) -> Option<KnownState> {
         let position = self.position_of(part)?;
-        Some(KnownState { version: position.version, objects: self.recorded_objects(part, true) })
+        let (version, continued) = (position.version, ContinuedTime::default());
+        let mut recorded = self.parts.values_mut().filter(|recorded| recorded.part == *part);
+        if let Some(recorded) = recorded.next() {
+            recorded.starting = Some(StartingPart { accepted: continued.clone(), synced: None });
+        }
+        Some(KnownState { version, objects: self.recorded_objects(part, true), continued })
     }
 
     fn change(
@@ -193,6 +229,9 @@ impl RecorderThread {
         change: Change,
         author: Option<Author>,
     ) -> Result<(), RecordingError> {
+        if change.origin != Origin::List {
+            self.continue_part(number, change.received)?;
+        }
         let mut part = self.parts.get_mut(&number);
         if let Some(part) = part.as_mut().filter(|_| change.origin == Origin::Watch) {
             part.unobserved_since = None;
@@ -213,9 +252,12 @@ impl RecorderThread {
         kind: MarkKind,
         received: Timestamp,
     ) -> Result<(), RecordingError> {
+        if matches!(kind, MarkKind::Gap { .. }) {
+            self.continue_part(number, received)?;
+        }
         let Some(recorded) = self.parts.get_mut(&number) else { return Ok(()) };
         let kind = recorded.mark_kind(kind, received);
-        let RecordedPart { part, comparison, .. } = recorded;
+        let RecordedPart { part, comparison, starting, .. } = recorded;
         if let MarkKind::Synced { version } = &kind
             && let Some(Difference { gap, changes }) =
                 comparison.take().and_then(|comparison| comparison.end(part, version, received))
@@ -226,9 +268,17 @@ impl RecorderThread {
                 self.writer.change(&change, author.as_ref())?;
             }
         }
-        if matches!(kind, MarkKind::Error(_)) {
-            self.ended.insert(part.clone(), received);
+        match (&kind, starting.as_mut()) {
+            (MarkKind::Synced { .. }, Some(starting)) if starting.accepted.get().is_none() => {
+                starting.synced = Some(kind);
+                return Ok(());
+            }
+            (MarkKind::Error(_), _) => {
+                self.ended.insert(part.clone(), received);
+            }
+            _ => {}
         }
+        *starting = None;
         self.writer.mark(&mark_of(part, kind, received))
     }
 }

@@ -14,7 +14,7 @@ use super::progress::{PartId, PartIndex, PendingChange, Progress, StateUpdate, h
 use super::queue::{FinishedLine, ObjectId, RunQueue};
 use crate::commands::watch::KnownStates;
 use crate::output::ChangeReceiver;
-use crate::session::{KnownState, Part};
+use crate::session::{ContinuedTime, KnownState, Part};
 
 /// The waiting lines and the progress.
 pub(super) struct RunState {
@@ -134,6 +134,6 @@ impl KnownStates for HandledStates {
             handled.states().iter().filter_map(|(key, state)| handled_object(&type_meta, key, state));
         let objects = objects.map(Arc::new).collect();
         run_state.continued.insert(index);
-        Some(KnownState { version, objects })
+        Some(KnownState { version, objects, continued: ContinuedTime::default() })
     }
 }

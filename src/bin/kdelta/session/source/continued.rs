@@ -1,9 +1,10 @@
 //! A source that begins with a known state instead of a list, so that its informer continues from the version of that state.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 use std::vec;
 
+use jiff::Timestamp;
 use kdelta::listwatch::{Error, ListMeta, ListOptions, ListStream, ListerWatcher, WatchOptions};
 use kdelta::object::{Object, ResourceVersion, TypeMeta};
 
@@ -13,6 +14,23 @@ pub(crate) struct KnownState {
     pub(crate) version: ResourceVersion,
     /// The objects, which may have no more than names, uids and versions.
     pub(crate) objects: Vec<Arc<Object>>,
+    /// The time at which the source first accepts a watch from that version on.
+    pub(crate) continued: ContinuedTime,
+}
+
+/// The time at which a source first accepted the watch that continues a known state; none before. Clones share it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct ContinuedTime(Arc<OnceLock<Timestamp>>);
+
+impl ContinuedTime {
+    pub(crate) fn get(&self) -> Option<Timestamp> {
+        self.0.get().copied()
+    }
+
+    pub(crate) fn set(&self, time: Timestamp) {
+        // Only the first time counts.
+        let _is_known = self.0.set(time);
+    }
 }
 
 /// A source whose first list is a known state. The watch then begins at the version of that state, and a server that no longer
@@ -21,11 +39,13 @@ pub(crate) struct ContinuedSource<S> {
     source: S,
     /// A std mutex: held to take the state, once.
     known: Mutex<Option<KnownState>>,
+    continued: ContinuedTime,
 }
 
 impl<S> ContinuedSource<S> {
     pub(crate) fn new(source: S, known: KnownState) -> Self {
-        Self { source, known: Mutex::new(Some(known)) }
+        let continued = known.continued.clone();
+        Self { source, known: Mutex::new(Some(known)), continued }
     }
 
     fn take_known(&self) -> Option<KnownState> {
@@ -64,7 +84,7 @@ impl<S: ListerWatcher> ListerWatcher for ContinuedSource<S> {
     type Watch = S::Watch;
 
     async fn list(&self, options: &ListOptions) -> Result<Self::List, Error> {
-        if let Some(KnownState { version, objects }) = self.take_known() {
+        if let Some(KnownState { version, objects, .. }) = self.take_known() {
             let meta = ListMeta { resource_version: version, ..ListMeta::default() };
             return Ok(ContinuedList::Known { objects: objects.into_iter(), meta });
         }
@@ -72,7 +92,9 @@ impl<S: ListerWatcher> ListerWatcher for ContinuedSource<S> {
     }
 
     async fn watch(&self, options: &WatchOptions) -> Result<Self::Watch, Error> {
-        self.source.watch(options).await
+        let watch = self.source.watch(options).await?;
+        self.continued.set(Timestamp::now());
+        Ok(watch)
     }
 
     async fn progress(&self, seen: &ResourceVersion) -> Result<ResourceVersion, Error> {

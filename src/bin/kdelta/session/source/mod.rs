@@ -15,7 +15,7 @@ mod request_permits;
 mod tests;
 mod time_limits;
 
-pub(crate) use continued::{ContinuedSource, KnownState};
+pub(crate) use continued::{ContinuedSource, ContinuedTime, KnownState};
 pub(crate) use planned::RequestMode;
 pub(crate) use received_count::ReceivedCount;
 pub(crate) use reflector_options::reflector_options;
