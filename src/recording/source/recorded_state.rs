@@ -30,6 +30,8 @@ pub(super) struct RecordedState {
     /// The resource of the recorded definitions of custom resources.
     definitions: Option<Arc<ApiResource>>,
     now: Reading,
+    /// The version that was selected as the moment.
+    selected: Option<u64>,
     /// The last requested version among those before the moment. A std mutex, held for a look-up or an exchange.
     earlier: Mutex<Option<Arc<Reading>>>,
     /// What was not observed at the last time for which that was read. A std mutex, held while it is read.
@@ -78,7 +80,9 @@ impl RecordedState {
     ) -> Result<Self, RecordingError> {
         let state = recording.state(moment)?;
         let resources = state.resources()?;
-        Self::new(recording, state, &resources, Rows::Recorded, versions)
+        let selected = if let Moment::Version(version) = moment { Some(version) } else { None };
+        let opened = Self::new(recording, state, &resources, Rows::Recorded, versions)?;
+        Ok(Self { selected, ..opened })
     }
 
     /// Opens a recording for a replay that starts at a moment, with alternate versions. Types that are recorded later
@@ -115,6 +119,7 @@ impl RecordedState {
             unobserved: Mutex::default(),
             recording,
             kinds,
+            selected: None,
             replayed: None,
         })
     }
@@ -163,7 +168,11 @@ impl RecordedState {
         let Some(collection) = self.now.collections.get(position) else { return Vec::new() };
         let mut last = self.unobserved.lock().unwrap_or_else(PoisonError::into_inner);
         if last.as_ref().is_none_or(|(of, _)| *of != time) {
-            match self.recording.unobserved_at(time) {
+            let read = match self.selected {
+                Some(version) => self.recording.unobserved_at_version(version),
+                None => self.recording.unobserved_at(time),
+            };
+            match read {
                 Ok(unobserved) => *last = Some((time, unobserved)),
                 Err(error) => {
                     tracing::debug!(%error, "whether this moment was observed can't be read");
