@@ -170,7 +170,9 @@ fn moment_of_a_running_server_is_moved() {
         let error = run(&recordings.env, &served, &format!("serve --move-to {moment}")).failure(1);
         assert_eq!(error, outside("move-to", moment).replace("select a moment in this range", reason));
     }
-    assert_eq!(names(), "pod/late\npod/web\n");
+    let pods = run(&recordings.env, &served, "get pods -o name");
+    let warning = "Warning: pods were not observed from 2026-11-24T03:30:00Z to 2026-11-24T03:40:00Z: this is the state before\n";
+    assert_eq!((pods.code, pods.stdout.as_str(), pods.stderr.as_str()), (0, "pod/late\npod/web\n", warning));
 }
 
 #[test]
