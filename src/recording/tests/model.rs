@@ -137,6 +137,8 @@ impl Model {
         let (options, encryption) = (self.options.clone(), self.encryption.as_ref());
         let writer = Writer::open_with(self.path(), "test", options, encryption, at(self.now));
         self.writer = Some(writer.expect("a writer"));
+        // Journals of the last writer are sealed in the background.
+        self.writer().settle().expect("settled");
         self.push(Item::Started);
         self.flushed = self.entries.len();
     }

@@ -7,7 +7,7 @@ use super::fixtures::{at, at_second, change, object, options, pods, row, synced}
 use crate::lines::{ChangeKind, Mark};
 use crate::object::{Ingest, Object};
 use crate::recording::files::{self, Kind};
-use crate::recording::{Author, Writer};
+use crate::recording::{Author, Item, Recording, Writer};
 
 #[test]
 fn states_of_a_continued_recording_are_compressed_and_shared() {
@@ -101,4 +101,31 @@ fn list_of_one_namespace_in_a_keyframe_is_complete_in_that_namespace_only() {
     assert!(kinds.contains(&Kind::Keyframe), "{kinds:?}");
     let writer = Writer::open(dir.path(), "test", options, at_second(7)).expect("a writer");
     assert_eq!(writer.complete_lists(&pods()), [("shop".into(), None)]);
+}
+
+#[test]
+fn long_journal_of_a_killed_recorder_is_sealed_while_the_next_one_records() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let mut writer = Writer::open(dir.path(), "test", options(), at(0)).expect("a writer");
+    let changed = |writer: &mut Writer, version: u64| {
+        let kind = if version == 1 { ChangeKind::Added } else { ChangeKind::Modified };
+        let pod = object(&pods(), "a/web", version, &format!("text {version}"));
+        writer.change(&change(&pods(), kind, pod, 1), None).expect("a change");
+        writer.flush(at(1)).expect("flushed");
+    };
+    (1..=20).for_each(|version| changed(&mut writer, version));
+    drop(writer);
+    let mut writer = Writer::open(dir.path(), "test", options().seal_entries(5), at(2)).expect("a writer");
+    changed(&mut writer, 21);
+    let versions = || {
+        let recording = Recording::open(dir.path()).expect("a recording");
+        let history = recording.history(&pods(), "a", "web").expect("a history");
+        history.iter().filter(|entry| matches!(entry.item, Item::Change { .. })).count()
+    };
+    assert_eq!(versions(), 21);
+    writer.settle().expect("settled");
+    let kinds: Vec<Kind> =
+        files::list(dir.path()).expect("files").into_iter().map(|(_, kind)| kind).collect();
+    assert_eq!(kinds, [Kind::Segment, Kind::Journal]);
+    assert_eq!(versions(), 21);
 }

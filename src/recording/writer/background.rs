@@ -16,12 +16,11 @@ use crate::recording::keyframe::{self, Snapshot};
 use crate::recording::options::WriterOptions;
 use crate::recording::segment::{self, UnsealedJournal};
 
-/// A journal to seal, and the keyframe after it if one is due.
+/// Journals to seal, and the keyframe after them if one is due.
 pub(super) struct Job {
     pub(super) dir: PathBuf,
-    pub(super) journal: PathBuf,
-    /// The number of entries in the journal.
-    pub(super) entries: u64,
+    /// The journals in their order, with the number of entries in each.
+    pub(super) journals: Vec<(PathBuf, u64)>,
     pub(super) keyframe: Option<Snapshot>,
     pub(super) options: WriterOptions,
     pub(super) cipher: Option<Arc<Cipher>>,
@@ -32,8 +31,8 @@ pub(super) struct Job {
 #[derive(Debug, Clone, Copy, Default)]
 struct JobResult {
     segment_bytes: u64,
-    /// Whether the journal could be read back whole.
-    is_whole: bool,
+    /// Whether a journal could not be read back whole.
+    is_damaged: bool,
     /// The size and the time of the keyframe.
     keyframe: Option<(u64, i64)>,
     /// The bytes of all sealed segments, keyframes and journals that can't be read whole.
@@ -125,7 +124,7 @@ impl Background {
         if done.keyframe.is_some() {
             self.last_keyframe = done.keyframe;
             self.since_keyframe = 0;
-        } else if !done.is_whole {
+        } else if done.is_damaged {
             // Makes a keyframe due: readers continue there after the damage.
             (self.last_keyframe, self.is_new) = (None, false);
         }
@@ -145,7 +144,10 @@ impl Drop for Background {
 
 impl Job {
     fn run(self) -> Result<JobResult, Failure> {
-        let mut done = self.seal()?;
+        let mut done = JobResult::default();
+        for (journal, entries) in &self.journals {
+            self.seal(journal, *entries, &mut done)?;
+        }
         if let Some(snapshot) = self.keyframe {
             let (path, time) = (files::path_of(&self.dir, Kind::Keyframe, snapshot.next), snapshot.time);
             let cipher = files::cipher_of(&path, self.cipher.as_ref());
@@ -157,24 +159,22 @@ impl Job {
         Ok(done)
     }
 
-    /// Seals the journal. A journal that can't be read back whole is kept, and readers report the damage.
-    fn seal(&self) -> Result<JobResult, Failure> {
-        let journal = read_journal(&self.journal, self.entries, self.cipher.as_ref())?;
-        if journal.is_broken || journal.journal.entries != self.entries {
-            tracing::warn!(journal = %self.journal.display(), "a journal can't be read back");
-            return Ok(JobResult { segment_bytes: journal.journal.length, ..JobResult::default() });
+    /// Seals a journal. One that can't be read back whole is kept, and readers report the damage.
+    fn seal(&self, path: &Path, entries: u64, done: &mut JobResult) -> Result<(), Failure> {
+        let journal = read_journal(path, entries, self.cipher.as_ref())?;
+        if journal.is_broken || journal.journal.entries != entries {
+            tracing::warn!(journal = %path.display(), "a journal can't be read back");
+            done.segment_bytes += journal.journal.length;
+            done.is_damaged = true;
+        } else {
+            done.segment_bytes += seal(&self.dir, journal, self.cipher.as_ref())?;
         }
-        let segment_bytes = seal(&self.dir, journal, self.cipher.as_ref())?;
-        Ok(JobResult { segment_bytes, is_whole: true, ..JobResult::default() })
+        Ok(())
     }
 }
 
 /// Reads a journal with that many entries to seal it.
-pub(super) fn read_journal(
-    path: &Path,
-    entries: u64,
-    cipher: Option<&Arc<Cipher>>,
-) -> Result<UnsealedJournal, Failure> {
+fn read_journal(path: &Path, entries: u64, cipher: Option<&Arc<Cipher>>) -> Result<UnsealedJournal, Failure> {
     UnsealedJournal::read(path.to_owned(), entries, cipher).map_err(|error| match error {
         FileError::Io(path, error) => Failure::new(&path, &error),
         _ => Failure::new(path, &io::Error::other("the journal was changed")),
@@ -188,11 +188,7 @@ fn complete(dir: &Path, path: &Path, written: io::Result<u64>) -> Result<u64, Fa
 }
 
 /// Seals a whole journal with at least one entry, removes it, and returns the size of the segment.
-pub(super) fn seal(
-    dir: &Path,
-    journal: UnsealedJournal,
-    cipher: Option<&Arc<Cipher>>,
-) -> Result<u64, Failure> {
+fn seal(dir: &Path, journal: UnsealedJournal, cipher: Option<&Arc<Cipher>>) -> Result<u64, Failure> {
     let source = journal.journal.path.clone();
     let path = files::path_of(dir, Kind::Segment, journal.journal.header.first);
     let length = complete(dir, &path, segment::seal(journal, &path, files::cipher_of(&path, cipher)))?;

@@ -2,12 +2,11 @@
 
 use std::fs;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use super::background::{read_journal, seal};
 use super::failure::Failure;
 use super::positions::Positions;
 use super::retention::drop_old;
@@ -90,12 +89,14 @@ pub(super) struct End {
     pub(super) is_lost: bool,
     /// The time of the first entry of the journal that is continued, in Unix milliseconds.
     pub(super) created: Option<i64>,
+    /// The other journals that the last writer left, with the number of entries in each.
+    pub(super) unsealed: Vec<(PathBuf, u64)>,
     journal: Option<JournalReader>,
 }
 
 impl End {
-    /// Reads the state at the end. Of the journals that the last writer left, the last is continued and the others
-    /// are sealed.
+    /// Reads the state at the end. Of the journals that the last writer left, the last is continued if it is short, and the
+    /// others are to be sealed.
     fn recover(
         dir: &Path,
         context: &str,
@@ -139,11 +140,9 @@ impl End {
             end.torn_bytes += to - from;
         }
         // A damaged journal is kept: readers report the damage and return its readable entries.
-        for reader in journals.into_iter().filter(|reader| !reader.is_broken()) {
-            let (path, entries) = (reader.path().to_owned(), reader.journal().entries);
-            drop(reader);
-            let sealed = read_journal(&path, entries, cipher).and_then(|journal| seal(dir, journal, cipher));
-            sealed.map_err(|failure| failure.error())?;
+        for reader in journals.iter().filter(|reader| !reader.is_broken()) {
+            truncate_torn(reader).map_err(|error| Failure::new(reader.path(), &error).error())?;
+            end.unsealed.push((reader.path().to_owned(), reader.journal().entries));
         }
         end.created = end.journal.as_ref().map(|reader| reader.journal().header.first_time);
         end.find_keyframe(dir, cipher).map_err(io_failed)?;
@@ -210,6 +209,17 @@ impl End {
 /// Returns whether a journal is continued, because its segment would be small.
 fn is_short(journal: &Journal, options: &WriterOptions) -> bool {
     journal.entries < options.seal_entries as u64 && journal.text_len < options.seal_bytes as u64
+}
+
+/// Truncates the incomplete end of a journal: further entries follow in another one.
+fn truncate_torn(reader: &JournalReader) -> io::Result<()> {
+    let (from, to) = reader.torn();
+    if from == to {
+        return Ok(());
+    }
+    let file = fs::OpenOptions::new().write(true).open(reader.path())?;
+    file.set_len(from)?;
+    file.sync_all()
 }
 
 /// Opens the journals whose header is readable, in order.

@@ -22,6 +22,7 @@ use crate::recording::files::{Lock, context_directory};
 use crate::recording::flags::Flags;
 use crate::recording::frame;
 use crate::recording::journal::{JournalWriter, NewChange};
+use crate::recording::keyframe::Snapshot;
 use crate::recording::names::MAX_KEY;
 use crate::recording::options::WriterOptions;
 use crate::recording::position::Position;
@@ -102,8 +103,9 @@ impl Writer {
         encryption: Option<&Encryption>,
         now: Timestamp,
     ) -> Result<Self, RecordingError> {
-        let OpenedDirectory { lock, journal, end, total, cipher } =
+        let OpenedDirectory { lock, journal, mut end, total, cipher } =
             OpenedDirectory::open(dir, context, &options, encryption, now)?;
+        let unsealed = std::mem::take(&mut end.unsealed);
         let mut writer = Self {
             dir: dir.to_owned(),
             context: context.into(),
@@ -126,6 +128,10 @@ impl Writer {
         let received = writer.advance(now);
         writer.append(&Item::Started, received)?;
         writer.flush(now)?;
+        if !unsealed.is_empty() {
+            // In the background, so that a recorder that is killed again soon has recorded in the meantime.
+            writer.seal_in_background(unsealed, None, now)?;
+        }
         Ok(writer)
     }
 
@@ -337,8 +343,17 @@ impl Writer {
         self.is_lost &= !is_keyframe_due;
         let (journal, entries) = (sealed.path().to_owned(), sealed.entries());
         drop(sealed);
+        self.seal_in_background(vec![(journal, entries)], keyframe, now)
+    }
+
+    fn seal_in_background(
+        &mut self,
+        journals: Vec<(PathBuf, u64)>,
+        keyframe: Option<Snapshot>,
+        now: Timestamp,
+    ) -> Result<(), RecordingError> {
         let (dir, options, cipher) = (self.dir.clone(), self.options.clone(), self.cipher.clone());
-        let job = Job { dir, journal, entries, keyframe, options, cipher, now };
+        let job = Job { dir, journals, keyframe, options, cipher, now };
         self.background.start(job).map_err(|failure| self.fail(failure))
     }
 
