@@ -31,6 +31,7 @@ const LIBRARY: &[(&str, &[&str])] = &[
 const PROGRAM: &[(&str, &[&str])] = &[
     ("args", &[]),
     ("exit", &[]),
+    ("heap", &[]),
     ("view", &[]),
     ("metrics", &["system_words"]),
     ("kuberc", &["args", "system_words"]),
@@ -39,7 +40,13 @@ const PROGRAM: &[(&str, &[&str])] = &[
     ("manifest", &["raw_members", "settings", "system_words"]),
     ("session", &["manifest", "settings", "suggest"]),
     ("commands", &["args", "exit", "manifest", "metrics", "output", "session", "settings", "view"]),
-    ("cli", &["args", "commands", "exit", "kuberc", "metrics", "output", "session", "settings", "suggest"]),
+    (
+        "cli",
+        &[
+            "args", "commands", "exit", "heap", "kuberc", "metrics", "output", "session", "settings",
+            "suggest",
+        ],
+    ),
     ("main", &["args", "cli", "exit"]),
 ];
 

@@ -4,6 +4,7 @@ mod args;
 mod cli;
 mod commands;
 mod exit;
+mod heap;
 mod kuberc;
 mod manifest;
 mod metrics;

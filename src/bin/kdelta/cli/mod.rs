@@ -22,9 +22,10 @@ use std::sync::Arc;
 
 use crate::commands;
 use crate::exit::{ExitCode, Report};
+use crate::heap;
 use crate::output::{self, Messages, Stdout};
 use crate::session::credential_plugins;
-use crate::settings::{Environment, LogFormat, ResolveError, ResolvedArguments, Settings};
+use crate::settings::{Environment, LogFormat, ResolveError, ResolvedArguments, Settings, Task};
 use argument_error::resolve_error;
 use dispatch::dispatch;
 use invocation::{called, program_name, to_complete};
@@ -78,6 +79,9 @@ fn run_command(words: &[OsString], program: &str, environment: &Environment) -> 
     let (messages, done) = match resolved {
         Ok(ResolvedArguments { settings, defaults, warnings, cli }) => {
             drop(cli);
+            if let Task::Record(_) = settings.task {
+                heap::return_freed_memory();
+            }
             let messages = Arc::new(messages_of(&settings));
             for warning in warnings {
                 messages.warning(&warning);

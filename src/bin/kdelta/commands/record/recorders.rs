@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc;
+use std::thread;
 
 use anyhow::Context;
 use bytes::Bytes;
@@ -127,7 +128,10 @@ fn open(
     let context = cluster.context();
     let RecordedFiles { record, selectors, encryption, keyring } = files;
     let dir = Writer::directory(&record.to, context);
-    let since = selectors::check(&dir, selectors, keyring)?;
+    // A scoped std thread, because it reads files. Their tables are freed with it, apart from the memory of this thread.
+    let check = || selectors::check(&dir, selectors, keyring);
+    let checked = thread::scope(|scope| scope.spawn(check).join());
+    let since = checked.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
     let options = WriterOptions::default().keep(record.keep).max_size(record.max_size);
     let writer = Writer::open_with(&dir, context, options, encryption.as_ref(), Timestamp::now());
     let mut writer = writer.map_err(failure::of_recording)?;
