@@ -31,6 +31,21 @@ fn states_of_a_continued_recording_are_compressed_and_shared() {
     }
 }
 
+#[test]
+fn a_listed_object_without_a_change_is_shared() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let mut writer = Writer::open(dir.path(), "test", options(), at(0)).expect("a writer");
+    let pod = |version| Arc::new(object(&pods(), "a/web", version, "x"));
+    writer
+        .change(&change(&pods(), ChangeKind::Added, object(&pods(), "a/web", 1, "x"), 0), None)
+        .expect("a change");
+    let (same, other) = (pod(1), pod(2));
+    writer.share_unchanged(&pods(), &same);
+    writer.share_unchanged(&pods(), &other);
+    let known = writer.share_objects(&pods(), None);
+    assert!(known.len() == 1 && Arc::ptr_eq(&known[0], &same));
+}
+
 /// A pod whose newest entry of managedFields is that of a manager.
 fn written(version: u64, manager: &str) -> Object {
     let json = format!(

@@ -38,6 +38,13 @@ impl ObjectTable {
         Some(self.pages.get(*number))
     }
 
+    /// Returns the state of an object, to replace its object by another of the same key.
+    pub(super) fn get_mut(&mut self, key: &str) -> Option<&mut CurrentState> {
+        let Self { numbers, pages, hasher } = self;
+        let number = numbers.find(hasher.hash_one(key), |number| *pages.key(*number) == *key)?;
+        Some(pages.get_mut(*number))
+    }
+
     /// Returns all states.
     pub(super) fn iter(&self) -> impl Iterator<Item = &CurrentState> {
         self.pages.0.iter().flatten()

@@ -167,6 +167,12 @@ impl Writer {
         self.states.share_objects(resource, namespace, self.last_time())
     }
 
+    /// Keeps this object in place of the recorded one with the same content, so that a store that has listed it takes no further
+    /// memory.
+    pub fn share_unchanged(&mut self, resource: &ApiResource, object: &Arc<Object>) {
+        self.states.share_unchanged(resource, object);
+    }
+
     /// Appends a change. Its old state is the recorded one.
     ///
     /// # Errors

@@ -122,6 +122,16 @@ impl States {
         objects
     }
 
+    /// Keeps this object in place of the one with the same content.
+    pub(super) fn share_unchanged(&mut self, resource: &ApiResource, object: &Arc<Object>) {
+        let known = self.types.get_mut(resource).and_then(|states| states.objects.get_mut(object.key()));
+        if let Some(known) =
+            known.filter(|known| known.object.resource_version() == object.resource_version())
+        {
+            known.object = Arc::clone(object);
+        }
+    }
+
     /// Returns the form of a change in the journal: a difference from the object's state, or the whole text of a
     /// new one.
     pub(super) fn encode(

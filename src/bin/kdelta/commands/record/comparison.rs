@@ -79,13 +79,24 @@ impl Comparison {
         })
     }
 
+    /// Returns whether a list has the recorded object without a change. The object is no longer compared then.
+    pub(super) fn take_unchanged(&mut self, change: &Change) -> bool {
+        let key = change.object.key();
+        let is_unchanged = is_listed(change)
+            && self.unseen.get(key).is_some_and(|recorded| recorded.same_content(&change.object));
+        if is_unchanged {
+            self.unseen.remove(key);
+        }
+        is_unchanged
+    }
+
     /// Returns the change if it is to be recorded now.
     pub(super) fn change(&mut self, change: Change, author: Option<Author>) -> Option<AuthoredChange> {
-        let recorded = self.unseen.remove(change.object.key());
-        let is_listed = change.kind == ChangeKind::Added && change.origin == Origin::List;
-        if is_listed && recorded.as_ref().is_some_and(|recorded| recorded.same_content(&change.object)) {
+        if self.take_unchanged(&change) {
             return None;
         }
+        let recorded = self.unseen.remove(change.object.key());
+        let is_listed = is_listed(&change);
         let is_initial = is_listed && recorded.is_none() && !self.was_listed(&change.object);
         if self.is_continued || is_initial {
             return Some((change, author));
@@ -126,6 +137,10 @@ impl Comparison {
         let gone = gone.into_iter().map(|object| (deleted(part, object, received), None));
         Some(Difference { gap, changes: self.held.into_iter().chain(gone).collect() })
     }
+}
+
+fn is_listed(change: &Change) -> bool {
+    change.kind == ChangeKind::Added && change.origin == Origin::List
 }
 
 /// Returns the time since an observation; zero without one.

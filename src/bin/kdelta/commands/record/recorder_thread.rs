@@ -238,10 +238,16 @@ impl RecorderThread {
         }
         match part.and_then(|part| part.comparison.as_mut()) {
             None => self.writer.change(&change, author.as_ref()),
-            Some(comparison) => match comparison.change(change, author) {
-                Some((change, author)) => self.writer.change(&change, author.as_ref()),
-                None => Ok(()),
-            },
+            Some(comparison) => {
+                if comparison.take_unchanged(&change) {
+                    self.writer.share_unchanged(&change.resource, &change.object);
+                    return Ok(());
+                }
+                match comparison.change(change, author) {
+                    Some((change, author)) => self.writer.change(&change, author.as_ref()),
+                    None => Ok(()),
+                }
+            }
         }
     }
 
