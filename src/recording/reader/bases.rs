@@ -12,7 +12,7 @@ use super::segment_file::{PayloadBytes, Segment};
 use super::state_files::StateFiles;
 use super::texts::Bodies;
 use crate::lines::{Change, ChangeKind};
-use crate::object::{ApiResource, Compressor, Ingest, Object};
+use crate::object::{ApiResource, Ingest, Object};
 use crate::recording::entry::{Author, Entry, Item};
 use crate::recording::files::FileError;
 use crate::recording::flags::Flags;
@@ -45,27 +45,27 @@ pub(super) fn last_state_of_object(
     Ok(all.remove(key))
 }
 
-/// Returns the states of all objects of a type, compressed one after the other, with their compressor. The objects carry
-/// their rows, as those of a list do, and the author of their last change if it is known.
-pub(super) fn compressed_states(
+/// Passes the states of all objects of a type to `receive`, a few at a time. The objects carry their rows, as those of a list
+/// do, and the author of their last change if it is known.
+pub(super) fn states_in_parts(
     files: &StateFiles,
     resource: &ApiResource,
-) -> Result<(Compressor, Vec<LastState>), FileError> {
+    receive: &mut dyn FnMut(Vec<LastState>),
+) -> Result<(), FileError> {
     let chains = Chains::collect(files, resource, |_, _| true)?;
     let rows = chains.templates(files, resource)?;
-    let (ingest, compressor) = (ingest(resource.type_meta()), Compressor::new());
+    let ingest = ingest(resource.type_meta());
     let now = files.time.unwrap_or(Timestamp::UNIX_EPOCH);
-    let states = chains.decode_few_at_a_time(files, resource, &|number, own, text| {
+    let make = |number: usize, own: Option<&str>, text: Vec<u8>| {
         let chain = &chains.objects[number];
         let row = rows.get(number).cloned().flatten();
         let mut object = with_row(identity(chain, own).object(text, &ingest)?, row.as_ref(), now)?;
         if let Some(Author { manager, subresource }) = chains.author(files, number) {
             object = object.with_author(manager, subresource);
         }
-        let object = compressor.compress(Arc::new(object));
-        Some(LastState { object, version: chain.version, row })
-    })?;
-    Ok((compressor, states))
+        Some(LastState { object: Arc::new(object), version: chain.version, row })
+    };
+    chains.decode_few_at_a_time(files, resource, &make, receive)
 }
 
 fn last_states_of(

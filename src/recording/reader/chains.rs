@@ -96,7 +96,7 @@ fn read_tables(
     }
     // The keyframe is the first task, because it takes as long as several segments.
     let tasks = std::iter::once(None).chain(files.segments.iter().map(Some));
-    let results = parallel::map(tasks, |segment| match (segment, &files.keyframe) {
+    let results = parallel::map_on(files.threads, tasks, |segment| match (segment, &files.keyframe) {
         (Some(segment), _) => Read::Log(read(segment)),
         (None, keyframe) => {
             Read::Keyframe(keyframe.as_ref().map(|keyframe| keyframe.objects(resource)).transpose())
@@ -157,8 +157,8 @@ impl Chains {
         let mut all = Self { keyframe, logs, objects: Vec::new() };
         // Chains with steps are decoded in the order of the keyframe, which several threads would not keep.
         let is_divided = !with_steps && all.keyframe.objects.len() >= MIN_PARALLEL;
-        let threads = if is_divided { parallel::threads() } else { 1 };
-        let parts = parallel::map(0..threads, |thread| {
+        let threads = if is_divided { files.threads } else { 1 };
+        let parts = parallel::map_on(threads, 0..threads, |thread| {
             let is_own = |key: &str| threads == 1 || share_of(key, threads) == thread;
             let mut collected = CollectedChains { with_steps, ..CollectedChains::default() };
             let count = all.keyframe.objects.len() / threads;

@@ -1,24 +1,26 @@
 //! The state from which a writer continues a recording.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::bases::compressed_states;
+use super::bases::states_in_parts;
 use super::catalog::Catalog;
 use super::resources::sorted_resources;
 use super::segment_file::Segment;
 use super::state::State;
 use super::state_files::{Limit, StateFiles};
 use crate::lines::ChangeKind;
-use crate::object::{ApiResource, Compressor, Origin};
+use crate::object::{ApiResource, Origin};
 use crate::recording::entry::Item;
 use crate::recording::error::RecordingError;
 use crate::recording::files::FileError;
 use crate::recording::flags::Flags;
 use crate::recording::last_state::LastState;
 use crate::recording::position::Position;
+use crate::recording::segment::Footer;
 
 /// The parts of an entry that affect the positions of watches.
 pub(in crate::recording) enum Step {
@@ -37,8 +39,8 @@ pub(in crate::recording) enum Step {
 /// The end of a recording, a part at a time: a large recording in memory at once would take many times the memory of a
 /// recorder.
 pub(in crate::recording) enum Continued {
-    /// The compressed states of the objects of a type, and their compressor.
-    States(Arc<ApiResource>, Compressor, Vec<LastState>),
+    /// The states of some objects of a type.
+    States(Arc<ApiResource>, Vec<LastState>),
     /// A position of the last keyframe.
     Position(Position),
     /// A type with objects in the last keyframe.
@@ -98,13 +100,17 @@ impl Catalog {
     ) -> Result<(), RecordingError> {
         let failed = |error| self.error(error);
         let files = self.files_before(self.end().map_err(failed)?, self.end_time()).map_err(failed)?;
-        let state = State::new(Arc::clone(self), files);
+        // The memory that more threads would need is not returned to the system.
+        let state = State::new(Arc::clone(self), StateFiles { threads: 1, ..files });
         receive(Continued::End { documents: state.documents()?, max_version: state.version() });
-        let (files, resources) = (state.files(), state.resources()?);
+        let (files, mut resources) = (state.files(), state.resources()?);
+        // The types that need most memory to be read come first, when few states are in memory.
+        resources.sort_by_cached_key(|resource| Reverse(entries_of(files, resource)));
         let read = || {
             for resource in resources {
-                let (compressor, states) = compressed_states(files, &resource)?;
-                receive(Continued::States(resource, compressor, states));
+                states_in_parts(files, &resource, &mut |states| {
+                    receive(Continued::States(Arc::clone(&resource), states));
+                })?;
             }
             if let Some(keyframe) = &files.keyframe {
                 for position in keyframe.items(false)?.0 {
@@ -163,6 +169,21 @@ impl Catalog {
         }
         Ok(())
     }
+}
+
+/// Returns the number of objects and changes of a type in sealed files.
+fn entries_of(files: &StateFiles, resource: &ApiResource) -> u64 {
+    let sealed = files.segments.iter().filter_map(|segment| segment.sealed_footer());
+    let footers = sealed.chain(files.keyframe.as_ref().map(|keyframe| keyframe.footer()));
+    let of_footer = |footer: &Footer| {
+        let number = footer.tables.resource(resource)?;
+        footer
+            .types
+            .iter()
+            .find(|of_type| of_type.resource == number)
+            .map(|of_type| u64::from(of_type.entries))
+    };
+    footers.filter_map(of_footer).sum()
 }
 
 /// Returns the step of a change of the object with this key and length of its namespace.

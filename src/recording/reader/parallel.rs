@@ -16,6 +16,15 @@ pub(in crate::recording) fn map<T: Send, U: Send>(
     tasks: impl IntoIterator<Item = T, IntoIter: Send>,
     work: impl Fn(T) -> U + Sync,
 ) -> Vec<U> {
+    map_on(threads(), tasks, work)
+}
+
+/// Maps as [`map`] does, on at most that many threads.
+pub(in crate::recording) fn map_on<T: Send, U: Send>(
+    threads: usize,
+    tasks: impl IntoIterator<Item = T, IntoIter: Send>,
+    work: impl Fn(T) -> U + Sync,
+) -> Vec<U> {
     let mut tasks = tasks.into_iter().peekable();
     let Some(first) = tasks.next() else { return Vec::new() };
     if tasks.peek().is_none() {
@@ -33,7 +42,7 @@ pub(in crate::recording) fn map<T: Send, U: Send>(
     };
     // Scoped std threads: the work only computes and reads files. They end with this call.
     thread::scope(|scope| {
-        let others: Vec<_> = (1..threads()).map(|_| scope.spawn(run)).collect();
+        let others: Vec<_> = (1..threads).map(|_| scope.spawn(run)).collect();
         let mut done = run();
         for other in others {
             done.extend(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));

@@ -102,12 +102,13 @@ impl Chains {
         }
         places.sort_unstable_by_key(|(file, place, _)| (*file, place.block, place.at));
         let columns = &columns_of_files(files, &places);
-        if places.len() < MIN_PARALLEL {
+        if places.len() < MIN_PARALLEL || files.threads == 1 {
             return read_places(files, resource, &places, columns, make);
         }
-        let share = places.len().div_ceil(parallel::threads());
-        let parts =
-            parallel::map(places.chunks(share), |places| read_places(files, resource, places, columns, make));
+        let share = places.len().div_ceil(files.threads);
+        let parts = parallel::map_on(files.threads, places.chunks(share), |places| {
+            read_places(files, resource, places, columns, make)
+        });
         let mut all = Vec::with_capacity(places.len());
         for part in parts {
             all.extend(part?);

@@ -43,7 +43,7 @@ impl Chains {
         resource: &ApiResource,
         make: &Make<'_, T>,
     ) -> Result<Vec<T>, FileError> {
-        let threads = (self.objects.len() / OBJECTS_PER_THREAD).clamp(1, parallel::threads());
+        let threads = (self.objects.len() / OBJECTS_PER_THREAD).clamp(1, files.threads);
         // Chains from the keyframe come first, and neighbours share blocks.
         let of_keyframe = self.objects.partition_point(|chain| chain.is_of_keyframe);
         let part = |at: usize| {
@@ -51,7 +51,8 @@ impl Chains {
                 |start: usize, count: usize| start + count * at / threads..start + count * (at + 1) / threads;
             [share(0, of_keyframe), share(of_keyframe, self.objects.len() - of_keyframe)]
         };
-        let parts = parallel::map(0..threads, |at| self.decode_part(files, resource, &part(at), make));
+        let parts =
+            parallel::map_on(threads, 0..threads, |at| self.decode_part(files, resource, &part(at), make));
         let mut all = Vec::with_capacity(self.objects.len());
         for part in parts {
             all.extend(part?);
@@ -59,22 +60,23 @@ impl Chains {
         Ok(all)
     }
 
-    /// Decodes as [`Chains::decode`] does, a few objects at a time on this thread, so that few texts are in memory.
+    /// Decodes as [`Chains::decode`] does, a few objects at a time on this thread, so that few texts are in memory. Passes
+    /// the values of each time to `receive`.
     pub(super) fn decode_few_at_a_time<T>(
         &self,
         files: &StateFiles,
         resource: &ApiResource,
         make: &Make<'_, T>,
-    ) -> Result<Vec<T>, FileError> {
-        let mut all = Vec::with_capacity(self.objects.len());
+        receive: &mut dyn FnMut(Vec<T>),
+    ) -> Result<(), FileError> {
         let of_keyframe = self.objects.partition_point(|chain| chain.is_of_keyframe);
         for range in [0..of_keyframe, of_keyframe..self.objects.len()] {
             for start in range.clone().step_by(OBJECTS_AT_A_TIME) {
                 let part = start..range.end.min(start + OBJECTS_AT_A_TIME);
-                all.extend(self.decode_part(files, resource, &[part, 0..0], make)?);
+                receive(self.decode_part(files, resource, &[part, 0..0], make)?);
             }
         }
-        Ok(all)
+        Ok(())
     }
 
     fn decode_part<T>(

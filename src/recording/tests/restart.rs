@@ -1,13 +1,14 @@
 //! The states of a writer that continues a recording.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::fixtures::{at, at_second, change, object, options, pods, row, synced};
+use super::fixtures::{at, at_second, change, nodes, object, options, pods, row, synced, text};
 use crate::lines::{ChangeKind, Mark};
 use crate::object::{Ingest, Object};
 use crate::recording::files::{self, Kind};
-use crate::recording::{Author, Item, Recording, Writer};
+use crate::recording::{Author, Item, Moment, Recording, Writer, WriterOptions};
 
 #[test]
 fn states_of_a_continued_recording_are_compressed_and_shared() {
@@ -143,4 +144,66 @@ fn long_journal_of_a_killed_recorder_is_sealed_while_the_next_one_records() {
         files::list(dir.path()).expect("files").into_iter().map(|(_, kind)| kind).collect();
     assert_eq!(kinds, [Kind::Segment, Kind::Journal]);
     assert_eq!(versions(), 21);
+}
+
+/// Records objects of two types, more than are loaded at a time: each is added, and most are changed or deleted later.
+fn record_many(dir: &Path, options: WriterOptions) -> Writer {
+    let mut random = fastrand::Rng::with_seed(3);
+    let mut writer = Writer::open(dir, "test", options, at(0)).expect("a writer");
+    let mut existing = std::collections::BTreeSet::new();
+    for version in 1..6000u64 {
+        // Added one after the other, then in any order.
+        let number =
+            if version < 1600 { u32::try_from(version).expect("small") } else { random.u32(0..1800) };
+        let resource = if number % 20 == 0 { nodes() } else { pods() };
+        let key =
+            if number % 20 == 0 { format!("n-{number}") } else { format!("a/web-{}-{number}", number % 7) };
+        let kind = match (existing.contains(&number), random.u32(0..4)) {
+            (false, _) => ChangeKind::Added,
+            (true, 0) => ChangeKind::Deleted,
+            (true, _) => ChangeKind::Modified,
+        };
+        if kind == ChangeKind::Deleted {
+            existing.remove(&number)
+        } else {
+            existing.insert(number)
+        };
+        let text = "text ".repeat(random.usize(1..60));
+        let object =
+            object(&resource, &key, version, &text).with_row(row(&[&format!("cell {}", version / 3)]));
+        let received = i64::try_from(version).expect("small");
+        writer.change(&change(&resource, kind, object, received), None).expect("a change");
+        if version == 1600 {
+            writer.mark(&synced(&pods(), version, received)).expect("a mark");
+            writer.mark(&synced(&nodes(), version, received)).expect("a mark");
+        }
+        if version % 50 == 0 {
+            writer.flush(at(received)).expect("flushed");
+            writer.settle().expect("settled");
+        }
+    }
+    writer
+}
+
+#[test]
+fn states_that_are_loaded_a_few_at_a_time_are_those_of_the_recording() {
+    let with_keyframes = options().seal_entries(900).keep(Some(Duration::from_secs(2)));
+    for (options, has_keyframe) in [(with_keyframes, true), (options(), false)] {
+        let dir = tempfile::tempdir().expect("a directory");
+        record_many(dir.path(), options.clone()).finish(at(7000)).expect("finished");
+        let kinds: Vec<Kind> =
+            files::list(dir.path()).expect("files").into_iter().map(|(_, kind)| kind).collect();
+        assert_eq!(kinds.contains(&Kind::Keyframe), has_keyframe);
+        let recording = Recording::open(dir.path()).expect("a recording");
+        let state = recording.state(Moment::End).expect("a state");
+        let writer = Writer::open(dir.path(), "test", options, at(8000)).expect("a writer");
+        for (resource, least) in [(pods(), 1025), (nodes(), 20)] {
+            let expected = state.objects(&resource, None).expect("objects");
+            let loaded = writer.objects(&resource, None);
+            assert!(expected.len() >= least, "{}", expected.len());
+            let texts =
+                |objects: &[Arc<Object>]| objects.iter().map(|object| text(object)).collect::<Vec<_>>();
+            assert!(texts(&loaded) == texts(&expected), "{}", resource.resource);
+        }
+    }
 }

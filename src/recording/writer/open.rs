@@ -174,8 +174,8 @@ impl End {
 
     fn continue_with(&mut self, part: Continued) {
         match part {
-            Continued::States(resource, compressor, states) => {
-                self.states.insert(&resource, compressor, states);
+            Continued::States(resource, states) => {
+                states.into_iter().for_each(|state| self.states.insert(&resource, state));
             }
             Continued::Position(position) => self.positions.insert(position),
             Continued::Complete(resource) => self.positions.insert_complete(&resource),

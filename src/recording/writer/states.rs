@@ -48,25 +48,19 @@ pub(super) struct EncodedChange {
 }
 
 impl States {
-    /// Adds the states of a type in a recording that is continued, which this compressor compressed.
-    pub(super) fn insert(
-        &mut self,
-        resource: &Arc<ApiResource>,
-        compressor: Compressor,
-        states: impl IntoIterator<Item = LastState>,
-    ) {
+    /// Adds a state of a recording that is continued.
+    pub(super) fn insert(&mut self, resource: &Arc<ApiResource>, state: LastState) {
+        let LastState { object, version, row } = state;
         let of_type = self.types.entry(Arc::clone(resource)).or_default();
-        of_type.compressor = compressor;
-        for LastState { object, version, row } in states {
-            let row = row.map(|(columns, template)| {
-                let mut row = start_of_row(&mut self.tables, &columns);
-                row.extend_from_slice(&template);
-                let known = of_type.last_row.as_ref().filter(|known| ***known == *row).cloned();
-                known.unwrap_or_else(|| row.into())
-            });
-            of_type.last_row.clone_from(&row);
-            of_type.objects.insert(CurrentState { object, version, row });
-        }
+        let object = of_type.compressor.compress(object);
+        let row = row.map(|(columns, template)| {
+            let mut row = start_of_row(&mut self.tables, &columns);
+            row.extend_from_slice(&template);
+            let known = of_type.last_row.as_ref().filter(|known| ***known == *row).cloned();
+            known.unwrap_or_else(|| row.into())
+        });
+        of_type.last_row.clone_from(&row);
+        of_type.objects.insert(CurrentState { object, version, row });
     }
 
     /// Returns the number of objects.

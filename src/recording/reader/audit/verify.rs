@@ -10,6 +10,7 @@ use crate::recording::payload::ingest;
 use crate::recording::reader::catalog::{Catalog, time_of};
 use crate::recording::reader::chains::{Chains, identity};
 use crate::recording::reader::entries::Entries;
+use crate::recording::reader::parallel;
 use crate::recording::reader::segment_file::SegmentFile;
 use crate::recording::reader::state_files::{LateLists, Limit, StateFiles};
 use crate::recording::segment::Sealed;
@@ -63,6 +64,7 @@ fn verify_keyframe(catalog: &Catalog, number: u64) -> Vec<FileError> {
             limit,
             late_lists: LateLists::default(),
             time: Some(time),
+            threads: parallel::threads(),
         };
         for resource in &keyframe.footer().tables.resources {
             let ingest = ingest(resource.type_meta());

@@ -7,7 +7,7 @@ use crate::object::ApiResource;
 use crate::recording::entry::Item;
 use crate::recording::files::{FileError, Header};
 use crate::recording::journal::RawItem;
-use crate::recording::segment::Sealed;
+use crate::recording::segment::{Footer, Sealed};
 use crate::recording::tables::Tables;
 use crate::recording::type_log::{Payload, Timeline, Times, TypeLog};
 
@@ -47,6 +47,14 @@ impl Segment {
         match self {
             Self::Sealed(sealed) => &sealed.footer().tables,
             Self::Journal(view) => &view.journal.tables,
+        }
+    }
+
+    /// Returns the footer of a sealed file.
+    pub(in crate::recording::reader) fn sealed_footer(&self) -> Option<&Footer> {
+        match self {
+            Self::Sealed(sealed) => Some(sealed.footer()),
+            Self::Journal(_) => None,
         }
     }
 

@@ -13,6 +13,7 @@ use crate::recording::error::RecordingError;
 use crate::recording::files::FileError;
 use crate::recording::keyframe::Keyframe;
 use crate::recording::reader::catalog::{Catalog, time_of};
+use crate::recording::reader::parallel;
 use crate::recording::reader::segment_file::Segment;
 use crate::recording::type_log::Timeline;
 
@@ -43,7 +44,7 @@ impl Catalog {
         let time =
             self.time_of_version(version, keyframe.as_ref(), &segments, &late_lists).map_err(failed)?;
         let (keyframe, limit) = (keyframe.map(Arc::new), Limit::Version(version));
-        Ok(StateFiles { keyframe, segments, limit, late_lists, time })
+        Ok(StateFiles { keyframe, segments, limit, late_lists, time, threads: parallel::threads() })
     }
 
     /// Opens the last keyframe without later versions.

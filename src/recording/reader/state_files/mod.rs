@@ -9,6 +9,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use super::catalog::{Catalog, time_of};
+use super::parallel;
 use super::segment_file::{Segment, SegmentFile};
 use crate::recording::entry::Moment;
 use crate::recording::error::RecordingError;
@@ -37,6 +38,8 @@ pub(super) struct StateFiles {
     pub(super) late_lists: LateLists,
     /// The time at which ages are rendered.
     pub(super) time: Option<Timestamp>,
+    /// The number of threads that read them.
+    pub(super) threads: usize,
 }
 
 impl StateFiles {
@@ -83,7 +86,7 @@ impl Catalog {
         let keyframe = keyframe.map(|number| self.open_keyframe(number).map(Arc::new)).transpose()?;
         let segments = self.open_segments(from, number)?;
         let (limit, late_lists) = (Limit::Entries(number), LateLists::default());
-        Ok(StateFiles { keyframe, segments, limit, late_lists, time })
+        Ok(StateFiles { keyframe, segments, limit, late_lists, time, threads: parallel::threads() })
     }
 
     /// Returns the numbers of the entries received in a range of time, both ends included.
