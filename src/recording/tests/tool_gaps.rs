@@ -37,8 +37,11 @@ fn run(dir: &Path, resources: &[Arc<ApiResource>], from: u32, to: u32) {
     writer.finish(at_second(to.into())).expect("finished");
 }
 
-/// Merges recordings, each of them given by the runs of its recorder: the types and two seconds.
-fn merged(recordings: &[&[(&[Arc<ApiResource>], u32, u32)]]) -> Vec<String> {
+/// A run of a recorder: the types and two seconds.
+type Run<'a> = (&'a [Arc<ApiResource>], u32, u32);
+
+/// Merges recordings, each of them given by the runs of its recorder.
+fn merged(recordings: &[&[Run<'_>]]) -> Vec<String> {
     let dir = tempfile::tempdir().expect("a directory");
     let sources = recordings.iter().enumerate().map(|(number, runs)| {
         let path = dir.path().join(number.to_string());
@@ -62,12 +65,12 @@ fn a_recorder_of_other_types_does_not_hide_a_gap() {
 #[test]
 fn a_gap_that_another_recorder_observed_is_left_out() {
     let (both, nodes) = ([pods(), nodes()], [nodes()]);
-    let stopped: [(&[Arc<ApiResource>], u32, u32); 2] = [(&nodes, 2, 20), (&nodes, 30, 38)];
+    let stopped: [Run<'_>; 2] = [(&nodes, 2, 20), (&nodes, 30, 38)];
     assert_eq!(merged(&[&[(&both, 0, 40)], &stopped]), [""; 0]);
     // Copies of one recording have one gap.
     assert_eq!(merged(&[&stopped, &stopped]), ["all 20 to 30"]);
     // Of recorders that stopped at different times, one observed the rest.
-    let other: [(&[Arc<ApiResource>], u32, u32); 2] = [(&nodes, 0, 10), (&nodes, 24, 40)];
+    let other: [Run<'_>; 2] = [(&nodes, 0, 10), (&nodes, 24, 40)];
     assert_eq!(merged(&[&other, &stopped]), ["all 20 to 24", "nodes 20 to 24"]);
 }
 

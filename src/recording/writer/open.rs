@@ -175,7 +175,9 @@ impl End {
     fn continue_with(&mut self, part: Continued) {
         match part {
             Continued::States(resource, states) => {
-                states.into_iter().for_each(|state| self.states.insert(&resource, state));
+                for state in states {
+                    self.states.insert(&resource, state);
+                }
             }
             Continued::Position(position) => self.positions.insert(position),
             Continued::Complete(resource) => self.positions.insert_complete(&resource),

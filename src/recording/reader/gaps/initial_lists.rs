@@ -109,12 +109,11 @@ impl ListSearch<'_> {
     ) -> Result<bool, FileError> {
         let mut others = 0;
         for number in files {
-            let first = match known.get(&number) {
-                Some(first) => *first,
-                None => {
-                    let segment = self.catalog.segments[number].open()?;
-                    *known.entry(number).or_insert(self.first_listed(&segment)?)
-                }
+            let first = if let Some(first) = known.get(&number) {
+                *first
+            } else {
+                let segment = self.catalog.segments[number].open()?;
+                *known.entry(number).or_insert(self.first_listed(&segment)?)
             };
             match first {
                 Some(first) if first <= self.time => return Ok(true),

@@ -132,11 +132,11 @@ impl Observation {
                 match &mark.kind {
                     MarkKind::Synced { .. } => {
                         self.synced.entry(watch.clone()).or_insert(received);
-                        self.observed(watch, received, None, None);
+                        self.observed(&watch, received, None, None);
                     }
                     MarkKind::Gap { from, to, .. } => {
                         let start = gap_start(item, received, previous);
-                        self.observed(watch, received, start, from.number().zip(to.number()));
+                        self.observed(&watch, received, start, from.number().zip(to.number()));
                     }
                     MarkKind::Error(_) => {
                         self.list_ends.push(ListEnd { time: received, watch: Some(watch.clone()) });
@@ -164,7 +164,9 @@ impl Observation {
             }
         }
         sort(&mut ended);
-        ended.into_iter().for_each(|gap| self.push(gap, None));
+        for gap in ended {
+            self.push(gap, None);
+        }
     }
 
     /// Ends with the time of the last entry. Watches that do not run are gaps until then.
@@ -212,16 +214,16 @@ impl Observation {
     /// Records that a watch runs. Changes since `gap_start`, between two versions, were missed, if that is known.
     fn observed(
         &mut self,
-        watch: Watch,
+        watch: &Watch,
         received: i64,
         gap_start: Option<i64>,
         versions: Option<(u64, u64)>,
     ) {
         let is_gap = |lost: &Lost| gap_start.is_some() || lost.is_gap_until(received);
         let of_type = self.of_type(&watch.resource);
-        let lost = of_type.take_loss(&watch).filter(is_gap);
+        let lost = of_type.take_loss(watch).filter(is_gap);
         // From now on, their objects are observed by this watch.
-        let included = of_type.take_included(&watch);
+        let included = of_type.take_included(watch);
         if !watch.namespace.is_empty() && watch.name.is_none() {
             of_type.except(&watch.namespace);
         }
@@ -229,7 +231,7 @@ impl Observation {
         let start = lost.as_ref().map(|lost| lost.from).into_iter().chain(gap_start).min();
         let except = lost.map(|lost| lost.except).unwrap_or_default();
         if let Some(from) = start {
-            self.push(gap_of(&watch, from, received, &except), versions);
+            self.push(gap_of(watch, from, received, &except), versions);
         }
         for other in included {
             let namespace = &other.watch.namespace;
