@@ -131,7 +131,12 @@ fn long_journal_of_a_killed_recorder_is_sealed_while_the_next_one_records() {
     };
     (1..=20).for_each(|version| changed(&mut writer, version));
     drop(writer);
+    let journal = files::path_of(dir.path(), Kind::Journal, 0);
+    let mut bytes = std::fs::read(&journal).expect("a journal");
+    bytes.extend_from_slice(b"torn");
+    std::fs::write(&journal, bytes).expect("written");
     let mut writer = Writer::open(dir.path(), "test", options().seal_entries(5), at(2)).expect("a writer");
+    assert_eq!(writer.torn_bytes(), 4);
     changed(&mut writer, 21);
     let versions = || {
         let recording = Recording::open(dir.path()).expect("a recording");
@@ -144,6 +149,8 @@ fn long_journal_of_a_killed_recorder_is_sealed_while_the_next_one_records() {
         files::list(dir.path()).expect("files").into_iter().map(|(_, kind)| kind).collect();
     assert_eq!(kinds, [Kind::Segment, Kind::Journal]);
     assert_eq!(versions(), 21);
+    let recording = Recording::open(dir.path()).expect("a recording");
+    assert_eq!(recording.verify().expect("verified"), []);
 }
 
 /// Records objects of two types, more than are loaded at a time: each is added, and most are changed or deleted later.

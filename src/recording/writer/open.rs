@@ -216,12 +216,7 @@ fn is_short(journal: &Journal, options: &WriterOptions) -> bool {
 /// Truncates the incomplete end of a journal: further entries follow in another one.
 fn truncate_torn(reader: &JournalReader) -> io::Result<()> {
     let (from, to) = reader.torn();
-    if from == to {
-        return Ok(());
-    }
-    let file = fs::OpenOptions::new().write(true).open(reader.path())?;
-    file.set_len(from)?;
-    file.sync_all()
+    if from < to { files::append_to(reader.path(), from)?.sync_all() } else { Ok(()) }
 }
 
 /// Opens the journals whose header is readable, in order.
