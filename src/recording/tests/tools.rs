@@ -231,6 +231,16 @@ proptest! {
     }
 
     #[test]
+    fn merged_copies_are_the_original(history in histories(0), copies in 2..4u32) {
+        let dir = tempfile::tempdir().expect("a directory");
+        history.record(&dir.path().join("all"), 0, history.0.len(), 0);
+        let all = open(&dir.path().join("all"));
+        let copies: Vec<Recording> = (0..copies).map(|_| open(&dir.path().join("all"))).collect();
+        merge(&copies, &dir.path().join("merged"), None).expect("merged");
+        prop_assert_eq!(entries(&open(&dir.path().join("merged"))), entries(&all));
+    }
+
+    #[test]
     fn overlapping_recordings_merge_without_loss_and_repeats(
         history in histories(1), from in 0..60usize, to in 0..60usize, delay in -1..2i64,
     ) {

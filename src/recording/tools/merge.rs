@@ -6,8 +6,9 @@ use std::path::Path;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::merge_source::{FirstState, MergeSource, RESOLUTION, covers};
+use super::merge_source::{FirstState, LAG, MergeSource, RESOLUTION, covers};
 use super::merged::{Interval, Merged};
+use super::merged_documents::MergedDocuments;
 use crate::lines::{Change, Mark, MarkKind};
 use crate::object::ResourceVersion;
 use crate::recording::encryption::Encryption;
@@ -15,9 +16,6 @@ use crate::recording::entry::{Author, Item};
 use crate::recording::error::RecordingError;
 use crate::recording::position::Watch;
 use crate::recording::reader::Recording;
-
-/// The longest time by which a recorder may receive a change later than another one.
-const LAG: SignedDuration = SignedDuration::from_secs(10);
 
 /// Merges recordings of one context into a new one, in a directory without a recording. With an encryption, the new one is
 /// encrypted.
@@ -53,6 +51,7 @@ pub fn merge(
         awaited,
         started: None,
         ended: HashSet::new(),
+        documents: MergedDocuments::default(),
         merged: Merged::create(dir, first.context(), encryption)?,
     };
     while merge.next()? {}
@@ -126,6 +125,7 @@ struct Merge {
     started: Option<(usize, Timestamp)>,
     /// The watches that an ERROR has ended in the merged recording.
     ended: HashSet<Watch>,
+    documents: MergedDocuments,
     merged: Merged,
 }
 
@@ -160,7 +160,11 @@ impl Merge {
                 self.started = Some((number, received));
                 self.merged.append(received, &item)?;
             }
-            Item::Document { .. } => self.merged.append(received, &item)?,
+            Item::Document { ref path, ref body } => {
+                if self.documents.insert(number, path, body, received) {
+                    self.merged.append(received, &item)?;
+                }
+            }
         }
         self.end_watches(number, received)?;
         Ok(true)

@@ -19,6 +19,9 @@ pub(super) fn has(watch: &Watch, resource: &ApiResource, namespace: &str, name: 
     *watch.resource == *resource && watch.includes_name(namespace, name)
 }
 
+/// The longest time by which a recorder may receive a change later than another one.
+pub(super) const LAG: SignedDuration = SignedDuration::from_secs(10);
+
 /// The resolution of recorded times.
 pub(super) const RESOLUTION: SignedDuration = SignedDuration::from_millis(1);
 

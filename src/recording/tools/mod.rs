@@ -8,6 +8,7 @@ mod line_scope;
 mod merge;
 mod merge_source;
 mod merged;
+mod merged_documents;
 mod new_recording;
 mod observed;
 mod selectors;
