@@ -19,6 +19,7 @@ mod serving;
 mod state;
 mod state_files;
 mod texts;
+mod watch_events;
 
 pub(in crate::recording) use catalog::Catalog;
 pub(in crate::recording) use continuation::{Continued, Step};

@@ -104,6 +104,7 @@ fn lost_watches_and_stopped_recorders_are_gaps() {
     let version = |number: u64| ResourceVersion::new(&number.to_string());
     let kind = MarkKind::Gap { from: version(1), to: version(2), lasted: Duration::from_secs(3) };
     writer.mark(&mark(&pods(), kind, 5000)).expect("a mark");
+    writer.bookmark(&pods(), &"".into(), &version(2), at(5000)).expect("a bookmark");
     writer.finish(at(6000)).expect("finished");
     open(dir.path(), options(), 20_000).finish(at(21_000)).expect("finished");
     let recording = Recording::open(dir.path()).expect("a recording");
@@ -252,6 +253,7 @@ fn a_deletion_found_by_a_list_has_the_version_of_the_list() {
     let mut gone = change(&pods(), ChangeKind::Deleted, object(&pods(), "a/one", 4, "x"), 3);
     gone.origin = Origin::Relist;
     writer.change(&gone, None).expect("a change");
+    writer.bookmark(&pods(), &"".into(), &version(30), at(3)).expect("a bookmark");
     writer.finish(at(4)).expect("finished");
     let recording = Recording::open(dir.path()).expect("a recording");
     assert_eq!(names(&recording, Moment::Version(29)), ["a/one"]);

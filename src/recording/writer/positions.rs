@@ -26,6 +26,8 @@ struct WatchPosition {
     /// The version of the list after a gap, until all of its differences are recorded: if the recorder is killed
     /// before, the next one must compare again.
     relisted: Option<ResourceVersion>,
+    /// The version before a gap, until all of its differences are recorded: no recorded state is complete in between.
+    before_gap: Option<ResourceVersion>,
     /// Whether its list was complete once, possibly before an error.
     was_complete: bool,
     /// Whether the watch runs, so that the changes of its objects move its version. The previous recorder may have
@@ -36,7 +38,7 @@ struct WatchPosition {
 impl WatchPosition {
     /// Returns the position of a running watch.
     fn at(version: &ResourceVersion) -> Self {
-        Self { version: Some(version.clone()), relisted: None, was_complete: true, is_active: true }
+        Self { version: Some(version.clone()), was_complete: true, is_active: true, ..Self::default() }
     }
 }
 
@@ -63,6 +65,24 @@ impl Positions {
         let complete =
             self.watches.iter().filter(|((of, ..), position)| **of == *resource && position.was_complete);
         complete.map(|((_, namespace, name), _)| (Arc::clone(namespace), name.clone())).collect()
+    }
+
+    /// Returns the lowest version before a gap whose differences were not all recorded, of the watches of a resource that have
+    /// objects of a namespace (empty for all).
+    pub(super) fn before_unfinished_gap(
+        &self,
+        resource: &ApiResource,
+        namespace: &str,
+    ) -> Option<ResourceVersion> {
+        let overlaps = |watched: &str| watched.is_empty() || namespace.is_empty() || watched == namespace;
+        let watches =
+            self.watches.iter().filter(|((of, watched, _), _)| **of == *resource && overlaps(watched));
+        watches.filter_map(|(_, position)| position.before_gap.clone()).min_by_key(ResourceVersion::number)
+    }
+
+    /// Returns whether the differences after a gap were not all recorded.
+    pub(super) fn has_unfinished_gap(&self) -> bool {
+        self.watches.values().any(|position| position.before_gap.is_some())
     }
 
     /// Returns the positions that watches can continue from, sorted.
@@ -137,11 +157,13 @@ impl Positions {
                 let position = self.watches.entry(watch).or_default();
                 match kind {
                     MarkKind::Synced { version } => *position = WatchPosition::at(version),
-                    MarkKind::Gap { to, .. } => position.relisted = Some(to.clone()),
+                    MarkKind::Gap { from, to, .. } => {
+                        position.relisted = Some(to.clone());
+                        position.before_gap.get_or_insert_with(|| from.clone());
+                    }
                     // The watch has ended, and changes before the next one are not received.
                     MarkKind::Error(_) => {
-                        let was_complete = position.was_complete;
-                        *position = WatchPosition { was_complete, ..WatchPosition::default() };
+                        (position.version, position.relisted, position.is_active) = (None, None, false);
                     }
                 }
             }
@@ -174,6 +196,7 @@ impl Positions {
             if !position.is_active {
                 position.version = None;
             } else if origin == Origin::Watch && position.version.is_some() {
+                position.before_gap = None;
                 // The versions of a server that was restored from a backup are lower than before.
                 position.version = position.relisted.take().or_else(|| position.version.take());
                 let Some(known) = &position.version else { continue };

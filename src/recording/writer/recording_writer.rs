@@ -31,6 +31,10 @@ use crate::recording::usage::Statistics;
 /// The length of appended records at which they are written before the next flush.
 const MAX_PENDING: usize = 1 << 20;
 
+/// The number of segments for which a keyframe waits until the differences after a gap are complete. A recorder that was started
+/// again compares a list within the first ones; one of other types never does.
+const MAX_POSTPONED: usize = 3;
+
 /// The one writer of a recording.
 ///
 /// It appends to the journal and flushes when [`Writer::flush`] is called. After an error of a method that writes,
@@ -55,6 +59,8 @@ pub struct Writer {
     is_lost: bool,
     background: Background,
     failure: Option<Failure>,
+    /// The number of segments for which a keyframe was postponed.
+    postponed: usize,
     torn_bytes: u64,
     deltas: u64,
     gaps: u64,
@@ -120,6 +126,7 @@ impl Writer {
             max_version: end.max_version,
             background: Background::continued(end.last_keyframe, end.since_keyframe, total, end.next == 0),
             failure: None,
+            postponed: 0,
             torn_bytes: end.torn_bytes,
             deltas: 0,
             gaps: 0,
@@ -145,6 +152,13 @@ impl Writer {
     #[must_use]
     pub fn positions(&self) -> Vec<Position> {
         self.positions.all()
+    }
+
+    /// Returns the version before a gap whose differences an earlier recorder did not record completely, for the objects of a
+    /// resource in one namespace or, if it is empty, in all. Since that version, no recorded state was that of the server.
+    #[must_use]
+    pub fn before_unfinished_gap(&self, resource: &ApiResource, namespace: &str) -> Option<ResourceVersion> {
+        self.positions.before_unfinished_gap(resource, namespace)
     }
 
     /// Returns the watches of a resource whose list was recorded completely once: the namespace, empty for all, and the name if
@@ -327,6 +341,13 @@ impl Writer {
         Ok(())
     }
 
+    /// Returns whether a keyframe that is due is not written yet: its state would be one that the server never had.
+    fn postpones_keyframe(&mut self) -> bool {
+        let postpones = self.positions.has_unfinished_gap() && self.postponed < MAX_POSTPONED;
+        self.postponed = if postpones { self.postponed + 1 } else { 0 };
+        postpones
+    }
+
     /// Begins another journal, and seals the last one in the background.
     fn seal(&mut self, now: Timestamp) -> Result<(), RecordingError> {
         let first = self.journal.next();
@@ -336,7 +357,8 @@ impl Writer {
         let sealed = std::mem::replace(&mut self.journal, journal);
         self.created = now.as_millisecond();
         let is_keyframe_due = self.positions.is_synced()
-            && self.background.is_keyframe_due(sealed.len(), self.last_time, &self.options);
+            && self.background.is_keyframe_due(sealed.len(), self.last_time, &self.options)
+            && !self.postpones_keyframe();
         let keyframe = is_keyframe_due.then(|| {
             self.states.snapshot(
                 &self.context,

@@ -3,6 +3,7 @@
 mod initial_lists;
 mod observation;
 mod observed_type;
+mod unfinished_gaps;
 
 use std::sync::Arc;
 
@@ -126,7 +127,8 @@ impl Catalog {
         Ok(())
     }
 
-    fn end_observation(&self, observation: Observation) -> ObservedTimes {
+    fn end_observation(&self, mut observation: Observation) -> ObservedTimes {
+        observation.unfinished().retain(|watch, number| !self.has_watch_event_after(watch, number));
         observation.end(self.end_time().map_or(i64::MIN, Timestamp::as_millisecond))
     }
 
@@ -153,7 +155,7 @@ impl Catalog {
                 _ => (header.first > 0).then_some(header.time_before),
             };
             let received = if is_timed(&item) { time(index) } else { header.last_time };
-            observation.add(&item, received, previous);
+            observation.add(header.first + u64::from(index), &item, received, previous);
         }
         Ok(header.last_time)
     }

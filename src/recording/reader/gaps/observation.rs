@@ -12,6 +12,7 @@ use crate::recording::reader::catalog::time_of;
 use crate::recording::reader::resources::sorted_resources;
 
 use super::observed_type::{Lost, ObservedType};
+use super::unfinished_gaps::{UnfinishedGap, UnfinishedGaps};
 
 /// Returns whether a watch is of a resource, possibly in another version.
 pub(super) fn is_of(watch: &Watch, resource: &ApiResource) -> bool {
@@ -96,6 +97,8 @@ pub(super) struct Observation {
     gaps: Vec<FoundGap>,
     synced: HashMap<Watch, i64>,
     list_ends: Vec<ListEnd>,
+    /// The gaps of collections whose differences are not known to be complete.
+    unfinished: UnfinishedGaps,
 }
 
 impl Observation {
@@ -117,8 +120,8 @@ impl Observation {
         }
     }
 
-    /// Adds an entry. `previous` is the time of the entry before; the first entry of a recording has none.
-    pub(super) fn add(&mut self, item: &Item, received: i64, previous: Option<i64>) {
+    /// Adds an entry with its number. `previous` is the time of the entry before; the first entry of a recording has none.
+    pub(super) fn add(&mut self, number: u64, item: &Item, received: i64, previous: Option<i64>) {
         match item {
             Item::Started => {
                 if let Some(previous) = previous.filter(|previous| *previous < received) {
@@ -132,11 +135,18 @@ impl Observation {
                 match &mark.kind {
                     MarkKind::Synced { .. } => {
                         self.synced.entry(watch.clone()).or_insert(received);
+                        self.unfinished.end(&watch);
                         self.observed(&watch, received, None, None);
                     }
                     MarkKind::Gap { from, to, .. } => {
-                        let start = gap_start(item, received, previous);
-                        self.observed(&watch, received, start, from.number().zip(to.number()));
+                        let start = gap_start(item, received, previous).unwrap_or(received);
+                        let versions = from.number().zip(to.number());
+                        let gap = UnfinishedGap { start, received, number, versions };
+                        let (gap, earlier) = self.unfinished.begin(&watch, gap);
+                        if let Some(earlier) = earlier {
+                            self.remove_gap(&watch, earlier);
+                        }
+                        self.observed(&watch, received, Some(gap.start), gap.versions);
                     }
                     MarkKind::Error(_) => {
                         self.list_ends.push(ListEnd { time: received, watch: Some(watch.clone()) });
@@ -147,6 +157,7 @@ impl Observation {
             // The watch has run all the time, although another recorder of a merged recording started.
             Item::Bookmark { resource, namespace, .. } => {
                 let watch = Watch::of_collection(resource, namespace);
+                self.unfinished.end(&watch);
                 if let Some(known) = self.of_type(resource).get_mut(&watch) {
                     known.lost = None;
                 }
@@ -155,30 +166,50 @@ impl Observation {
         }
     }
 
+    /// Removes the gap that the mark of a watch ended.
+    fn remove_gap(&mut self, watch: &Watch, received: i64) {
+        let (resource, namespace) = (Some(&watch.resource), &watch.namespace);
+        let removed = (resource, namespace, time_of(received));
+        self.gaps.retain(|FoundGap { gap, .. }| (gap.resource.as_ref(), &gap.namespace, gap.to) != removed);
+    }
+
+    /// Returns the gaps whose differences are not known to be complete.
+    pub(super) fn unfinished(&mut self) -> &mut UnfinishedGaps {
+        &mut self.unfinished
+    }
+
     /// Forgets which watches run, because the entries after a time can't be read. The known gaps end at that time.
     pub(super) fn skip(&mut self, time: i64) {
+        self.unfinished = UnfinishedGaps::default();
         let mut ended = Vec::new();
         for known in self.types.values_mut().flat_map(ObservedType::all_mut) {
             if let Some(lost) = known.lost.take() {
-                ended.push(gap_of(&known.watch, lost.from, time.max(lost.from), &lost.except));
+                let gap = gap_of(&known.watch, lost.from, time.max(lost.from), &lost.except);
+                ended.push(FoundGap { gap, is_open: false, versions: None });
             }
         }
         sort(&mut ended);
-        for gap in ended {
+        for FoundGap { gap, .. } in ended {
             self.push(gap, None);
         }
     }
 
     /// Ends with the time of the last entry. Watches that do not run are gaps until then.
-    pub(super) fn end(self, time: i64) -> ObservedTimes {
+    pub(super) fn end(mut self, time: i64) -> ObservedTimes {
+        let unfinished = std::mem::take(&mut self.unfinished);
+        for (watch, gap) in unfinished.all() {
+            self.remove_gap(watch, gap.received);
+        }
         let known = self.types.into_values().flat_map(ObservedType::into_all);
         let open = known.filter_map(|known| {
-            let lost = known.lost?;
-            Some(gap_of(&known.watch, lost.from, time, &lost.except))
+            let (lost, unfinished) = (known.lost, unfinished.get(&known.watch));
+            let from = lost.iter().map(|lost| lost.from).chain(unfinished.map(|gap| gap.start)).min()?;
+            let except = lost.map(|lost| lost.except).unwrap_or_default();
+            let versions = unfinished.and_then(|gap| gap.versions).map(|(from, _)| (from, u64::MAX));
+            Some(FoundGap { gap: gap_of(&known.watch, from, time, &except), is_open: true, versions })
         });
         let mut open: Vec<_> = open.collect();
         sort(&mut open);
-        let open = open.into_iter().map(|gap| FoundGap { gap, is_open: true, versions: None });
         let gaps = self.gaps.into_iter().chain(open).collect();
         ObservedTimes { gaps, synced: self.synced, list_ends: self.list_ends }
     }
@@ -258,8 +289,8 @@ impl Observation {
 }
 
 /// Sorts gaps that end at the same time.
-fn sort(gaps: &mut [Gap]) {
-    gaps.sort_by(|one, other| {
+fn sort(gaps: &mut [FoundGap]) {
+    gaps.sort_by(|FoundGap { gap: one, .. }, FoundGap { gap: other, .. }| {
         let key = |gap: &Gap| {
             let resource = gap.resource.as_ref();
             (resource.map(|of| (of.group.clone(), of.resource.clone())), Arc::clone(&gap.namespace), gap.from)

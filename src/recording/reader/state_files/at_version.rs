@@ -36,7 +36,9 @@ impl Catalog {
         for segment in &segments {
             lists.read(segment, &self.context).map_err(failed)?;
         }
-        self.read_later_lists(end, &mut lists);
+        if self.read_later_lists(end, &mut lists) {
+            lists.end(|watch, number| self.has_watch_event_after(watch, number));
+        }
         let late_lists = lists.later_than(version);
         if keyframe.is_none() && segments.is_empty() {
             return Err(self.before_first_list());
@@ -74,8 +76,8 @@ impl Catalog {
     }
 
     /// Reads the lists that were complete in later segments than their first objects. Damaged segments are skipped: the
-    /// state does not need them.
-    fn read_later_lists(&self, end: u64, lists: &mut Lists) {
+    /// state does not need them. Returns whether no keyframe follows.
+    fn read_later_lists(&self, end: u64, lists: &mut Lists) -> bool {
         let keyframe = self.keyframes.iter().find(|keyframe| **keyframe >= end);
         for segment in self.segments.iter().filter(|segment| segment.first() >= end) {
             if keyframe.is_some_and(|keyframe| *keyframe <= segment.first()) {
@@ -85,6 +87,7 @@ impl Catalog {
                 let _skipped = lists.read(&segment, &self.context);
             }
         }
+        keyframe.is_none()
     }
 
     /// Returns the error of a version before those of all lists, with the lowest of them. Damaged segments are skipped: a keyframe

@@ -12,6 +12,7 @@ use crate::lines::{Mark, MarkKind};
 use crate::object::{ApiResource, Origin};
 use crate::recording::entry::Item;
 use crate::recording::files::FileError;
+use crate::recording::position::Watch;
 use crate::recording::reader::segment_file::Segment;
 
 /// A change, of which only the names and the position are known.
@@ -53,9 +54,23 @@ struct ResourceLists {
     ends: ListMarks,
     /// The marks of gaps, which precede the differences.
     gaps: ListMarks,
+    /// The gaps of collections, by namespace, whose differences are not known to be complete.
+    unfinished: HashMap<Arc<str>, UnfinishedGap>,
     /// The highest versions of both.
     last_end: u64,
     last_gap: u64,
+}
+
+/// One or more gaps in a row whose differences are not known to be complete. A recorder that was killed before has recorded a
+/// part of them, and the next one the others.
+#[derive(Debug, Clone, Copy)]
+struct UnfinishedGap {
+    /// The place of the first mark.
+    first: usize,
+    /// The version of the last list.
+    to: u64,
+    /// The number of the last mark in the recording.
+    number: u64,
 }
 
 /// The lists by resource.
@@ -109,7 +124,45 @@ impl ListMarks {
     }
 }
 
+impl ResourceLists {
+    /// Records a gap of a collection. If the differences of the one before are not complete, they belong to this one.
+    fn begin_differences(&mut self, namespace: &Arc<str>, from: u64, mark: ListMark) {
+        let ListMark { number, version } = mark;
+        let marks = &mut self.gaps.0.entry(Arc::clone(namespace)).or_default().of_collection;
+        let unfinished = self.unfinished.remove(namespace).filter(|gap| from < gap.to && version != 0);
+        let first = unfinished.map_or(marks.len(), |gap| gap.first);
+        for earlier in &mut marks[first..] {
+            earlier.version = earlier.version.max(version);
+        }
+        self.unfinished.insert(Arc::clone(namespace), UnfinishedGap { first, to: version, number });
+    }
+
+    /// Records that the differences of a namespace, or of all, are complete.
+    fn observed(&mut self, namespace: &Arc<str>) {
+        if namespace.is_empty() {
+            self.unfinished.clear();
+        } else {
+            self.unfinished.remove(namespace);
+        }
+    }
+}
+
 impl Lists {
+    /// Ends with the last segment of the recording: differences that are not complete there belong to no state. `has_event`
+    /// returns whether a watch has an event after an entry, which is after its differences.
+    pub(in crate::recording::reader) fn end(&mut self, mut has_event: impl FnMut(&Watch, u64) -> bool) {
+        for (resource, lists) in &mut self.0 {
+            for (namespace, gap) in std::mem::take(&mut lists.unfinished) {
+                if has_event(&Watch::of_collection(resource, &namespace), gap.number) {
+                    continue;
+                }
+                let marks = lists.gaps.0.entry(namespace).or_default();
+                marks.of_collection[gap.first..].iter_mut().for_each(|mark| mark.version = u64::MAX);
+                lists.last_gap = u64::MAX;
+            }
+        }
+    }
+
     /// Reads the marks of lists of a segment.
     pub(in crate::recording::reader) fn read(
         &mut self,
@@ -118,13 +171,23 @@ impl Lists {
     ) -> Result<(), FileError> {
         let first = segment.header().first;
         for (index, item) in segment.marks(context)? {
-            let Item::Mark(Mark { kind, resource, namespace, name, .. }) = item else { continue };
             let number = first + u64::from(index);
+            let Mark { kind, resource, namespace, name, .. } = match item {
+                Item::Mark(mark) => mark,
+                Item::Bookmark { resource, namespace, .. } => {
+                    if let Some(lists) = self.0.get_mut(&resource) {
+                        lists.observed(&namespace);
+                    }
+                    continue;
+                }
+                _ => continue,
+            };
             // Versions that are no numbers have no order.
             match kind {
                 MarkKind::Synced { version } => {
                     let Some(version) = version.number() else { continue };
                     let lists = self.0.entry(resource).or_default();
+                    lists.observed(&namespace);
                     lists.ends.push(namespace, name, ListMark { number, version });
                     lists.last_end = lists.last_end.max(version);
                 }
@@ -133,6 +196,9 @@ impl Lists {
                     // A server that was restored from a backup assigns its versions again: those in the gap are not known.
                     let version = if to < from { 0 } else { to };
                     let lists = self.0.entry(resource).or_default();
+                    if name.is_none() {
+                        lists.begin_differences(&namespace, from, ListMark { number, version });
+                    }
                     lists.gaps.push(namespace, name, ListMark { number, version });
                     lists.last_gap = lists.last_gap.max(version);
                 }

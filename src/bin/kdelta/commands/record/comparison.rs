@@ -23,7 +23,7 @@ pub(super) struct Comparison {
     /// The lists that were recorded completely: their namespace, empty for all, and the name of a single object. Other objects
     /// of the list may have existed before, and did not appear since.
     complete: Vec<(Arc<str>, Option<Arc<str>>)>,
-    /// The last version that was recorded.
+    /// The last version up to which the recorded objects were complete.
     from: ResourceVersion,
     /// The time of the last entry of an earlier recorder.
     since: Option<Timestamp>,
@@ -64,6 +64,12 @@ impl Comparison {
             held: Vec::new(),
             compressor: Compressor::new(),
         }
+    }
+
+    /// Sets the version before a gap whose differences were not all recorded: the recorded objects may be newer, but were not
+    /// complete since then.
+    pub(super) fn after_unfinished_gap(self, before: Option<ResourceVersion>) -> Self {
+        Self { from: before.unwrap_or(self.from), ..self }
     }
 
     /// Sets the lists that were recorded completely.

@@ -165,7 +165,10 @@ impl RecorderThread {
             complete.retain(|(namespace, _)| {
                 namespace.is_empty() || part.namespace.is_empty() || *namespace == part.namespace
             });
-            Comparison::of_list(recorded, version, since).with_complete_lists(complete)
+            let before = self.writer.before_unfinished_gap(&part.resource, &part.namespace);
+            Comparison::of_list(recorded, version, since)
+                .with_complete_lists(complete)
+                .after_unfinished_gap(before)
         });
         let unobserved_since = since.filter(|_| is_continued);
         self.parts.insert(number, RecordedPart { part, comparison, unobserved_since, starting: None });
