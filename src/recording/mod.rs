@@ -6,6 +6,7 @@
 mod block;
 mod bytes;
 mod contexts;
+mod document;
 mod encryption;
 mod entry;
 mod error;

@@ -5,10 +5,9 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use bytes::Bytes;
-
 use crate::object::{ApiResource, Column, Object};
 use crate::recording::bytes::{put_number, put_signed, put_text};
+use crate::recording::document::Document;
 use crate::recording::encryption::FileCipher;
 use crate::recording::files::{Header, Kind};
 use crate::recording::frame::FrameContext;
@@ -38,7 +37,7 @@ pub(in crate::recording) struct Snapshot {
     pub(in crate::recording) types: Vec<(Arc<ApiResource>, Vec<CurrentState>)>,
     /// The columns of the rows.
     pub(in crate::recording) columns: Vec<Arc<[Column]>>,
-    pub(in crate::recording) documents: BTreeMap<Arc<str>, Bytes>,
+    pub(in crate::recording) documents: BTreeMap<Arc<str>, Document>,
     pub(in crate::recording) positions: Vec<Position>,
 }
 
@@ -75,8 +74,8 @@ pub(in crate::recording) fn write(
         put_text(&mut payload, path.as_bytes());
     }
     footer.items.push(file.block(ITEMS, &payload, 0));
-    for body in documents.values() {
-        footer.documents.push(file.block(DOCUMENT, body, 0));
+    for document in documents.values() {
+        footer.documents.push(file.block(DOCUMENT, &document.body()?, 0));
     }
     for (resource, (_, mut objects)) in types.into_iter().enumerate() {
         let likeness = |object: &Object| match object.workload() {

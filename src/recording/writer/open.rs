@@ -11,6 +11,7 @@ use super::failure::Failure;
 use super::positions::Positions;
 use super::retention::drop_old;
 use super::states::States;
+use crate::recording::document::Document;
 use crate::recording::encryption::{Cipher, Encryption, Keyring};
 use crate::recording::error::RecordingError;
 use crate::recording::files::{self, Header, Kind, Lock, RandomAccess};
@@ -183,7 +184,8 @@ impl End {
             Continued::Complete(resource) => self.positions.insert_complete(&resource),
             Continued::Step(step) => self.positions.step(step),
             Continued::End { documents, max_version } => {
-                (self.states.documents, self.max_version) = (documents, max_version);
+                let compressed = documents.into_iter().map(|(path, body)| (path, Document::new(&body)));
+                (self.states.documents, self.max_version) = (compressed.collect(), max_version);
             }
         }
     }

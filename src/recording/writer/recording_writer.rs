@@ -15,6 +15,7 @@ use super::states::States;
 use crate::lines::{Change, Mark, MarkKind};
 use crate::object::{ApiResource, Object, ResourceVersion};
 use crate::recording::bytes::put_number;
+use crate::recording::document::Document;
 use crate::recording::encryption::{Cipher, Encryption};
 use crate::recording::entry::{Author, Item};
 use crate::recording::error::RecordingError;
@@ -262,13 +263,13 @@ impl Writer {
     /// [`RecordingError`] when the journal can't be written.
     pub fn document(&mut self, path: &str, body: &[u8], received: Timestamp) -> Result<(), RecordingError> {
         self.check()?;
-        if self.states.documents.get(path).is_some_and(|known| *known == body) {
+        if self.states.documents.get(path).is_some_and(|known| known.has_body(body)) {
             return Ok(());
         }
         check_length(path, body.len(), frame::MAX_LEN)?;
         let received = self.advance(received);
         let (path, body): (Arc<str>, _) = (path.into(), Bytes::copy_from_slice(body));
-        self.states.documents.insert(Arc::clone(&path), body.clone());
+        self.states.documents.insert(Arc::clone(&path), Document::new(&body));
         self.append(&Item::Document { path, body }, received)
     }
 

@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::sync::Arc;
 
-use bytes::Bytes;
 use jiff::Timestamp;
 
 use super::object_table::ObjectTable;
 use crate::lines::{Change, ChangeKind};
 use crate::object::{ApiResource, Column, Compressor, Object};
 use crate::recording::bytes::{put_number, put_text};
+use crate::recording::document::Document;
 use crate::recording::flags::Flags;
 use crate::recording::frame::{FrameContext, FrameWriter};
 use crate::recording::keyframe::Snapshot;
@@ -35,7 +35,7 @@ pub(super) struct States {
     types: HashMap<Arc<ApiResource>, TypeStates>,
     /// The columns of all rows.
     tables: Tables,
-    pub(super) documents: BTreeMap<Arc<str>, Bytes>,
+    pub(super) documents: BTreeMap<Arc<str>, Document>,
     frames: FrameWriter,
 }
 
