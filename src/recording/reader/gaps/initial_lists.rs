@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::observation::{ListEnd, ObservedTimes, is_of};
+use super::observation::{ListEnd, ObservedTimes};
+use super::observed_type::is_of;
 use crate::object::{ApiResource, Origin};
 use crate::recording::entry::IncompleteList;
 use crate::recording::files::FileError;

@@ -11,13 +11,8 @@ use crate::recording::position::{Position, Watch};
 use crate::recording::reader::catalog::time_of;
 use crate::recording::reader::resources::sorted_resources;
 
-use super::observed_type::{Lost, ObservedType};
+use super::observed_type::{Lost, ObservedType, is_of};
 use super::unfinished_gaps::{UnfinishedGap, UnfinishedGaps};
-
-/// Returns whether a watch is of a resource, possibly in another version.
-pub(super) fn is_of(watch: &Watch, resource: &ApiResource) -> bool {
-    watch.resource.group == resource.group && watch.resource.resource == resource.resource
-}
 
 fn gap_of(watch: &Watch, from: i64, to: i64, except: &BTreeSet<Arc<str>>) -> Gap {
     let (resource, namespace) = (Some(Arc::clone(&watch.resource)), Arc::clone(&watch.namespace));

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use super::observation::is_of;
+use super::observed_type::is_of;
 use crate::recording::position::Watch;
 
 /// A gap whose differences are not known to be complete.
