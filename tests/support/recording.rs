@@ -131,6 +131,16 @@ impl Recorder {
         self.writer.mark(&mark).expect("written");
     }
 
+    /// Records that everything up to a version was received, in all namespaces.
+    pub(crate) fn bookmark(
+        &mut self,
+        version: &ResourceVersion,
+        resource: &Arc<ApiResource>,
+        received: Timestamp,
+    ) {
+        self.writer.bookmark(resource, &"".into(), version, received).expect("written");
+    }
+
     pub(crate) fn document(&mut self, path: &str, body: &[u8], received: Timestamp) {
         self.writer.document(path, body, received).expect("written");
     }

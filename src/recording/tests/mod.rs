@@ -13,4 +13,5 @@ mod restart;
 mod sealing;
 mod tool_gaps;
 mod tools;
+mod version_gaps;
 mod versions;

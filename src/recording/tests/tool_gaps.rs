@@ -1,12 +1,14 @@
-//! The gaps of merged recordings.
+//! The gaps of merged and imported recordings.
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
-use super::fixtures::{at, at_second, change, nodes, object, options, pods, synced};
-use crate::lines::ChangeKind;
-use crate::object::ApiResource;
-use crate::recording::{Recording, Writer, merge};
+use super::fixtures::{at, at_second, change, mark, nodes, object, options, pods, synced};
+use super::tools::{import, lines};
+use crate::lines::{Change, ChangeKind, MarkKind};
+use crate::object::{ApiResource, Origin};
+use crate::recording::{Moment, Recording, Writer, merge};
 
 /// Returns each gap as its resource and its seconds.
 fn gaps(recording: &Recording) -> Vec<String> {
@@ -82,4 +84,30 @@ fn types_of_a_recorder_that_ends_first_are_a_gap() {
         merged(&[&[(&pods, 0, 10)], &[(&nodes, 2, 20), (&nodes, 30, 40)]]),
         ["all 20 to 30", "pods 10 to 40"]
     );
+}
+
+/// Lines have no bookmarks, which end the differences after a gap in a recording.
+#[test]
+fn differences_at_the_end_of_imported_lines_are_complete() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let mut writer =
+        Writer::open(&dir.path().join("all"), "test", options(), at_second(0)).expect("a writer");
+    writer.mark(&synced(&pods(), 10, 0)).expect("a mark");
+    let lasted = Duration::from_secs(5);
+    let gap = MarkKind::Gap { from: "10".into(), to: "100".into(), lasted };
+    writer.mark(&mark(&pods(), gap, 10_000)).expect("a mark");
+    let pod = change(&pods(), ChangeKind::Added, object(&pods(), "a/new", 50, "x"), 10_000);
+    writer.change(&Change { origin: Origin::Relist, ..pod }, None).expect("a change");
+    let node = change(&nodes(), ChangeKind::Added, object(&nodes(), "node", 110, "x"), 20_000);
+    writer.change(&node, None).expect("a change");
+    writer.finish(at_second(20)).expect("finished");
+    let all = Recording::open(&dir.path().join("all")).expect("a recording");
+    assert_eq!(gaps(&all), ["pods 5 to 20"], "the recorder may have been killed");
+
+    let to = dir.path().join("imported");
+    import(&to, &lines(&all)).expect("imported");
+    let imported = Recording::open(&Writer::directory(&to, "test")).expect("a recording");
+    assert_eq!(gaps(&imported), ["pods 5 to 10"]);
+    let state = imported.state(Moment::Version(100)).expect("a state");
+    assert_eq!(state.objects(&pods(), None).expect("objects").len(), 1);
 }

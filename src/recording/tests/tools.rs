@@ -155,7 +155,7 @@ fn gaps(recording: &Recording) -> usize {
     recording.gaps().expect("gaps").len()
 }
 
-fn lines(recording: &Recording) -> Vec<u8> {
+pub(super) fn lines(recording: &Recording) -> Vec<u8> {
     let (mut writer, mut out) = (LineWriter::new(LineOptions::default()), Vec::new());
     for item in recording.excerpt(None, None, EntryFilter::default()).expect("an excerpt") {
         match item.expect("an item").1 {
@@ -170,7 +170,7 @@ fn lines(recording: &Recording) -> Vec<u8> {
     out
 }
 
-fn import(dir: &Path, lines: &[u8]) -> Result<u64, RecordingError> {
+pub(super) fn import(dir: &Path, lines: &[u8]) -> Result<u64, RecordingError> {
     let mut importer = Importer::new(dir);
     for line in lines.split(|byte| *byte == b'\n') {
         importer.line(line)?;

@@ -88,6 +88,9 @@ fn resource(names: &[String; 4], namespaced: bool) -> Arc<ApiResource> {
 fn with_resource(item: Item, resource: &Arc<ApiResource>) -> Item {
     match item {
         Item::Mark(mark) => Item::Mark(crate::lines::Mark { resource: Arc::clone(resource), ..mark }),
+        Item::Bookmark { namespace, version, .. } => {
+            Item::Bookmark { resource: Arc::clone(resource), namespace, version }
+        }
         item => item,
     }
 }

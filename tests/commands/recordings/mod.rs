@@ -111,6 +111,7 @@ fn record(mut recorder: Recorder) {
     let lasted = std::time::Duration::from_mins(10);
     recorder.mark(MarkKind::Gap { from: version(30), to: version(40), lasted }, &pods, at(40));
     recorder.json(ChangeKind::Deleted, &pods, &pod("late", 40, "Running"), at(40));
+    recorder.bookmark(&version(40), &pods, at(40));
     recorder.json(ChangeKind::Added, &pods, &pod("new", 50, "Pending"), at(60));
     recorder.finish(at(60));
 }

@@ -76,7 +76,7 @@ fn info_has_range_gaps_and_counts() {
     let json: Value = serde_json::from_str(&json).expect("JSON");
     assert_eq!(json["contexts"].as_array().map(Vec::len), Some(2), "{json}");
     let context = &json["contexts"][1];
-    assert_eq!((&context["context"], &context["entries"]), (&"prod/eu".into(), &12.into()), "{json}");
+    assert_eq!((&context["context"], &context["entries"]), (&"prod/eu".into(), &13.into()), "{json}");
     assert_eq!(context["gaps"][0]["resource"], "pods", "{json}");
     assert_eq!(context["types"][1]["versions"], 5, "{json}");
     let yaml = recordings.tool("info @rec -o yaml").quiet_success();
@@ -112,7 +112,7 @@ fn verify_lists_damages_and_fails() {
     let text = recordings.tool("verify @rec").quiet_success();
     let sound = |context: &str| format!("{context}: no damage in ");
     assert!(text.starts_with(&sound("dev")) && text.contains(&sound("\nprod")), "{text}");
-    assert_eq!(text.matches(" files with 12 entries\n").count(), 2, "{text}");
+    assert_eq!(text.matches(" files with 13 entries\n").count(), 2, "{text}");
     recordings.report("cut @rec --context dev --to @new");
     let segment = file_in(&Recorder::path(&recordings.env.home().join("new"), "dev"), "segment");
     damage(&segment);

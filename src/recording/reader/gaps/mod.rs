@@ -66,10 +66,33 @@ impl Catalog {
     pub(super) fn unobserved_at_version(&self, version: u64) -> Result<Unobserved, FileError> {
         let observed = self.observed_times()?;
         let limits = observed.limits();
-        let misses =
-            |found: &FoundGap| found.versions.is_some_and(|(from, to)| (from..to).contains(&version));
-        let gaps = observed.gaps.into_iter().filter(misses).map(|found| found.gap).collect();
+        let mut gaps = Vec::new();
+        for found in observed.gaps {
+            let misses = match found.versions {
+                Some((from, to)) => (from..to).contains(&version),
+                None => found.is_ended_watch() && self.version_at(found.gap.from)? < Some(version),
+            };
+            if misses {
+                gaps.push(found.gap);
+            }
+        }
         Ok(Unobserved { limits, incomplete_lists: Vec::new(), gaps })
+    }
+
+    /// Returns the highest version of the entries up to a time, as far as the last segment with some of them shows.
+    fn version_at(&self, time: Timestamp) -> Result<Option<u64>, FileError> {
+        let time = time.as_millisecond();
+        for file in self.segments.iter().rev() {
+            if file.first_time()? <= time {
+                let timeline = file.open()?.timeline()?;
+                let count = timeline.received.partition_point(|received| *received <= time);
+                if let Some(version) = timeline.versions[..count].iter().max().filter(|version| **version > 0)
+                {
+                    return Ok(Some(*version));
+                }
+            }
+        }
+        Ok(None)
     }
 
     /// Reads the marks of all files. Few entries are marks: neither objects nor the times of other entries are read.

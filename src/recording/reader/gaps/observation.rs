@@ -34,6 +34,14 @@ pub(in crate::recording::reader) struct FoundGap {
     pub(super) versions: Option<(u64, u64)>,
 }
 
+impl FoundGap {
+    /// Returns whether it is the time after the end of a watch that no later recorder continued. The watch has all versions up
+    /// to the beginning of the gap.
+    pub(super) fn is_ended_watch(&self) -> bool {
+        self.is_open && self.gap.resource.is_some() && self.versions.is_none()
+    }
+}
+
 /// A watch that is not running, and the error that ended it, if it did not end with its recorder.
 #[derive(Debug)]
 pub(in crate::recording) struct LostWatch {

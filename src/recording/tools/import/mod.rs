@@ -1,5 +1,6 @@
 //! Imports the JSON lines of a watch as recordings.
 
+mod differences;
 mod fields;
 
 use std::collections::BTreeMap;
@@ -10,12 +11,13 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde_json::value::RawValue;
 
+use self::differences::Differences;
 use self::fields::{Head, Place, lasted, missing, origin, status, unreadable, version};
 use super::line_scope::LineScopes;
 use super::new_recording::NewRecording;
 use super::selectors::FurtherRedaction;
 use crate::lines::{Change, ChangeKind, Line, Mark, MarkKind};
-use crate::object::{Ingest, Object};
+use crate::object::{Ingest, Object, Origin};
 use crate::recording::encryption::Encryption;
 use crate::recording::entry::{Author, Item};
 use crate::recording::error::RecordingError;
@@ -58,6 +60,7 @@ struct ImportedContext {
     name: Arc<str>,
     recording: NewRecording,
     scopes: LineScopes,
+    differences: Differences,
     /// The latest time of a line.
     latest: Timestamp,
     raised: u64,
@@ -145,8 +148,9 @@ impl Importer {
         let contexts = self.contexts.keys().cloned().collect();
         let raised = self.contexts.values().map(|context| context.raised).sum();
         for context in self.contexts.into_values() {
-            let ImportedContext { mut recording, scopes, .. } = context;
-            for (received, item) in scopes.finish() {
+            let ImportedContext { mut recording, mut scopes, differences, latest, .. } = context;
+            let bookmarks = differences.finish(latest, &mut scopes);
+            for (received, item) in bookmarks.into_iter().chain(scopes.finish()) {
                 recording.append(received, &item)?;
             }
             recording.finish()?;
@@ -166,6 +170,7 @@ impl Importer {
                 name: name.into(),
                 recording,
                 scopes: LineScopes::default(),
+                differences: Differences::default(),
                 latest: place.received,
                 raised: 0,
             };
@@ -201,6 +206,10 @@ impl Importer {
         for (received, item) in scoped.waiting {
             context.recording.append(received, &item)?;
         }
+        let origin = origin(line.origin.as_deref());
+        if origin == Origin::Watch {
+            context.differences.end(&head.names, object.namespace());
+        }
         let author = line.manager.as_deref().map(|name| Author {
             manager: name.into(),
             subresource: line.subresource.as_deref().unwrap_or_default().into(),
@@ -210,7 +219,7 @@ impl Importer {
             kind,
             object,
             old: None,
-            origin: origin(line.origin.as_deref()),
+            origin,
             final_state_unknown: line.final_state_unknown.unwrap_or_default(),
             resource: scoped.resource,
             context: Arc::clone(&context.name),
@@ -224,6 +233,13 @@ impl Importer {
         let context = self.context(&head.place)?;
         let namespace: Arc<str> = line.namespace.as_deref().unwrap_or_default().into();
         let (name, received) = (line.name.as_deref().map(Arc::from), head.place.received);
+        match &kind {
+            MarkKind::Gap { to, .. } if name.is_none() => {
+                context.differences.begin(&head.names, &namespace, to);
+            }
+            MarkKind::Synced { .. } => context.differences.end(&head.names, &namespace),
+            _ => {}
+        }
         let of_context = Arc::clone(&context.name);
         let mark = |resource, namespace| {
             Item::Mark(Mark { kind, resource, context: of_context, namespace, name, received })
