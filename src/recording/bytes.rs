@@ -38,6 +38,19 @@ pub(in crate::recording) fn signed(number: u64) -> i64 {
     (number >> 1).cast_signed() ^ -(number & 1).cast_signed()
 }
 
+/// Returns the sum of eight signed numbers of one byte in zigzag encoding.
+#[inline(always)]
+fn sum_of_bytes(word: u64) -> i64 {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    // The number of an even byte is its half; that of an odd byte is -1 minus its half.
+    let (halves, odd) = (word >> 1 & (ONES * 0x7f), word & ONES);
+    let total = |bytes: u64| {
+        let pairs = (bytes & 0x00ff_00ff_00ff_00ff) + (bytes >> 8 & 0x00ff_00ff_00ff_00ff);
+        (pairs.wrapping_mul(0x0001_0001_0001_0001) >> 48).cast_signed()
+    };
+    total(halves) - 2 * total(halves & (odd * 0xff)) - i64::from(odd.count_ones())
+}
+
 /// Appends the length of a text, then its bytes.
 pub(in crate::recording) fn put_text(out: &mut Vec<u8>, text: &[u8]) {
     put_number(out, text.len() as u64);
@@ -130,12 +143,12 @@ impl<'a> Cursor<'a> {
         while left >= 8
             && let Some(word) = self.bytes.first_chunk().map(|word| u64::from_le_bytes(*word))
         {
-            if word & CONTINUES == 0 {
-                // Eight numbers of one byte, each from -64 to 63.
-                let numbers =
-                    word.to_le_bytes().map(|byte| (byte >> 1).cast_signed() ^ -(byte & 1).cast_signed());
-                sum += i128::from(numbers.iter().map(|number| i32::from(*number)).sum::<i32>());
-                (left, self.bytes) = (left - 8, &self.bytes[8..]);
+            let short = (word & CONTINUES).trailing_zeros() / 8;
+            if short > 0 {
+                // The numbers of one byte up to the first longer one; those after them become zero.
+                let after = u64::MAX.checked_shl(8 * short).unwrap_or_default();
+                sum += i128::from(sum_of_bytes(word & !after));
+                (left, self.bytes) = (left - short as usize, &self.bytes[short as usize..]);
             } else {
                 let Some((number, length)) = number_in(word) else { break };
                 sum += i128::from(signed(number));
