@@ -1,5 +1,6 @@
 //! Reads parts of a file.
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -85,12 +86,22 @@ impl RandomAccess {
         offset: u64,
         length: u64,
     ) -> Result<Vec<u8>, FileError> {
-        let mut bytes = self.read(offset, length)?;
+        self.block_of(tag, offset, &self.read(offset, length)?)
+    }
+
+    /// Returns the payload of the block that was read from this position, which must have this tag and fill the bytes.
+    pub(in crate::recording) fn block_of(
+        &self,
+        tag: u8,
+        offset: u64,
+        bytes: &[u8],
+    ) -> Result<Vec<u8>, FileError> {
+        let mut bytes = Cow::Borrowed(bytes);
         if let Some(cipher) = &self.cipher {
             let opened = cipher.open_block(offset, &bytes).and_then(|(block, consumed)| {
                 if consumed == bytes.len() { Ok(block) } else { Err(BlockDamage::Invalid) }
             });
-            bytes = opened.map_err(|damage| self.damaged(offset, &damage.to_string()))?;
+            bytes = Cow::Owned(opened.map_err(|damage| self.damaged(offset, &damage.to_string()))?);
         }
         match read_block(&bytes) {
             Ok((block, consumed)) if block.tag == tag && consumed == bytes.len() => Ok(block.payload),

@@ -26,6 +26,13 @@ pub(in crate::recording) struct BlockRef {
     pub(in crate::recording) first: u32,
 }
 
+impl BlockRef {
+    /// Returns the position after the block.
+    pub(super) fn end(&self) -> u64 {
+        self.offset + self.length
+    }
+}
+
 /// The blocks of one type.
 #[derive(Debug, Default)]
 pub(in crate::recording) struct TypeFooter {

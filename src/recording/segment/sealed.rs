@@ -22,7 +22,7 @@ use crate::recording::type_log::{LogEntry, Payload, Place, Timeline, TypeLog};
 /// A sealed segment.
 #[derive(Debug)]
 pub(in crate::recording) struct Sealed {
-    access: RandomAccess,
+    pub(super) access: RandomAccess,
     tables: Arc<FileTables>,
     /// Kept from the first reading. A std cell: if two threads read them, the first result is kept.
     pub(super) timeline: OnceLock<Arc<Timeline>>,

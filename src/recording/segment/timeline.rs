@@ -14,6 +14,11 @@ use crate::recording::type_log::{EntryTime, Timeline, Times};
 /// spread over the whole segment.
 pub(super) const TIMELINE_CHUNK: usize = 512;
 
+/// The most bytes between two chunks that are read at once: reading them takes less time than another call.
+const MAX_GAP: u64 = 4 << 10;
+
+const INVALID: &str = "the times are invalid";
+
 /// The most entries for which memory is reserved before they are read: the header of a crafted file may state any number.
 const MAX_RESERVED: usize = 1 << 18;
 
@@ -103,7 +108,7 @@ impl Sealed {
         let mut ends = timeline.received.first().into_iter().chain(timeline.received.last());
         let in_range = ends.all(|time| Timestamp::from_millisecond(*time).is_ok());
         if count != self.header().count || !timeline.received.is_sorted() || !in_range {
-            return Err(self.invalid(0, "the times are invalid"));
+            return Err(self.invalid(0, INVALID));
         }
         Ok(Arc::clone(self.timeline.get_or_init(|| Arc::new(timeline))))
     }
@@ -119,7 +124,7 @@ impl Sealed {
         let mut entries: Vec<u32> = entries.collect();
         entries.sort_unstable();
         entries.dedup();
-        let mut times = Vec::with_capacity(entries.len());
+        let mut chunks: Vec<(&BlockRef, &[u32])> = Vec::new();
         let mut rest = &entries[..];
         let blocks = &self.footer().timeline;
         while let Some(entry) = rest.first() {
@@ -128,10 +133,34 @@ impl Sealed {
             let end =
                 blocks.get(next).map_or(rest.len(), |next| rest.partition_point(|entry| *entry < next.first));
             let (in_chunk, after) = rest.split_at(end);
-            self.take_chunk(block, |cursor| take_times(cursor, block.first, in_chunk, &mut times))?;
+            chunks.push((block, in_chunk));
             rest = after;
         }
+        let mut times = Vec::with_capacity(entries.len());
+        for near in chunks.chunk_by(|(one, _), (next, _)| next.offset - one.end() <= MAX_GAP) {
+            self.take_times_of(near, &mut times)?;
+        }
         Ok(Times::Some(times))
+    }
+
+    /// Takes the times and versions of some entries of chunks that are near each other. They are read at once.
+    fn take_times_of(
+        &self,
+        chunks: &[(&BlockRef, &[u32])],
+        times: &mut Vec<EntryTime>,
+    ) -> Result<(), FileError> {
+        let (Some((first, _)), Some((last, _))) = (chunks.first(), chunks.last()) else { return Ok(()) };
+        let start = first.offset;
+        let bytes = self.access.read(start, last.end() - start)?;
+        for (block, entries) in chunks {
+            let from = usize::try_from(block.offset - start).unwrap_or(usize::MAX);
+            let length = usize::try_from(block.length).unwrap_or(usize::MAX);
+            let part = bytes.get(from..).and_then(|rest| rest.get(..length)).unwrap_or_default();
+            let payload = self.access.block_of(TIMELINE, block.offset, part)?;
+            let taken = take_times(&mut Cursor::new(&payload), block.first, entries, times);
+            taken.ok_or_else(|| self.invalid(block.offset, INVALID))?;
+        }
+        Ok(())
     }
 
     /// Returns the number of entries that were received up to a time, in Unix milliseconds.
@@ -162,7 +191,7 @@ impl Sealed {
         take: impl FnOnce(&mut Cursor<'_>) -> Option<()>,
     ) -> Result<(), FileError> {
         let payload = self.block(TIMELINE, block)?;
-        take(&mut Cursor::new(&payload)).ok_or_else(|| self.invalid(block.offset, "the times are invalid"))
+        take(&mut Cursor::new(&payload)).ok_or_else(|| self.invalid(block.offset, INVALID))
     }
 }
 
