@@ -33,7 +33,7 @@ impl<'a> Document<'a> {
         match self.brackets {
             Some(brackets) => {
                 let at = value.as_ptr().addr().wrapping_sub(self.text.as_ptr().addr());
-                (self.text, JsonNode::within(self.text.as_bytes(), at, brackets))
+                (self.text, JsonNode::within(self.text, at, brackets))
             }
             None => (value, JsonNode::root(value.as_bytes())),
         }

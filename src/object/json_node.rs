@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::json::{self, Entry, JsonBrackets, Members};
+use super::json::{self, Entry, JsonBrackets, Members, Name};
 use super::json_value::JsonValue;
 
 /// A value inside JSON text, as a position. Nothing of it is parsed before it is read.
@@ -13,8 +13,16 @@ use super::json_value::JsonValue;
 pub struct JsonNode<'a> {
     text: &'a [u8],
     at: usize,
-    /// The known ends of the arrays and objects of the text.
-    brackets: Option<&'a JsonBrackets>,
+    known: Option<Known<'a>>,
+}
+
+/// The knowledge about a text that saves work for each of its values.
+#[derive(Debug, Clone, Copy)]
+struct Known<'a> {
+    /// The text, which is UTF-8.
+    text: &'a str,
+    /// The ends of its arrays and objects.
+    brackets: &'a JsonBrackets,
 }
 
 /// The text is not JSON, or is nested too deeply.
@@ -37,14 +45,15 @@ impl<'a> JsonNode<'a> {
     /// Returns the value that the text consists of.
     #[must_use]
     pub fn root(text: &'a [u8]) -> Self {
-        Self { text, at: json::space(text, 0), brackets: None }
+        Self { text, at: json::space(text, 0), known: None }
     }
 
     /// Returns the value that begins at a position of a text whose brackets are known. With the brackets of another text,
     /// the values that are read are arbitrary.
     #[must_use]
-    pub fn within(text: &'a [u8], at: usize, brackets: &'a JsonBrackets) -> Self {
-        Self { text, at: json::space(text, at), brackets: Some(brackets) }
+    pub fn within(text: &'a str, at: usize, brackets: &'a JsonBrackets) -> Self {
+        let bytes = text.as_bytes();
+        Self { text: bytes, at: json::space(bytes, at), known: Some(Known { text, brackets }) }
     }
 
     /// Returns the value at a position of the same text.
@@ -86,14 +95,15 @@ impl<'a> JsonNode<'a> {
         }
         let mut members = Members::of(self.text, self.at);
         loop {
-            let (written, at) = match members.next().ok_or(InvalidJson)? {
-                Entry::Member(written, at) => (written, at),
+            let (own, at) = match members.next().ok_or(InvalidJson)? {
+                Entry::Member(own, at) => (own, at),
                 Entry::End(end) => return Ok((None, end - self.at)),
             };
-            if written == name.as_bytes() || (written.contains(&b'\\') && unescaped(written)? == name) {
+            let has_escapes = || !own.is_plain && own.written.contains(&b'\\');
+            if own.written == name.as_bytes() || (has_escapes() && unescaped(own.written)? == name) {
                 return Ok((Some(self.at(at)), at - self.at));
             }
-            members.step_over(json::skip(self.text, at, self.brackets).ok_or(InvalidJson)?);
+            members.step_over(self.skip(at).ok_or(InvalidJson)?);
         }
     }
 
@@ -111,6 +121,27 @@ impl<'a> JsonNode<'a> {
         JsonElements { array: self, at, is_first: true, end: self.at }
     }
 
+    /// Returns the end of the value at a position of the same text.
+    fn skip(self, at: usize) -> Option<usize> {
+        json::skip(self.text, at, self.known.map(|known| known.brackets))
+    }
+
+    /// Returns the bytes at a position of the text as text.
+    fn utf8(self, at: usize, bytes: &'a [u8]) -> Option<&'a str> {
+        match self.known {
+            Some(Known { text, .. }) => text.get(at..at + bytes.len()),
+            None => str::from_utf8(bytes).ok(),
+        }
+    }
+
+    /// Returns a name in the text without its escapes.
+    fn unescaped(self, name: Name<'a>) -> Option<Cow<'a, str>> {
+        if name.is_plain {
+            return self.utf8(name.at, name.written).map(Cow::Borrowed);
+        }
+        unescaped(name.written).ok()
+    }
+
     /// Parses the value. Callers use it for values that are neither objects nor arrays; of those it parses everything.
     ///
     /// # Errors
@@ -118,11 +149,11 @@ impl<'a> JsonNode<'a> {
     pub fn scalar(self) -> Result<JsonValue<'a>, InvalidJson> {
         // Most values that are read are short strings without escapes.
         if let Some(short) = json::short_string(self.text, self.at)
-            && let Ok(text) = str::from_utf8(short)
+            && let Some(text) = self.utf8(self.at + 1, short)
         {
             return Ok(JsonValue::Text(Cow::Borrowed(text)));
         }
-        let end = json::skip(self.text, self.at, self.brackets).ok_or(InvalidJson)?;
+        let end = self.skip(self.at).ok_or(InvalidJson)?;
         match JsonValue::parse(&self.text[self.at..end]) {
             JsonValue::Raw(_) => Err(InvalidJson),
             value => Ok(value),
@@ -150,11 +181,11 @@ impl<'a> JsonMembers<'a> {
     /// `skipped`. Only those of this iterator are parsed.
     pub(crate) fn skip_equal(&mut self, other: &mut JsonMembers<'_>, mut skipped: impl FnMut(&'a [u8])) {
         let (Some(own), Some(others)) = (&mut self.members, &mut other.members) else { return };
-        let JsonNode { text, brackets, .. } = self.object;
+        let (object, text) = (self.object, self.object.text);
         loop {
             let mut ahead = own.clone();
             let Some(Entry::Member(name, at)) = ahead.next() else { return };
-            let Some(end) = json::skip(text, at, brackets) else { return };
+            let Some(end) = object.skip(at) else { return };
             // With the separator, but for that of the first member.
             let written = &text[own.position()..end];
             let rest = &other.object.text[others.position()..];
@@ -166,7 +197,7 @@ impl<'a> JsonMembers<'a> {
             own.step_over_member(end);
             others.step_over_member(position);
             (self.end, other.end) = (end, position);
-            skipped(name);
+            skipped(name.written);
         }
     }
 }
@@ -181,14 +212,11 @@ impl<'a> Iterator for JsonMembers<'a> {
                 self.members = None;
                 return None;
             }
-            Some(Entry::Member(written, at)) => {
-                let JsonNode { text, brackets, .. } = self.object;
-                json::skip(text, at, brackets).and_then(|end| {
-                    members.step_over(end);
-                    self.end = end;
-                    Some((unescaped(written).ok()?, self.object.at(at)))
-                })
-            }
+            Some(Entry::Member(name, at)) => self.object.skip(at).and_then(|end| {
+                members.step_over(end);
+                self.end = end;
+                Some((self.object.unescaped(name)?, self.object.at(at)))
+            }),
             None => None,
         };
         if entry.is_none() {
@@ -217,7 +245,7 @@ impl<'a> JsonElements<'a> {
 
     /// Returns the next element, `None` at the end of the array.
     fn advance(&mut self, at: usize) -> Result<Option<(JsonNode<'a>, usize)>, InvalidJson> {
-        let JsonNode { text, brackets, .. } = self.array;
+        let text = self.array.text;
         let at = json::space(text, at + usize::from(self.is_first));
         let start = match (text.get(at), self.is_first) {
             (Some(b']'), _) => return Ok(None),
@@ -226,7 +254,7 @@ impl<'a> JsonElements<'a> {
             _ => return Err(InvalidJson),
         };
         self.is_first = false;
-        let end = json::skip(text, start, brackets).ok_or(InvalidJson)?;
+        let end = self.array.skip(start).ok_or(InvalidJson)?;
         Ok(Some((self.array.at(start), end)))
     }
 }

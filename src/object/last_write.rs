@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 
 use super::compression::checksum;
-use super::json::{self, Entry, Members};
+use super::json::{self, Entry, Members, Name};
 
 /// The manager, subresource and time of the newest entry of managedFields, in two bytes: stores hold one for each object.
 ///
@@ -117,7 +117,7 @@ fn entry(text: &[u8], at: usize) -> Option<(ManagedFields<'_>, usize)> {
     loop {
         match members.next()? {
             Entry::End(end) => return Some((entry, end)),
-            Entry::Member(name, value) => {
+            Entry::Member(Name { written: name, .. }, value) => {
                 let end = json::skip_brackets(text, value)?;
                 match name {
                     b"manager" => entry.manager = string(&text[value..end]),

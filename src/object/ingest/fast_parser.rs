@@ -19,7 +19,7 @@ pub(super) fn parse_fast(json: &[u8], kept: bool) -> Option<(Envelope<'_>, usize
     let mut members = Members::of(json, 0);
     loop {
         let (name, at) = match members.next()? {
-            Entry::Member(name, at) => (name, at),
+            Entry::Member(name, at) => (name.written, at),
             Entry::End(end) => return Some((envelope, end)),
         };
         let end = match name {
@@ -45,7 +45,7 @@ fn parse_fast_metadata(json: &[u8], at: usize, kept: bool) -> Option<(Metadata<'
     let mut members = Members::of(json, at);
     loop {
         let (name, at) = match members.next()? {
-            Entry::Member(name, at) => (name, at),
+            Entry::Member(name, at) => (name.written, at),
             Entry::End(end) => return Some((metadata, end)),
         };
         let end = match name {

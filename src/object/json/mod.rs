@@ -117,10 +117,21 @@ pub(super) struct Members<'a> {
     is_first: bool,
 }
 
+/// The name of a member.
+#[derive(Clone, Copy)]
+pub(super) struct Name<'a> {
+    /// The name as written, without its quotes.
+    pub(super) written: &'a [u8],
+    /// Its position in the text.
+    pub(super) at: usize,
+    /// Whether it is known to have no escapes.
+    pub(super) is_plain: bool,
+}
+
 /// The next item of an object.
 pub(super) enum Entry<'a> {
-    /// A member: its name as written, and the position of its value.
-    Member(&'a [u8], usize),
+    /// A member: its name, and the position of its value.
+    Member(Name<'a>, usize),
     /// The end of the object, just before this position.
     End(usize),
 }
@@ -141,9 +152,14 @@ impl<'a> Members<'a> {
             _ => return None,
         }
         self.is_first = false;
-        let end = (byte == b'"').then(|| string(self.text, at))??;
+        let short = (byte == b'"').then(|| short_end(self.text, at + 1))?;
+        let end = match short {
+            Some(end) => end,
+            None => value(self.text, at)?,
+        };
         let (_, value) = after_name(self.text, end)?;
-        Some(Entry::Member(&self.text[at + 1..end - 1], value))
+        let (at, is_plain) = (at + 1, short.is_some());
+        Some(Entry::Member(Name { written: &self.text[at..end - 1], at, is_plain }, value))
     }
 
     /// Sets the end of the last member's value.

@@ -55,7 +55,7 @@ impl<'w> Quick<'w> {
         let mut members = Members::of(self.json, at);
         loop {
             let (name, at) = match members.next()? {
-                Entry::Member(name, at) => (name, at),
+                Entry::Member(name, at) => (name.written, at),
                 Entry::End(end) => return Some(Walked::Skipped(end)),
             };
             let walked = match step {

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::object::body::Body;
-use crate::object::json::{self, Entry, Members};
+use crate::object::json::{self, Entry, Members, Name};
 use crate::object::{Object, ResourceVersion};
 
 impl Object {
@@ -37,7 +37,7 @@ fn member(json: &[u8], at: usize, name: &[u8]) -> Option<Range<usize>> {
         return None;
     }
     let mut members = Members::of(json, at);
-    while let Entry::Member(found, at) = members.next()? {
+    while let Entry::Member(Name { written: found, .. }, at) = members.next()? {
         let end = json::value(json, at)?;
         if found == name {
             return Some(at..end);

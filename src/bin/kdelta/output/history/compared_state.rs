@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use kdelta::diff::Document;
-use kdelta::object::{ApiResource, JsonBrackets, JsonNode, Object};
+use kdelta::object::{JsonBrackets, JsonNode, Object};
 
-use crate::view::{Details, Health, HealthChange};
+use crate::view::{Health, HealthChange};
 
 /// A state, and what both of its comparisons read.
 pub(super) struct ComparedState {
@@ -15,10 +15,10 @@ pub(super) struct ComparedState {
 }
 
 impl ComparedState {
-    pub(super) fn of(object: &Arc<Object>) -> Self {
-        let json = object.json();
-        let brackets = JsonBrackets::of(&json);
-        let health = Health::of(JsonNode::within(&json, 0, &brackets));
+    /// Reads the state of an object from its text.
+    pub(super) fn of(object: &Arc<Object>, text: &str) -> Self {
+        let brackets = JsonBrackets::of(text.as_bytes());
+        let health = Health::of(JsonNode::within(text, 0, &brackets));
         Self { object: Arc::clone(object), brackets, health }
     }
 
@@ -27,18 +27,9 @@ impl ComparedState {
         Arc::ptr_eq(&self.object, object)
     }
 
-    /// Returns the lines of the fields that differ from the state before.
-    pub(super) fn changed_fields(
-        &self,
-        before: &Self,
-        resource: &ApiResource,
-        details: Details,
-    ) -> Vec<String> {
-        let [old, new] = [before, self].map(|state| state.object.json());
-        // Objects are valid UTF-8.
-        let [old, new] = [&old, &new].map(|json| str::from_utf8(json).unwrap_or_default());
-        let old = Document::with_brackets(old, &before.brackets);
-        details.lines_between(old, Document::with_brackets(new, &self.brackets), resource)
+    /// Returns the text of the object as a document.
+    pub(super) fn document<'a>(&'a self, text: &'a str) -> Document<'a> {
+        Document::with_brackets(text, &self.brackets)
     }
 
     /// Returns the differences of the health from the state before, as texts. `ContainersReady` adds nothing to `Ready`.

@@ -159,9 +159,14 @@ impl HistoryRows {
             return Default::default();
         };
         let last = self.last_state.take().filter(|last| last.is_of(old));
-        let before = last.unwrap_or_else(|| ComparedState::of(old));
-        let after = ComparedState::of(&change.object);
-        let lines = after.changed_fields(&before, &change.resource, self.options.details);
+        let [old_json, new_json] = [old, &change.object].map(|object| object.json());
+        // Objects are valid UTF-8.
+        let [old_text, new_text] =
+            [&old_json, &new_json].map(|json| str::from_utf8(json).unwrap_or_default());
+        let before = last.unwrap_or_else(|| ComparedState::of(old, old_text));
+        let after = ComparedState::of(&change.object, new_text);
+        let documents = (before.document(old_text), after.document(new_text));
+        let lines = self.options.details.lines_between(documents.0, documents.1, &change.resource);
         let health_changes = after.health_changes(&before);
         self.last_state = Some(after);
         (lines, health_changes)
