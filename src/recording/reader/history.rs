@@ -22,10 +22,11 @@ use crate::recording::type_log::{LogEntry, TypeLog};
 /// The number of segments whose tables are read ahead.
 const READ_AHEAD: usize = 32;
 
-/// The memory of the objects in a batch from which on it is sent, in bytes, and the capacity of the channel in batches, which
-/// suffices for the time that a program takes to start: it begins to read before it knows whether the type exists.
-const BATCH: usize = 512 << 10;
-const BATCHES: usize = 16;
+/// The memory of the objects in a batch from which on it is sent, in bytes, and the capacity of the channel in batches. Reading
+/// a version takes less time than printing it, so that few suffice; with more, the system would be asked for memory instead of
+/// using that of the last versions again.
+const BATCH: usize = 128 << 10;
+const BATCHES: usize = 4;
 
 /// The number of times that the files are listed again because one vanished.
 const ATTEMPTS: usize = 10;
