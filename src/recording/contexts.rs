@@ -31,8 +31,11 @@ impl Recording {
         let failed = |source: io::Error| RecordingError::Io { path: dir.to_owned(), source };
         let mut contexts = Vec::new();
         for entry in fs::read_dir(dir).map_err(failed)? {
-            let path = entry.map_err(failed)?.path();
-            if !files::is_hidden(&path)
+            let entry = entry.map_err(failed)?;
+            let path = entry.path();
+            // The directory of a single recording has many files.
+            if !entry.file_type().is_ok_and(|kind| kind.is_file())
+                && !files::is_hidden(&path)
                 && let Some(context) = context(&path, keyring)
             {
                 contexts.push((context, path));

@@ -27,11 +27,17 @@ const MAX_FEW_ENTRIES: u64 = 400_000;
 /// many short texts.
 const JOINED: usize = 1 << 20;
 
+/// The usual length of the text of an entry: room is reserved for as many entries as joined chunks then have.
+const USUAL_ENTRY: usize = 64;
+
 /// The second copy of the header begins within this many bytes.
 const MAX_HEADER: usize = 64 << 10;
 
 /// The number of bytes of the file from which the header is read.
 pub(super) const MAX_FRONT: u64 = 2 * MAX_HEADER as u64;
+
+/// The number of bytes that have both copies of the header, unless the context has a very long name.
+const SHORT_FRONT: u64 = 1 << 10;
 
 /// The entries of a journal up to some moment. Cloning copies no entries.
 #[derive(Debug, Clone)]
@@ -140,9 +146,16 @@ impl JournalReader {
 
     /// Returns the context in the header of a journal, if it can be read.
     pub(in crate::recording) fn context(path: &Path, cipher: Option<&Arc<Cipher>>) -> Option<String> {
+        let mut file = File::open(path).ok()?;
+        let cipher = cipher_of(path, cipher);
         let mut front = Vec::new();
-        File::open(path).ok()?.take(MAX_FRONT).read_to_end(&mut front).ok()?;
-        read_header(&front, cipher_of(path, cipher).as_ref()).ok().map(|(header, ..)| header.context)
+        for length in [SHORT_FRONT, MAX_FRONT] {
+            (&mut file).take(length - front.len() as u64).read_to_end(&mut front).ok()?;
+            if let Ok((header, ..)) = read_header(&front, cipher.as_ref()) {
+                return Some(header.context);
+            }
+        }
+        None
     }
 
     pub(in crate::recording) fn path(&self) -> &Path {
@@ -176,7 +189,10 @@ impl JournalReader {
 
     /// Decodes all whole chunks, and joins them to long ones. With `kept`, only those of its texts are kept.
     fn decode(&mut self, mut bytes: &[u8], mut kept: Option<KeptTexts>) {
-        let with_bytes = |bytes| DecodedChunk { bytes, ..DecodedChunk::default() };
+        let with_bytes = |bytes| {
+            let entries = Vec::with_capacity(JOINED / USUAL_ENTRY);
+            DecodedChunk { bytes, entries, ..DecodedChunk::default() }
+        };
         let room = || Vec::with_capacity(JOINED + STEP);
         // `length` is that of its texts, whether they are kept or not.
         let (mut joined, mut length) = (with_bytes(room()), 0);
