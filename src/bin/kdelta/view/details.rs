@@ -96,8 +96,13 @@ fn line(change: &Change<'_>, masked: bool) -> String {
 
 /// Returns a string without quotes unless it is empty, and any other value as JSON.
 fn text_of(json: &str) -> Cow<'_, str> {
-    if !json.starts_with('"') {
-        return Cow::Borrowed(json);
+    let Some(quoted) = json.strip_prefix('"') else { return Cow::Borrowed(json) };
+    // Most strings have no escapes.
+    if let Some(text) = quoted.strip_suffix('"')
+        && !text.is_empty()
+        && !text.contains('\\')
+    {
+        return Cow::Borrowed(text);
     }
     match JsonNode::root(json.as_bytes()).scalar() {
         Ok(JsonValue::Text(text)) if !text.is_empty() => text,
