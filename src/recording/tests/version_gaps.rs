@@ -119,7 +119,7 @@ fn differences_are_complete_before_the_next_event_of_the_watch() {
         difference(&mut writer, (ChangeKind::Modified, "a/old", 50), 10);
         match event {
             "bookmark" => {
-                writer.bookmark(&pods(), &"".into(), &"100".into(), at(20_000)).expect("a bookmark")
+                writer.bookmark(&pods(), &"".into(), &"100".into(), at(20_000)).expect("a bookmark");
             }
             "change" => update(&mut writer, &pods(), "a/old", 110),
             _ => writer.bookmark(&pods(), &"b".into(), &"100".into(), at(20_000)).expect("a bookmark"),

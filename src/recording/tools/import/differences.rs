@@ -38,9 +38,9 @@ impl Differences {
             if namespace.is_empty() {
                 bookmarks.extend(scopes.of_all(&names, latest, |resource| bookmark(resource, namespace)));
             } else {
-                let scoped = scopes.of_namespace(&names, &namespace);
-                bookmarks.extend(scoped.waiting);
-                bookmarks.push((latest, bookmark(scoped.resource, namespace)));
+                let of_type = scopes.of_namespace(&names, &namespace);
+                bookmarks.extend(of_type.waiting);
+                bookmarks.push((latest, bookmark(of_type.resource, namespace)));
             }
         }
         bookmarks
