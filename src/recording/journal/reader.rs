@@ -27,9 +27,6 @@ const MAX_FEW_ENTRIES: u64 = 400_000;
 /// many short texts.
 const JOINED: usize = 1 << 20;
 
-/// The usual length of the text of an entry: room is reserved for as many entries as joined chunks then have.
-const USUAL_ENTRY: usize = 64;
-
 /// The second copy of the header begins within this many bytes.
 const MAX_HEADER: usize = 64 << 10;
 
@@ -189,10 +186,7 @@ impl JournalReader {
 
     /// Decodes all whole chunks, and joins them to long ones. With `kept`, only those of its texts are kept.
     fn decode(&mut self, mut bytes: &[u8], mut kept: Option<KeptTexts>) {
-        let with_bytes = |bytes| {
-            let entries = Vec::with_capacity(JOINED / USUAL_ENTRY);
-            DecodedChunk { bytes, entries, ..DecodedChunk::default() }
-        };
+        let with_bytes = |bytes| DecodedChunk { bytes, ..DecodedChunk::default() };
         let room = || Vec::with_capacity(JOINED + STEP);
         // `length` is that of its texts, whether they are kept or not.
         let (mut joined, mut length) = (with_bytes(room()), 0);
