@@ -79,17 +79,13 @@ impl Catalog {
         Ok(Unobserved { limits, incomplete_lists: Vec::new(), gaps })
     }
 
-    /// Returns the highest version of the entries up to a time, as far as the last segment with some of them shows.
+    /// Returns the highest version of the entries up to a time, as far as the last segment with some of them shows. Damaged
+    /// segments are skipped.
     fn version_at(&self, time: Timestamp) -> Result<Option<u64>, FileError> {
-        let time = time.as_millisecond();
         for file in self.segments.iter().rev() {
-            if file.first_time()? <= time {
-                let timeline = file.open()?.timeline()?;
-                let count = timeline.received.partition_point(|received| *received <= time);
-                if let Some(version) = timeline.versions[..count].iter().max().filter(|version| **version > 0)
-                {
-                    return Ok(Some(*version));
-                }
+            match version_in(file, time.as_millisecond()) {
+                Ok(None) | Err(FileError::Damaged(..)) => {}
+                found => return found,
             }
         }
         Ok(None)
@@ -182,6 +178,16 @@ impl Catalog {
         }
         Ok(header.last_time)
     }
+}
+
+/// Returns the highest version of the entries of a segment up to a time; `None` if there is none.
+fn version_in(file: &SegmentFile, time: i64) -> Result<Option<u64>, FileError> {
+    if file.first_time()? > time {
+        return Ok(None);
+    }
+    let timeline = file.open()?.timeline()?;
+    let count = timeline.received.partition_point(|received| *received <= time);
+    Ok(timeline.versions[..count].iter().copied().max().filter(|version| *version > 0))
 }
 
 /// Selects the gaps that a time lies in. Those in which no recorder was running precede those of single resources.
