@@ -16,6 +16,12 @@ const MAX_SHORT_TEXT: usize = 1 << 20;
 /// The number of possible hash values for each name in a filter: about one in 64 groups is read needlessly.
 const SPREAD: u64 = 64;
 
+/// Returns the namespace and the name in a key with this length of the namespace.
+pub(in crate::recording) fn split_key(key: &str, namespace_len: u16) -> (&str, &str) {
+    let (namespace, name) = key.split_at_checked(namespace_len.into()).unwrap_or(("", key));
+    (namespace, name.strip_prefix('/').filter(|_| namespace_len > 0).unwrap_or(name))
+}
+
 /// Keys of objects (`namespace/name`) with the length of the namespace, in one allocation.
 #[derive(Debug, Default)]
 pub(in crate::recording) struct Names {

@@ -19,6 +19,7 @@ use crate::recording::error::RecordingError;
 use crate::recording::files::FileError;
 use crate::recording::flags::Flags;
 use crate::recording::last_state::LastState;
+use crate::recording::names::split_key;
 use crate::recording::position::Position;
 use crate::recording::segment::Footer;
 
@@ -193,8 +194,7 @@ fn change_step(
     flags: Flags,
     version: u64,
 ) -> Step {
-    let (namespace, name) = key.split_at_checked(namespace_len.into()).unwrap_or(("", key));
-    let name = name.strip_prefix('/').filter(|_| namespace_len > 0).unwrap_or(name);
+    let (namespace, name) = split_key(key, namespace_len);
     let (namespace, name) = (namespace.to_owned(), name.to_owned());
     let (resource, kind, origin) = (Arc::clone(resource), flags.kind(), flags.origin());
     Step::Change { resource, namespace, name, kind, origin, version }

@@ -4,6 +4,7 @@ use super::catalog::Catalog;
 use super::segment_file::SegmentFile;
 use crate::object::Origin;
 use crate::recording::files::FileError;
+use crate::recording::names::split_key;
 use crate::recording::position::Watch;
 
 impl Catalog {
@@ -23,8 +24,8 @@ fn has_event(file: &SegmentFile, watch: &Watch, number: u64) -> Result<bool, Fil
     let Some(log) = segment.log(&watch.resource)? else { return Ok(false) };
     let is_event = |object: usize| {
         let (key, namespace_len) = log.names.get(object);
-        let (namespace, name) = key.split_at_checked(namespace_len.into()).unwrap_or(("", key));
-        watch.includes_name(namespace, name.strip_prefix('/').unwrap_or(name))
+        let (namespace, name) = split_key(key, namespace_len);
+        watch.includes_name(namespace, name)
             && log.entries[log.range(object)].iter().any(|entry| {
                 entry.flags.origin() == Origin::Watch && file.first() + u64::from(entry.index) > number
             })

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::fixtures::{at, change, mark, nodes, object, options, pods, synced};
 use super::versions::{list, open, state, update};
-use crate::lines::{Change, ChangeKind, MarkKind};
+use crate::lines::{Change, ChangeKind, Mark, MarkKind};
 use crate::object::Origin;
 use crate::recording::{Moment, Recording, Writer};
 
@@ -132,6 +132,25 @@ fn differences_are_complete_before_the_next_event_of_the_watch() {
         assert_eq!(state(&recording, 100), Ok(vec![expected.to_owned()]), "{event}");
         assert_eq!(ranges(&recording), [(5, if is_complete { 10 } else { 20 })], "{event}");
     }
+}
+
+/// No bookmarks are recorded for a single object.
+#[test]
+fn difference_of_a_named_object_is_complete() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let mut writer = open(dir.path(), options());
+    let named = |kind, second: i64| Mark { name: Some("old".into()), ..mark(&pods(), kind, second * 1000) };
+    list(&mut writer, &pods(), "a/old", 5);
+    writer.mark(&named(MarkKind::Synced { version: "10".into() }, 0)).expect("a mark");
+    let (from, to) = ("10".into(), "100".into());
+    let gap = MarkKind::Gap { from, to, lasted: Duration::from_secs(5) };
+    writer.mark(&named(gap, 10)).expect("a mark");
+    difference(&mut writer, (ChangeKind::Modified, "a/old", 50), 10);
+    assert_eq!(writer.before_unfinished_gap(&pods(), ""), None);
+    writer.finish(at(10_000)).expect("finished");
+    let recording = Recording::open(dir.path()).expect("a recording");
+    assert_eq!(state(&recording, 100), Ok(vec!["pods: a/old@50".to_owned()]));
+    assert_eq!(ranges(&recording), [(5, 10)]);
 }
 
 #[test]

@@ -159,7 +159,10 @@ impl Positions {
                     MarkKind::Synced { version } => *position = WatchPosition::at(version),
                     MarkKind::Gap { from, to, .. } => {
                         position.relisted = Some(to.clone());
-                        position.before_gap.get_or_insert_with(|| from.clone());
+                        // A named object has one difference at most, and no bookmark shows that it is recorded.
+                        if name.is_none() {
+                            position.before_gap.get_or_insert_with(|| from.clone());
+                        }
                     }
                     // The watch has ended, and changes before the next one are not received.
                     MarkKind::Error(_) => {

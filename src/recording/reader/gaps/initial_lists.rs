@@ -8,6 +8,7 @@ use super::observed_type::is_of;
 use crate::object::{ApiResource, Origin};
 use crate::recording::entry::IncompleteList;
 use crate::recording::files::FileError;
+use crate::recording::names::split_key;
 use crate::recording::position::Watch;
 use crate::recording::reader::catalog::{Catalog, time_of};
 use crate::recording::reader::resources::sorted_resources;
@@ -139,8 +140,8 @@ impl ListSearch<'_> {
         };
         let is_in_list = |object: &usize| {
             let (key, namespace_len) = log.names.get(*object);
-            let (namespace, name) = key.split_at_checked(namespace_len.into()).unwrap_or(("", key));
-            (self.is_in_list)(namespace, name.strip_prefix('/').unwrap_or(name))
+            let (namespace, name) = split_key(key, namespace_len);
+            (self.is_in_list)(namespace, name)
         };
         Ok((0..log.names.len()).filter(is_in_list).filter_map(times).min().copied())
     }

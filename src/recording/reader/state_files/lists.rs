@@ -12,6 +12,7 @@ use crate::lines::{Mark, MarkKind};
 use crate::object::{ApiResource, Origin};
 use crate::recording::entry::Item;
 use crate::recording::files::FileError;
+use crate::recording::names::split_key;
 use crate::recording::position::Watch;
 use crate::recording::reader::segment_file::Segment;
 
@@ -95,9 +96,7 @@ impl ListMarks {
 
     /// Returns the marks of each watch that includes an object.
     fn covering(&self, entry: &EntryRef<'_>) -> impl Iterator<Item = &[ListMark]> {
-        let (namespace, name) =
-            entry.key.split_at_checked(entry.namespace_len.into()).unwrap_or(("", entry.key));
-        let name = name.strip_prefix('/').unwrap_or(name);
+        let (namespace, name) = split_key(entry.key, entry.namespace_len);
         let own = (!namespace.is_empty()).then(|| self.0.get(namespace)).flatten();
         let all = self.0.get("").into_iter().chain(own);
         all.flat_map(move |of| {

@@ -27,7 +27,7 @@ impl ComparedState {
         Arc::ptr_eq(&self.object, object)
     }
 
-    /// Returns the text of the object as a document.
+    /// Returns the object, of which this is the text, as a document.
     pub(super) fn document<'a>(&'a self, text: &'a str) -> Document<'a> {
         Document::with_brackets(text, &self.brackets)
     }

@@ -165,8 +165,8 @@ impl HistoryRows {
             [&old_json, &new_json].map(|json| str::from_utf8(json).unwrap_or_default());
         let before = last.unwrap_or_else(|| ComparedState::of(old, old_text));
         let after = ComparedState::of(&change.object, new_text);
-        let documents = (before.document(old_text), after.document(new_text));
-        let lines = self.options.details.lines_between(documents.0, documents.1, &change.resource);
+        let [old, new] = [before.document(old_text), after.document(new_text)];
+        let lines = self.options.details.lines_between(old, new, &change.resource);
         let health_changes = after.health_changes(&before);
         self.last_state = Some(after);
         (lines, health_changes)
