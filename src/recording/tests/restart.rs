@@ -153,6 +153,37 @@ fn long_journal_of_a_killed_recorder_is_sealed_while_the_next_one_records() {
     assert_eq!(recording.verify().expect("verified"), []);
 }
 
+/// Two threads would drop the same old files, and the one that comes second would fail.
+#[test]
+fn journal_that_is_due_waits_for_those_of_a_killed_recorder() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let open =
+        |entries, second| Writer::open(dir.path(), "test", options().seal_entries(entries), at(second));
+    let mut writer = open(100, 0).expect("a writer");
+    for version in 1..=20 {
+        let pod = object(&pods(), &format!("a/web-{version}"), version, "text");
+        writer.change(&change(&pods(), ChangeKind::Added, pod, 0), None).expect("a change");
+    }
+    writer.finish(at(1)).expect("finished");
+    let first = files::path_of(dir.path(), Kind::Journal, 0);
+    let journal = std::fs::read(&first).expect("a journal");
+    open(5, 2).expect("a writer").finish(at(3)).expect("finished");
+    // The second recorder was killed before it sealed the journal of the first one.
+    std::fs::write(&first, journal).expect("written");
+    std::fs::remove_file(files::path_of(dir.path(), Kind::Segment, 0)).expect("removed");
+    let mut writer = open(2, 4).expect("a writer");
+    let last = files::list(dir.path()).expect("files").pop();
+    assert_eq!(last, Some((21, Kind::Journal)), "the journal of the second recorder is continued");
+    writer.settle().expect("settled");
+    writer.flush(at(5)).expect("flushed");
+    writer.settle().expect("settled");
+    let listed = files::list(dir.path()).expect("files");
+    let sealed = |(first, kind): &(u64, Kind)| (*kind == Kind::Segment).then_some(*first);
+    assert_eq!(listed.iter().filter_map(sealed).collect::<Vec<_>>(), [0, 21]);
+    let recording = Recording::open(dir.path()).expect("a recording");
+    assert_eq!(recording.verify().expect("verified"), []);
+}
+
 /// Records objects of two types, more than are loaded at a time: each is added, and most are changed or deleted later.
 fn record_many(dir: &Path, options: WriterOptions) -> Writer {
     let mut random = fastrand::Rng::with_seed(3);

@@ -96,7 +96,9 @@ impl Background {
             || options.keep.is_some_and(|keep| age >= keep.as_millis() / 4)
     }
 
+    /// Starts a job, after the one that runs: two would remove the same files.
     pub(super) fn start(&mut self, job: Job) -> Result<(), Failure> {
+        self.wait()?;
         let dir = job.dir.clone();
         let spawned = thread::Builder::new().name("recording".to_owned()).spawn(move || job.run());
         self.running = Some(spawned.map_err(|error| Failure::new(&dir, &error))?);

@@ -133,13 +133,14 @@ impl Writer {
             gaps: 0,
             _lock: lock,
         };
+        if !unsealed.is_empty() {
+            // In the background, so that a recorder that is killed again soon has recorded in the meantime. It starts before
+            // the flush, which would seal a journal that is due at the same time.
+            writer.seal_in_background(unsealed, None, now)?;
+        }
         let received = writer.advance(now);
         writer.append(&Item::Started, received)?;
         writer.flush(now)?;
-        if !unsealed.is_empty() {
-            // In the background, so that a recorder that is killed again soon has recorded in the meantime.
-            writer.seal_in_background(unsealed, None, now)?;
-        }
         Ok(writer)
     }
 
