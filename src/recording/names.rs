@@ -35,6 +35,11 @@ impl Names {
         self.ends.len()
     }
 
+    /// Reserves the memory of that many names, but for their text.
+    pub(in crate::recording) fn reserve(&mut self, count: usize) {
+        self.ends.reserve_exact(count);
+    }
+
     pub(in crate::recording) fn push(&mut self, key: &str, namespace_len: u16) {
         self.text.push_str(key);
         self.ends.push((self.text.len(), namespace_len));

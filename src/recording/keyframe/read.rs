@@ -13,7 +13,7 @@ use crate::recording::files::{FileError, Header, Kind, RandomAccess};
 use crate::recording::flags::Flags;
 use crate::recording::frame::FrameContext;
 use crate::recording::journal::{take_optional, take_version};
-use crate::recording::names::Names;
+use crate::recording::names::{GROUP, Names};
 use crate::recording::payload::split_version;
 use crate::recording::position::Position;
 use crate::recording::segment::{
@@ -99,6 +99,10 @@ impl Keyframe {
     pub(in crate::recording) fn objects(&self, resource: &ApiResource) -> Result<KeyframeObjects, FileError> {
         let mut all = KeyframeObjects::default();
         let Some(of_type) = self.of_type(resource) else { return Ok(all) };
+        // Reserved exactly: a buffer that grows would take up to twice the memory. A false number reserves little.
+        let count = (of_type.objects as usize).min(of_type.names.len() * GROUP);
+        all.objects.reserve_exact(count);
+        all.names.reserve(count);
         for (number, block) in (0u32..).zip(&of_type.names) {
             let payload = self.block(NAMES, block)?;
             let taken = all.take_group(number, &mut Cursor::new(&payload), self.access.len());

@@ -172,7 +172,9 @@ impl Chains {
             );
             collected.chains
         });
-        all.objects = parts.into_iter().flatten().flatten().collect();
+        // Reserved exactly: a buffer that grows would take up to twice the memory.
+        all.objects.reserve_exact(parts.iter().flatten().flatten().count());
+        all.objects.extend(parts.into_iter().flatten().flatten());
         Ok(all)
     }
 

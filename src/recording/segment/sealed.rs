@@ -15,7 +15,7 @@ use crate::recording::encryption::Cipher;
 use crate::recording::entry::Item;
 use crate::recording::files::{FileError, Header, RandomAccess};
 use crate::recording::journal::take_item;
-use crate::recording::names::take_filter;
+use crate::recording::names::{GROUP, take_filter};
 use crate::recording::tables::{take_size, take_u32};
 use crate::recording::type_log::{LogEntry, Payload, Place, Timeline, TypeLog};
 
@@ -112,6 +112,11 @@ impl Sealed {
     pub(in crate::recording) fn log(&self, resource: &ApiResource) -> Result<Option<TypeLog>, FileError> {
         let Some(of_type) = self.of_type(resource) else { return Ok(None) };
         let mut log = TypeLog::default();
+        // Reserved exactly: a buffer that grows would take up to twice the memory. A false number reserves little.
+        let objects = (of_type.objects as usize).min(of_type.names.len() * GROUP);
+        log.names.reserve(objects);
+        log.ends.reserve_exact(objects);
+        log.entries.reserve_exact((of_type.entries as usize).min(of_type.columns.len() * CHUNK));
         for block in &of_type.names {
             self.take_names(block, &mut log)?;
         }
