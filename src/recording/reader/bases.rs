@@ -45,27 +45,31 @@ pub(super) fn last_state_of_object(
     Ok(all.remove(key))
 }
 
-/// Passes the states of all objects of a type to `receive`, a few at a time. The objects carry their rows, as those of a list
-/// do, and the author of their last change if it is known.
-pub(super) fn states_in_parts(
+/// Passes the state of each object of a type to `receive`. The objects carry their rows, as those of a list do, and the author
+/// of their last change if it is known. Few texts and rows are in memory at a time.
+pub(super) fn each_state(
     files: &StateFiles,
     resource: &ApiResource,
-    receive: &mut dyn FnMut(Vec<LastState>),
+    receive: &mut dyn FnMut(LastState),
 ) -> Result<(), FileError> {
     let chains = Chains::collect(files, resource, |_, _| true)?;
-    let rows = chains.templates(files, resource)?;
     let ingest = ingest(resource.type_meta());
     let now = files.time.unwrap_or(Timestamp::UNIX_EPOCH);
-    let make = |number: usize, own: Option<&str>, text: Vec<u8>| {
-        let chain = &chains.objects[number];
-        let row = rows.get(number).cloned().flatten();
-        let mut object = with_row(identity(chain, own).object(text, &ingest)?, row.as_ref(), now)?;
-        if let Some(Author { manager, subresource }) = chains.author(files, number) {
-            object = object.with_author(manager, subresource);
-        }
-        Some(LastState { object: Arc::new(object), version: chain.version, row })
-    };
-    chains.decode_few_at_a_time(files, resource, &make, receive)
+    for part in chains.parts() {
+        let (start, rows) = (part.start, chains.templates_of(files, resource, part.clone())?);
+        let make = |number: usize, own: Option<&str>, text: Vec<u8>| {
+            let chain = &chains.objects[number];
+            let row = rows[number - start].clone();
+            let mut object = identity(chain, own).object(text, &ingest)?;
+            if let Some(Author { manager, subresource }) = chains.author(files, number) {
+                object = object.with_author(manager, subresource);
+            }
+            let object = with_row(object, row.as_ref(), now)?;
+            Some(LastState { object: Arc::new(object), version: chain.version, row })
+        };
+        chains.decode_each(files, resource, part, &make, receive)?;
+    }
+    Ok(())
 }
 
 fn last_states_of(

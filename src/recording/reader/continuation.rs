@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::bases::states_in_parts;
+use super::bases::each_state;
 use super::catalog::Catalog;
 use super::resources::sorted_resources;
 use super::segment_file::Segment;
@@ -40,8 +40,8 @@ pub(in crate::recording) enum Step {
 /// The end of a recording, a part at a time: a large recording in memory at once would take many times the memory of a
 /// recorder.
 pub(in crate::recording) enum Continued {
-    /// The states of some objects of a type.
-    States(Arc<ApiResource>, Vec<LastState>),
+    /// The state of an object of a type.
+    State(Arc<ApiResource>, LastState),
     /// A position of the last keyframe.
     Position(Position),
     /// A type with objects in the last keyframe.
@@ -109,8 +109,8 @@ impl Catalog {
         resources.sort_by_cached_key(|resource| Reverse(entries_of(files, resource)));
         let read = || {
             for resource in resources {
-                states_in_parts(files, &resource, &mut |states| {
-                    receive(Continued::States(Arc::clone(&resource), states));
+                each_state(files, &resource, &mut |state| {
+                    receive(Continued::State(Arc::clone(&resource), state));
                 })?;
             }
             if let Some(keyframe) = &files.keyframe {

@@ -1,5 +1,6 @@
 //! Reads the rows of the objects of a state.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -57,7 +58,8 @@ impl Chains {
         resource: &ApiResource,
         make: &MakeOfRow<'_, T>,
     ) -> Result<Option<Vec<T>>, FileError> {
-        let rows = self.read_rows(files, resource, &|chain, payload, columns| {
+        let all = 0..self.objects.len();
+        let rows = self.read_rows(files, resource, all, &|chain, payload, columns| {
             let (columns, template) = split_row(payload, columns)?;
             if needs_body(template) {
                 return Some(None);
@@ -73,28 +75,39 @@ impl Chains {
         files: &StateFiles,
         resource: &ApiResource,
     ) -> Result<Vec<Option<RowTemplate>>, FileError> {
-        let read = self.read_rows(files, resource, &|_, payload, columns| {
+        self.templates_of(files, resource, 0..self.objects.len())
+    }
+
+    /// Returns the columns and the template of the row of each chain in a range.
+    pub(super) fn templates_of(
+        &self,
+        files: &StateFiles,
+        resource: &ApiResource,
+        part: Range<usize>,
+    ) -> Result<Vec<Option<RowTemplate>>, FileError> {
+        let (start, mut templates) = (part.start, vec![None; part.len()]);
+        let read = self.read_rows(files, resource, part, &|_, payload, columns| {
             let (columns, template) = split_row(payload, columns)?;
             Some((Arc::clone(columns), template.into()))
         })?;
-        let mut templates = vec![None; self.objects.len()];
         for (chain, template) in read {
-            templates[chain] = Some(template);
+            templates[chain - start] = Some(template);
         }
         Ok(templates)
     }
 
-    /// Returns the values that `make` creates from the rows of the chains, each with the number of its chain.
+    /// Returns the values that `make` creates from the rows of a range of the chains, each with the number of its chain.
     fn read_rows<T: Send>(
         &self,
         files: &StateFiles,
         resource: &ApiResource,
+        part: Range<usize>,
         make: &Make<'_, T>,
     ) -> Result<Vec<(usize, T)>, FileError> {
         // In the order of the files, so that each block is read once.
         let mut places: Vec<RowOfChain> = Vec::new();
-        for (number, chain) in self.objects.iter().enumerate() {
-            match chain.row {
+        for number in part {
+            match self.objects[number].row {
                 Some(RowPlace::Keyframe(place)) => places.push((0, place, number)),
                 Some(RowPlace::Segment(segment, place)) => places.push((segment as usize + 1, place, number)),
                 None => {}

@@ -26,7 +26,7 @@ type ReceiveText<'a> = dyn FnMut(usize, Option<&str>, Vec<u8>) -> Option<()> + '
 const OBJECTS_PER_THREAD: usize = 1000;
 
 /// The number of objects that are decoded at a time where little memory matters more than time.
-const OBJECTS_AT_A_TIME: usize = 512;
+const OBJECTS_AT_A_TIME: usize = 256;
 
 /// The text of an object, and its version in the columns.
 #[derive(Debug, Default, Clone)]
@@ -51,8 +51,12 @@ impl Chains {
                 |start: usize, count: usize| start + count * at / threads..start + count * (at + 1) / threads;
             [share(0, of_keyframe), share(of_keyframe, self.objects.len() - of_keyframe)]
         };
-        let parts =
-            parallel::map_on(threads, 0..threads, |at| self.decode_part(files, resource, &part(at), make));
+        let parts = parallel::map_on(threads, 0..threads, |at| {
+            let part = part(at);
+            let mut decoded = Vec::with_capacity(part.iter().map(Range::len).sum());
+            self.decode_part(files, resource, &part, make, &mut |value| decoded.push(value))?;
+            Ok::<_, FileError>(decoded)
+        });
         let mut all = Vec::with_capacity(self.objects.len());
         for part in parts {
             all.extend(part?);
@@ -60,23 +64,25 @@ impl Chains {
         Ok(all)
     }
 
-    /// Decodes as [`Chains::decode`] does, a few objects at a time on this thread, so that few texts are in memory. Passes
-    /// the values of each time to `receive`.
-    pub(super) fn decode_few_at_a_time<T>(
+    /// Returns ranges of few chains. Each can be decoded at a time, so that few texts are in memory.
+    pub(super) fn parts(&self) -> impl Iterator<Item = Range<usize>> {
+        let of_keyframe = self.objects.partition_point(|chain| chain.is_of_keyframe);
+        [0..of_keyframe, of_keyframe..self.objects.len()].into_iter().flat_map(|range| {
+            let end = range.end;
+            range.step_by(OBJECTS_AT_A_TIME).map(move |start| start..end.min(start + OBJECTS_AT_A_TIME))
+        })
+    }
+
+    /// Decodes the texts of a range of chains on this thread, and passes each value that `make` creates to `receive`.
+    pub(super) fn decode_each<T>(
         &self,
         files: &StateFiles,
         resource: &ApiResource,
+        part: Range<usize>,
         make: &Make<'_, T>,
-        receive: &mut dyn FnMut(Vec<T>),
+        receive: &mut dyn FnMut(T),
     ) -> Result<(), FileError> {
-        let of_keyframe = self.objects.partition_point(|chain| chain.is_of_keyframe);
-        for range in [0..of_keyframe, of_keyframe..self.objects.len()] {
-            for start in range.clone().step_by(OBJECTS_AT_A_TIME) {
-                let part = start..range.end.min(start + OBJECTS_AT_A_TIME);
-                receive(self.decode_part(files, resource, &[part, 0..0], make)?);
-            }
-        }
-        Ok(())
+        self.decode_part(files, resource, &[part, 0..0], make, receive)
     }
 
     fn decode_part<T>(
@@ -85,12 +91,12 @@ impl Chains {
         resource: &ApiResource,
         part: &[Range<usize>; 2],
         make: &Make<'_, T>,
-    ) -> Result<Vec<T>, FileError> {
+        receive: &mut dyn FnMut(T),
+    ) -> Result<(), FileError> {
         let numbers = || part.iter().flat_map(Range::clone);
-        let mut decoded = Vec::with_capacity(numbers().count());
         let mut texts: HashMap<usize, Text> = HashMap::new();
         self.decode_keyframe(files, resource, numbers(), &mut texts, &mut |chain, own, text| {
-            decoded.push(make(chain, own, text)?);
+            receive(make(chain, own, text)?);
             Some(())
         })?;
         let mut steps: Vec<Vec<(u32, usize, bool)>> = self.logs.iter().map(|_| Vec::new()).collect();
@@ -112,15 +118,13 @@ impl Chains {
                 let bytes = std::mem::replace(&mut scratch, base.bytes);
                 if is_last {
                     let object = make(chain, own.as_deref(), bytes);
-                    decoded.push(
-                        object.ok_or_else(|| bodies.invalid(entry, "a text is not that of its object"))?,
-                    );
+                    receive(object.ok_or_else(|| bodies.invalid(entry, "a text is not that of its object"))?);
                 } else {
                     texts.insert(chain, Text { bytes, version: bodies.version(entry) });
                 }
             }
         }
-        Ok(decoded)
+        Ok(())
     }
 
     fn decode_keyframe(

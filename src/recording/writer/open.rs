@@ -175,11 +175,7 @@ impl End {
 
     fn continue_with(&mut self, part: Continued) {
         match part {
-            Continued::States(resource, states) => {
-                for state in states {
-                    self.states.insert(&resource, state);
-                }
-            }
+            Continued::State(resource, state) => self.states.insert(&resource, state),
             Continued::Position(position) => self.positions.insert(position),
             Continued::Complete(resource) => self.positions.insert_complete(&resource),
             Continued::Step(step) => self.positions.step(step),
