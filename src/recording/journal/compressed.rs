@@ -1,4 +1,4 @@
-//! A journal that is read to be sealed: chunk by chunk, because its texts take most of the memory of a journal.
+//! A journal that is read chunk by chunk, by a writer that seals or continues it: the texts take most of the memory of a journal.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
@@ -6,15 +6,17 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::chunk::DecodedChunk;
-use super::reader::{Journal, JournalReader, MAX_FRONT};
+use super::reader::{JOINED, Journal, JournalReader, MAX_FRONT};
 use super::stored_chunk::{ChunkTexts, HEAD, StoredChunk, chunk_len, whole_chunk};
+use super::stream::STEP;
 use crate::recording::encryption::{Cipher, FileCipher};
 use crate::recording::files::{FileError, Header};
+use crate::recording::tables::Tables;
 
 /// The largest buffer that is kept for the next chunk. A journal has a chunk for each second, so that all share one.
 const MAX_KEPT: usize = 1 << 20;
 
-/// A journal that is read to be sealed.
+/// A journal that is read chunk by chunk.
 pub(in crate::recording) struct JournalChunks {
     /// Its journal has no chunks.
     reader: JournalReader,
@@ -57,9 +59,55 @@ impl JournalChunks {
             clear(text);
             return Ok(reader.decode_chunk(&stored, text));
         }
-        let rest = file.rest().map_err(|error| failed(reader.path(), error))?;
-        reader.end_before(&rest);
+        self.end()?;
         Ok(None)
+    }
+
+    /// Returns the next chunks with their texts, joined to a long one. `None` at the end, or before an unreadable chunk.
+    pub(in crate::recording) fn next_joined(&mut self) -> Result<Option<DecodedChunk>, FileError> {
+        let mut joined = DecodedChunk { bytes: Vec::with_capacity(JOINED + STEP), ..DecodedChunk::default() };
+        while joined.bytes.len() < JOINED {
+            let Self { reader, file, .. } = self;
+            let start = joined.bytes.len();
+            let stored = file.next().map_err(|error| FileError::Io(reader.path().to_owned(), error))?;
+            let Some(stored) = stored else {
+                self.end()?;
+                break;
+            };
+            let Some(chunk) = reader.decode_chunk(&stored, &mut joined.bytes) else {
+                joined.bytes.truncate(start);
+                break;
+            };
+            joined.append(chunk, start);
+        }
+        Ok((!joined.bytes.is_empty()).then_some(joined))
+    }
+
+    /// Ends before bytes that are not a whole chunk.
+    fn end(&mut self) -> Result<(), FileError> {
+        let rest = self.file.rest().map_err(|error| FileError::Io(self.reader.path().to_owned(), error))?;
+        self.reader.end_before(&rest);
+        Ok(())
+    }
+
+    /// Returns the tables of the chunks that were returned.
+    pub(in crate::recording) fn tables(&self) -> &Tables {
+        &self.reader.journal().tables
+    }
+
+    /// Returns whether unreadable entries follow those that were returned, once there are no others.
+    pub(in crate::recording) fn is_broken(&self) -> bool {
+        self.reader.is_broken()
+    }
+
+    /// Reads all chunks, and keeps only the objects that they define.
+    pub(in crate::recording) fn into_objects(mut self) -> Result<JournalReader, FileError> {
+        let mut objects = Vec::new();
+        while let Some(chunk) = self.next()? {
+            objects.extend(chunk.objects);
+        }
+        self.reader.finish_with(objects)?;
+        Ok(self.reader)
     }
 
     /// Returns the journal without its chunks, whether unreadable entries follow those that were returned, and the
@@ -146,11 +194,12 @@ impl ChunkFile {
         Ok(chunk)
     }
 
-    /// Returns the bytes after the last whole chunk.
+    /// Returns the bytes after the last whole chunk, and continues before them.
     fn rest(&mut self) -> io::Result<Vec<u8>> {
         let mut rest = Vec::new();
         self.rewind(self.at)?;
         self.file.read_to_end(&mut rest)?;
+        self.rewind(self.at)?;
         Ok(rest)
     }
 }

@@ -1,7 +1,7 @@
 //! Reads a journal, even while it is written.
 
 use std::fmt;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -25,7 +25,7 @@ const MAX_FEW_ENTRIES: u64 = 400_000;
 
 /// The length of the text of joined chunks. The threads that decode journals would ask the system for memory for each of
 /// many short texts.
-const JOINED: usize = 1 << 20;
+pub(super) const JOINED: usize = 1 << 20;
 
 /// The second copy of the header begins within this many bytes.
 const MAX_HEADER: usize = 64 << 10;
@@ -76,13 +76,7 @@ pub(in crate::recording) struct JournalReader {
 }
 
 impl JournalReader {
-    /// Opens a journal and reads all whole chunks.
-    pub(in crate::recording) fn open(path: PathBuf, cipher: Option<&Arc<Cipher>>) -> Result<Self, FileError> {
-        let bytes = fs::read(&path).map_err(|error| FileError::Io(path.clone(), error))?;
-        Self::of_bytes(path, &bytes, cipher)
-    }
-
-    /// Reads a journal from the bytes of its file.
+    /// Reads all whole chunks of a journal from the bytes of its file.
     pub(in crate::recording) fn of_bytes(
         path: PathBuf,
         bytes: &[u8],
@@ -153,6 +147,12 @@ impl JournalReader {
             }
         }
         None
+    }
+
+    /// Ends the reading of a journal of whose chunks only the objects are kept.
+    pub(super) fn finish_with(&mut self, objects: Vec<JournalObject>) -> Result<(), FileError> {
+        self.journal.chunks = vec![Arc::new(DecodedChunk { objects, ..DecodedChunk::default() })];
+        self.texts.free_decompressor().map_err(|error| FileError::Io(self.journal.path.clone(), error))
     }
 
     pub(in crate::recording) fn path(&self) -> &Path {
@@ -306,8 +306,7 @@ mod tests {
     fn read(texts: &[(&[u8], u32)]) -> JournalReader {
         let dir = tempfile::tempdir().expect("a directory");
         let path = files::path_of(dir.path(), Kind::Journal, 0);
-        std::fs::write(&path, journal_of(texts).expect("a journal")).expect("written");
-        JournalReader::open(path, None).expect("a journal")
+        JournalReader::of_bytes(path, &journal_of(texts).expect("a journal"), None).expect("a journal")
     }
 
     /// Returns that many starts of recorders, 3 bytes each.
@@ -415,7 +414,8 @@ mod tests {
             }
         }
         writer.write().expect("written");
-        let reader = JournalReader::open(writer.path().to_owned(), None).expect("a journal");
+        let bytes = std::fs::read(writer.path()).expect("the file");
+        let reader = JournalReader::of_bytes(writer.path().to_owned(), &bytes, None).expect("a journal");
         assert_eq!((reader.journal.entries, reader.is_broken), (OBJECTS.into(), false));
         assert_eq!(reader.journal.objects().len(), OBJECTS as usize);
         assert_eq!(reader.journal.tables.columns, [columns]);

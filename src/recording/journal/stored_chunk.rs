@@ -81,6 +81,12 @@ impl ChunkTexts {
         }
     }
 
+    /// Frees the working memory of the decompressor, until the next compressed stream begins.
+    pub(super) fn free_decompressor(&mut self) -> io::Result<()> {
+        self.decompression = Decompression::new()?;
+        Ok(())
+    }
+
     pub(super) fn into_cipher(self) -> Option<FileCipher> {
         self.cipher
     }

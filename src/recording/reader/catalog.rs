@@ -255,11 +255,13 @@ impl Catalog {
             next += header.count;
             opened.push(segment);
         }
-        if next < to {
-            let missing = files::path_of(&self.dir, Kind::Segment, next);
-            return Err(FileError::Damaged(missing, 0, "the segment is missing".to_owned()));
-        }
-        Ok(opened)
+        if next < to { Err(self.missing_segment(next)) } else { Ok(opened) }
+    }
+
+    /// Returns the error of a missing segment with this first entry.
+    pub(super) fn missing_segment(&self, first: u64) -> FileError {
+        let missing = files::path_of(&self.dir, Kind::Segment, first);
+        FileError::Damaged(missing, 0, "the segment is missing".to_owned())
     }
 
     /// Converts an error. Damage gets the range of time that it makes unreadable: from the damaged file to the next

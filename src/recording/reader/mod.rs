@@ -22,7 +22,7 @@ mod texts;
 mod watch_events;
 
 pub(in crate::recording) use catalog::Catalog;
-pub(in crate::recording) use continuation::{Continued, Step};
+pub(in crate::recording) use continuation::{Continued, ContinuedEnd, Step};
 pub use entries::{Entries, Folded};
 pub(in crate::recording) use gaps::LostWatch;
 pub use history::Versions;

@@ -198,30 +198,30 @@ impl State {
     /// # Errors
     /// [`RecordingError`] when the files can't be read or are damaged.
     pub fn documents(&self) -> Result<BTreeMap<Arc<str>, Bytes>, RecordingError> {
-        let read = || {
-            let mut documents = match &self.files.keyframe {
-                Some(keyframe) => keyframe.items(true)?.1,
-                None => BTreeMap::new(),
-            };
-            for segment in self.files.segments.iter().filter(|segment| segment.has_documents()) {
-                let header = segment.header();
-                let timeline = segment.timeline()?;
-                for (index, item) in segment.items(&self.catalog.context, true)? {
-                    let is_in = match self.files.limit {
-                        Limit::Entries(limit) => header.first + u64::from(index) < limit,
-                        Limit::Version(version) => timeline.versions[index as usize] <= version,
-                    };
-                    if let Item::Document { path, body } = item
-                        && is_in
-                    {
-                        documents.insert(path, body);
-                    }
+        self.read_documents().map_err(|error| self.catalog.error(error))
+    }
+
+    pub(super) fn read_documents(&self) -> Result<BTreeMap<Arc<str>, Bytes>, FileError> {
+        let mut documents = match &self.files.keyframe {
+            Some(keyframe) => keyframe.items(true)?.1,
+            None => BTreeMap::new(),
+        };
+        for segment in self.files.segments.iter().filter(|segment| segment.has_documents()) {
+            let header = segment.header();
+            let timeline = segment.timeline()?;
+            for (index, item) in segment.items(&self.catalog.context, true)? {
+                let is_in = match self.files.limit {
+                    Limit::Entries(limit) => header.first + u64::from(index) < limit,
+                    Limit::Version(version) => timeline.versions[index as usize] <= version,
+                };
+                if let Item::Document { path, body } = item
+                    && is_in
+                {
+                    documents.insert(path, body);
                 }
             }
-            Ok(documents)
-        };
-        let documents: Result<_, FileError> = read();
-        documents.map_err(|error| self.catalog.error(error))
+        }
+        Ok(documents)
     }
 
     /// Returns the resources that had been recorded at the moment, sorted by group and name.
@@ -229,19 +229,19 @@ impl State {
     /// # Errors
     /// [`RecordingError`] when the files can't be read or are damaged.
     pub fn resources(&self) -> Result<Vec<Arc<ApiResource>>, RecordingError> {
-        let read = || {
-            let mut all = Vec::new();
-            if let Some(keyframe) = &self.files.keyframe {
-                all.extend(keyframe.footer().tables.resources.iter().cloned());
-            }
-            for segment in &self.files.segments {
-                let found = self.resources_of(segment, &all)?;
-                all.extend(found);
-            }
-            Ok(sorted_resources(all.iter()))
-        };
-        let resources: Result<_, FileError> = read();
-        resources.map_err(|error| self.catalog.error(error))
+        self.read_resources().map_err(|error| self.catalog.error(error))
+    }
+
+    pub(super) fn read_resources(&self) -> Result<Vec<Arc<ApiResource>>, FileError> {
+        let mut all = Vec::new();
+        if let Some(keyframe) = &self.files.keyframe {
+            all.extend(keyframe.footer().tables.resources.iter().cloned());
+        }
+        for segment in &self.files.segments {
+            let found = self.resources_of(segment, &all)?;
+            all.extend(found);
+        }
+        Ok(sorted_resources(all.iter()))
     }
 
     /// Returns the resources of the entries of a segment up to the moment that are not known yet.

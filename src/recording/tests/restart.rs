@@ -1,5 +1,6 @@
 //! The states of a writer that continues a recording.
 
+use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -30,6 +31,44 @@ fn states_of_a_continued_recording_are_compressed_and_shared() {
         assert!(Arc::ptr_eq(one, other) && one.is_compressed());
         assert_eq!(one.row().expect("a row").cells().collect::<Vec<_>>(), ["web", "1/1"]);
     }
+}
+
+/// A journal is applied to the states before it in parts of one MiB.
+#[test]
+fn states_after_a_long_journal_are_those_of_the_recording() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let mut random = fastrand::Rng::with_seed(7);
+    let mut writer = Writer::open(dir.path(), "test", options(), at(0)).expect("a writer");
+    let mut known = HashSet::new();
+    for version in 1..=3000u64 {
+        let key = format!("a/web-{}", random.u32(0..40));
+        let kind = match random.u32(0..4) {
+            _ if known.insert(key.clone()) => ChangeKind::Added,
+            0 => ChangeKind::Deleted,
+            _ => ChangeKind::Modified,
+        };
+        if kind == ChangeKind::Deleted {
+            known.remove(&key);
+        }
+        let text: String = std::iter::repeat_with(|| random.alphanumeric()).take(1000).collect();
+        let mut pod = object(&pods(), &key, version, &text);
+        if random.bool() {
+            pod = pod.with_row(row(&["web", ["0/1", "1/1"][random.usize(0..2)]]));
+        }
+        let received = i64::try_from(version).expect("few");
+        writer.change(&change(&pods(), kind, pod, received), None).expect("a change");
+        if version % 20 == 0 {
+            writer.flush(at(received)).expect("flushed");
+        }
+    }
+    drop(writer);
+    let recording = Recording::open(dir.path()).expect("a recording");
+    let state = recording.state(Moment::End).expect("a state");
+    let expected = state.objects(&pods(), None).expect("objects");
+    let writer = Writer::open(dir.path(), "test", options(), at(3000)).expect("a writer");
+    let continued = writer.objects(&pods(), None);
+    let texts = |objects: &[Arc<Object>]| objects.iter().map(|object| text(object)).collect::<Vec<_>>();
+    assert_eq!((texts(&continued), continued.len()), (texts(&expected), known.len()));
 }
 
 #[test]

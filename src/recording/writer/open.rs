@@ -11,13 +11,15 @@ use super::failure::Failure;
 use super::positions::Positions;
 use super::retention::drop_old;
 use super::states::States;
+use crate::object::ApiResource;
 use crate::recording::document::Document;
 use crate::recording::encryption::{Cipher, Encryption, Keyring};
 use crate::recording::error::RecordingError;
 use crate::recording::files::{self, Header, Kind, Lock, RandomAccess};
-use crate::recording::journal::{Journal, JournalReader, JournalWriter};
+use crate::recording::journal::{Journal, JournalChunks, JournalReader, JournalWriter, Outline};
+use crate::recording::last_state::LastState;
 use crate::recording::options::WriterOptions;
-use crate::recording::reader::{Catalog, Continued};
+use crate::recording::reader::{Catalog, Continued, ContinuedEnd};
 use crate::recording::segment::read_header;
 
 /// A directory that was opened for writing.
@@ -115,10 +117,10 @@ impl End {
             let (path, context) = (dir.to_owned(), catalog.context().to_string());
             return Err(RecordingError::OtherContext { path, context });
         }
-        (end.next, end.last_time) = catalog.next_entry()?;
         let mut journals = readable_journals(dir, cipher)?;
+        (end.next, end.last_time) = catalog.next_entry(&journals)?;
         let mut continued = Self::default();
-        match catalog.continuation(&mut |part| continued.continue_with(part)) {
+        match catalog.continuation(end.last_time, &mut continued) {
             Ok(()) => {
                 end.is_lost = catalog.is_end_lost();
                 (end.states, end.positions) = (continued.states, continued.positions);
@@ -173,19 +175,6 @@ impl End {
         Ok(())
     }
 
-    fn continue_with(&mut self, part: Continued) {
-        match part {
-            Continued::State(resource, state) => self.states.insert(&resource, state),
-            Continued::Position(position) => self.positions.insert(position),
-            Continued::Complete(resource) => self.positions.insert_complete(&resource),
-            Continued::Step(step) => self.positions.step(step),
-            Continued::End { documents, max_version } => {
-                let compressed = documents.into_iter().map(|(path, body)| (path, Document::new(&body)));
-                (self.states.documents, self.max_version) = (compressed.collect(), max_version);
-            }
-        }
-    }
-
     /// Marks the state before the next entry as unknown, so that readers do not need the damaged part for later
     /// entries.
     fn write_loss(&self, dir: &Path, context: &str, cipher: Option<&Arc<Cipher>>) -> io::Result<()> {
@@ -203,6 +192,26 @@ impl End {
         let mut bytes = Vec::new();
         header.put(Kind::Loss, files::cipher_of(&path, cipher).as_ref(), &mut bytes)?;
         files::replace(&path, &[bytes])
+    }
+}
+
+impl ContinuedEnd for End {
+    fn receive(&mut self, part: Continued) {
+        match part {
+            Continued::State(resource, state) => self.states.insert(&resource, state),
+            Continued::Deleted(resource, key) => self.states.remove(&resource, &key),
+            Continued::Position(position) => self.positions.insert(position),
+            Continued::Complete(resource) => self.positions.insert_complete(&resource),
+            Continued::Step(step) => self.positions.step(step),
+            Continued::Document(path, body) => {
+                self.states.documents.insert(path, Document::new(&body));
+            }
+            Continued::Version(version) => self.max_version = self.max_version.max(version),
+        }
+    }
+
+    fn state(&self, resource: &ApiResource, key: &str) -> Option<LastState> {
+        self.states.last_state(resource, key)
     }
 }
 
@@ -225,7 +234,9 @@ fn readable_journals(dir: &Path, cipher: Option<&Arc<Cipher>>) -> Result<Vec<Jou
         if kind != Kind::Journal {
             continue;
         }
-        match JournalReader::open(files::path_of(dir, kind, number), cipher) {
+        let chunks = JournalChunks::open(files::path_of(dir, kind, number), cipher);
+        // Of the entries, only the objects are kept: a decoded journal can take as much memory as all states.
+        match chunks.and_then(JournalChunks::into_objects) {
             Ok(reader) => journals.push(reader),
             Err(files::FileError::Io(_, error)) => return Err(failed(error)),
             // A damaged file, which the catalog reports. The catalog has already rejected files of a newer format.
@@ -247,10 +258,11 @@ fn remove_useless_journals(dir: &Path, cipher: Option<&Arc<Cipher>>) -> Result<u
         }
         let path = files::path_of(dir, Kind::Journal, *number);
         let is_sealed = listed.contains(&(*number, Kind::Segment));
-        let is_empty = match JournalReader::open(path.clone(), cipher) {
-            Ok(reader) => {
-                let (from, to) = reader.torn();
-                let is_empty = reader.journal().entries == 0 && !reader.is_broken();
+        let read = fs::read(&path).map_err(|error| files::FileError::Io(path.clone(), error));
+        let is_empty = match read.and_then(|bytes| Outline::read(&path, &bytes, cipher)) {
+            Ok(outline) => {
+                let (from, to) = outline.torn;
+                let is_empty = outline.entries == 0 && !outline.is_broken;
                 torn += if is_empty { to - from } else { 0 };
                 is_empty
             }

@@ -63,6 +63,21 @@ impl States {
         of_type.objects.insert(CurrentState { object, version, row });
     }
 
+    /// Removes a state of a recording that is continued.
+    pub(super) fn remove(&mut self, resource: &ApiResource, key: &str) {
+        if let Some(states) = self.types.get_mut(resource) {
+            states.objects.remove(key);
+        }
+    }
+
+    /// Returns the state of an object.
+    pub(super) fn last_state(&self, resource: &ApiResource, key: &str) -> Option<LastState> {
+        let CurrentState { object, version, row } = self.types.get(resource)?.objects.get(key)?;
+        let row = row.as_ref().and_then(|row| split_row(row, &self.tables.columns));
+        let row = row.map(|(columns, template)| (Arc::clone(columns), template.into()));
+        Some(LastState { object: Arc::clone(object), version: *version, row })
+    }
+
     /// Returns the number of objects.
     pub(super) fn len(&self) -> u64 {
         self.types.values().map(|states| states.objects.len() as u64).sum()

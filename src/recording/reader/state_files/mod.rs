@@ -195,10 +195,18 @@ impl Catalog {
 
     /// Returns the time of the last entry.
     pub(super) fn end_time(&self) -> Option<Timestamp> {
-        let of_segments = self.segments.iter().rev().find_map(|segment| {
+        self.end_time_of(|segment| {
             let header = segment.header().ok().filter(|header| header.count > 0)?;
             Some(time_of(header.last_time))
-        });
+        })
+    }
+
+    /// Returns the time of the last entry, given the function that returns that of a segment, if it has an entry.
+    pub(super) fn end_time_of(
+        &self,
+        last_time: impl FnMut(&Arc<SegmentFile>) -> Option<Timestamp>,
+    ) -> Option<Timestamp> {
+        let of_segments = self.segments.iter().rev().find_map(last_time);
         let of_keyframe = || Some(time_of(self.keyframe_header(*self.keyframes.last()?).ok()?.first_time));
         of_segments.or_else(of_keyframe)
     }

@@ -1,56 +1,29 @@
 //! The state from which a writer continues a recording.
 
+mod journal_states;
+mod parts;
+
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use bytes::Bytes;
+use jiff::Timestamp;
 
+pub(in crate::recording) use parts::{Continued, ContinuedEnd, Step};
+
+use self::journal_states::apply_journal;
+use self::parts::change_step;
 use super::bases::each_state;
-use super::catalog::Catalog;
+use super::catalog::{Catalog, time_of};
 use super::resources::sorted_resources;
-use super::segment_file::Segment;
+use super::segment_file::{Segment, SegmentFile};
 use super::state::State;
 use super::state_files::{Limit, StateFiles};
-use crate::lines::ChangeKind;
-use crate::object::{ApiResource, Origin};
-use crate::recording::entry::Item;
+use crate::object::ApiResource;
 use crate::recording::error::RecordingError;
 use crate::recording::files::FileError;
-use crate::recording::flags::Flags;
-use crate::recording::last_state::LastState;
-use crate::recording::names::split_key;
+use crate::recording::journal::JournalReader;
 use crate::recording::position::Position;
 use crate::recording::segment::Footer;
-
-/// The parts of an entry that affect the positions of watches.
-pub(in crate::recording) enum Step {
-    Item(Item),
-    /// A change of the object with this namespace and name.
-    Change {
-        resource: Arc<ApiResource>,
-        namespace: String,
-        name: String,
-        kind: ChangeKind,
-        origin: Origin,
-        version: u64,
-    },
-}
-
-/// The end of a recording, a part at a time: a large recording in memory at once would take many times the memory of a
-/// recorder.
-pub(in crate::recording) enum Continued {
-    /// The state of an object of a type.
-    State(Arc<ApiResource>, LastState),
-    /// A position of the last keyframe.
-    Position(Position),
-    /// A type with objects in the last keyframe.
-    Complete(Arc<ApiResource>),
-    /// An entry after it.
-    Step(Step),
-    /// The latest document of each path, and the highest version.
-    End { documents: BTreeMap<Arc<str>, Bytes>, max_version: u64 },
-}
 
 impl State {
     /// Returns the positions of watches in the last keyframe, and the entries after it.
@@ -68,9 +41,21 @@ impl State {
 }
 
 impl Catalog {
-    /// Returns the number of the next entry, and the time of the last one in Unix milliseconds.
-    pub(in crate::recording) fn next_entry(&self) -> Result<(u64, Option<i64>), RecordingError> {
-        let time = self.end_time().map(jiff::Timestamp::as_millisecond);
+    /// Returns the number of the next entry, and the time of the last one in Unix milliseconds, given the journals, which are not
+    /// decoded again.
+    pub(in crate::recording) fn next_entry(
+        &self,
+        journals: &[JournalReader],
+    ) -> Result<(u64, Option<i64>), RecordingError> {
+        let last_time = |segment: &Arc<SegmentFile>| match &**segment {
+            SegmentFile::Journal(file) => {
+                let reader = journals.iter().find(|reader| reader.path() == file.path())?;
+                Some(reader.journal()).filter(|journal| journal.entries > 0).map(|journal| journal.last_time)
+            }
+            _ => segment.header().ok().filter(|header| header.count > 0).map(|header| header.last_time),
+        };
+        let time = self.end_time_of(|segment| last_time(segment).map(time_of));
+        let time = time.map(Timestamp::as_millisecond);
         match self.end().map_err(|error| self.error(error)) {
             Ok(end) => Ok((end, time)),
             // The last file has at most as many entries as bytes.
@@ -93,37 +78,76 @@ impl Catalog {
         self.losses.last().is_some_and(|loss| last.is_none_or(|keyframe| keyframe < loss))
     }
 
-    /// Reads the states at the end: all, or those since a state was lost. After an error, the parts that were received are not
-    /// complete.
+    /// Reads the states at the end: all, or those since a state was lost. `time` is that of the last entry, in Unix
+    /// milliseconds. After an error, the parts that were received are not complete.
+    ///
+    /// The states are those before the last journals. The changes of these are applied to them, a part of a journal at a time: a
+    /// decoded journal can take as much memory as all states.
     pub(in crate::recording) fn continuation(
         self: &Arc<Self>,
-        receive: &mut dyn FnMut(Continued),
+        time: Option<i64>,
+        end: &mut dyn ContinuedEnd,
     ) -> Result<(), RecordingError> {
-        let failed = |error| self.error(error);
-        let files = self.files_before(self.end().map_err(failed)?, self.end_time()).map_err(failed)?;
-        // The memory that more threads would need is not returned to the system.
-        let state = State::new(Arc::clone(self), StateFiles { threads: 1, ..files });
-        receive(Continued::End { documents: state.documents()?, max_version: state.version() });
-        let (files, mut resources) = (state.files(), state.resources()?);
-        // The types that need most memory to be read come first, when few states are in memory.
-        resources.sort_by_cached_key(|resource| Reverse(entries_of(files, resource)));
-        let read = || {
-            for resource in resources {
-                each_state(files, &resource, &mut |state| {
-                    receive(Continued::State(Arc::clone(&resource), state));
-                })?;
-            }
-            if let Some(keyframe) = &files.keyframe {
-                for position in keyframe.items(false)?.0 {
-                    receive(Continued::Position(position));
+        let time = time.map(time_of);
+        let mut read = || {
+            let number = self.end()?;
+            let journals = self.last_journals(number);
+            let first = journals.first().map_or(number, |journal| journal.first());
+            self.states_before(self.files_before(first, time)?, end)?;
+            let mut next = first;
+            for journal in journals {
+                if journal.first() != next {
+                    return Err(self.missing_segment(next));
                 }
-                let complete = keyframe.types_with_objects();
-                complete.for_each(|resource| receive(Continued::Complete(Arc::clone(resource))));
+                let SegmentFile::Journal(file) = &**journal else {
+                    return journal.open().map(drop);
+                };
+                next += journal.count()?;
+                apply_journal(self, file.path(), time, end)?;
             }
-            self.steps(files, &mut |step| receive(Continued::Step(step)))
+            if next == number { Ok(()) } else { Err(self.missing_segment(next)) }
         };
         let read: Result<_, FileError> = read();
         read.map_err(|error| self.error(error))
+    }
+
+    /// Reads the states before the last journals.
+    fn states_before(
+        self: &Arc<Self>,
+        files: StateFiles,
+        end: &mut dyn ContinuedEnd,
+    ) -> Result<(), FileError> {
+        // The memory that more threads would need is not returned to the system.
+        let state = State::new(Arc::clone(self), StateFiles { threads: 1, ..files });
+        for (path, body) in state.read_documents()? {
+            end.receive(Continued::Document(path, body));
+        }
+        end.receive(Continued::Version(state.version()));
+        let files = state.files();
+        if let Some(keyframe) = &files.keyframe {
+            for position in keyframe.items(false)?.0 {
+                end.receive(Continued::Position(position));
+            }
+            let complete = keyframe.types_with_objects();
+            complete.for_each(|resource| end.receive(Continued::Complete(Arc::clone(resource))));
+        }
+        self.steps(files, &mut |step| end.receive(Continued::Step(step)))?;
+        let mut resources = state.read_resources()?;
+        // The types that need most memory to be read come first, when few states are in memory.
+        resources.sort_by_cached_key(|resource| Reverse(entries_of(files, resource)));
+        for resource in resources {
+            each_state(files, &resource, &mut |state| {
+                end.receive(Continued::State(Arc::clone(&resource), state));
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Returns the journals after the last sealed segment that lead to the state before an entry.
+    fn last_journals(&self, number: u64) -> &[Arc<SegmentFile>] {
+        let (_, from) = self.base(number);
+        let is_other = |segment: &Arc<SegmentFile>| segment.is_sealed() || segment.first() < from;
+        &self.segments[self.segments.iter().rposition(is_other).map_or(0, |last| last + 1)..]
     }
 
     /// Reads the entries of a state, a segment at a time.
@@ -185,17 +209,4 @@ fn entries_of(files: &StateFiles, resource: &ApiResource) -> u64 {
             .map(|of_type| u64::from(of_type.entries))
     };
     footers.filter_map(of_footer).sum()
-}
-
-/// Returns the step of a change of the object with this key and length of its namespace.
-fn change_step(
-    resource: &Arc<ApiResource>,
-    (key, namespace_len): (&str, u16),
-    flags: Flags,
-    version: u64,
-) -> Step {
-    let (namespace, name) = split_key(key, namespace_len);
-    let (namespace, name) = (namespace.to_owned(), name.to_owned());
-    let (resource, kind, origin) = (Arc::clone(resource), flags.kind(), flags.origin());
-    Step::Change { resource, namespace, name, kind, origin, version }
 }
