@@ -6,6 +6,9 @@ use crate::lines::Mark;
 use crate::object::{ApiResource, ResourceVersion};
 
 /// The version up to which a part of a recording is complete: where a watch continues.
+///
+/// A server may delete several objects in one version. If the last change of a collection is a deletion, its state is that of the
+/// version of the deletion as far as it was received, and a watch continues from the version before: it receives the others.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Position {
     /// The watched resource.
@@ -14,8 +17,23 @@ pub struct Position {
     pub namespace: Arc<str>,
     /// The watched name, for the watch of a single object.
     pub name: Option<Arc<str>>,
-    /// The version.
+    /// The version to continue from.
     pub version: ResourceVersion,
+    /// The version of the recorded state.
+    pub state_version: ResourceVersion,
+}
+
+impl Position {
+    /// Returns the watch.
+    pub(in crate::recording) fn watch(&self) -> Watch {
+        let Self { resource, namespace, name, .. } = self.clone();
+        Watch { resource, namespace, name }
+    }
+
+    /// Returns whether deletions of the version of the state may not have been received.
+    pub(in crate::recording) fn may_lack_deletions(&self) -> bool {
+        self.version != self.state_version
+    }
 }
 
 /// A watched collection, or a watched object.

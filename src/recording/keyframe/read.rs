@@ -173,7 +173,7 @@ impl Keyframe {
 
     /// Returns the positions of watches, and the documents. Bodies of documents are read on request only.
     pub(in crate::recording) fn items(&self, with_documents: bool) -> Result<Items, FileError> {
-        let mut positions = Vec::new();
+        let mut positions: Vec<Position> = Vec::new();
         let mut paths = Vec::new();
         for block in &self.footer.items {
             let payload = self.block(ITEMS, block)?;
@@ -181,15 +181,20 @@ impl Keyframe {
                 let mut cursor = Cursor::new(&payload);
                 for _ in 0..cursor.take_number()? {
                     let resource = Arc::clone(self.footer.tables.resources.get(take_size(&mut cursor)?)?);
-                    let namespace = take_string(&mut cursor)?.into();
+                    let namespace: Arc<str> = take_string(&mut cursor)?.into();
                     let mut name = None;
                     take_optional(&mut cursor, &mut name)?;
-                    positions.push(Position {
-                        resource,
-                        namespace,
-                        name,
-                        version: take_version(&mut cursor)?,
-                    });
+                    let version = take_version(&mut cursor)?;
+                    let of_watch = |last: &&mut Position| {
+                        (&last.resource, &last.namespace, &last.name) == (&resource, &namespace, &name)
+                    };
+                    // The version to continue from follows that of the state.
+                    if let Some(last) = positions.last_mut().filter(of_watch) {
+                        last.version = version;
+                    } else {
+                        let state_version = version.clone();
+                        positions.push(Position { resource, namespace, name, version, state_version });
+                    }
                 }
                 for _ in 0..cursor.take_number()? {
                     paths.push(take_string(&mut cursor)?.into());

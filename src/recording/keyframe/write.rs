@@ -99,13 +99,20 @@ fn number(count: usize) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
 }
 
+/// A watch whose state ends with a deletion has two positions: the version of the state, and the one to continue from.
 fn put_positions(positions: &[Position], tables: &Tables, out: &mut Vec<u8>) {
-    put_number(out, positions.len() as u64);
-    for Position { resource, namespace, name, version } in positions {
-        put_number(out, tables.resource(resource).unwrap_or_default() as u64);
-        put_text(out, namespace.as_bytes());
-        put_optional(out, name.as_deref());
-        put_version(out, version);
+    let versions = |position: &Position| {
+        let state_version = position.may_lack_deletions().then(|| position.state_version.clone());
+        state_version.into_iter().chain([position.version.clone()])
+    };
+    put_number(out, positions.iter().flat_map(versions).count() as u64);
+    for position in positions {
+        for version in versions(position) {
+            put_number(out, tables.resource(&position.resource).unwrap_or_default() as u64);
+            put_text(out, position.namespace.as_bytes());
+            put_optional(out, position.name.as_deref());
+            put_version(out, &version);
+        }
     }
 }
 

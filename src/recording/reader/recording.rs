@@ -13,10 +13,9 @@ use super::entries::Entries;
 use super::gaps::LostWatch;
 use super::history::Versions;
 use super::state::State;
-use crate::lines::Mark;
 use crate::object::ApiResource;
 use crate::recording::encryption::{KEY_FILE, Keyring, RecordingId};
-use crate::recording::entry::{Entry, EntryFilter, Gap, Moment, Unobserved};
+use crate::recording::entry::{Entry, EntryFilter, Gap, Item, Moment, Unobserved};
 use crate::recording::error::{Damage, RecordingError};
 use crate::recording::journal::Outline;
 use crate::recording::usage::Usage;
@@ -196,8 +195,8 @@ impl Recording {
         })
     }
 
-    /// Returns all marks, in order.
-    pub(in crate::recording) fn marks(&self) -> Result<Vec<Mark>, RecordingError> {
+    /// Returns all marks and bookmarks, in order.
+    pub(in crate::recording) fn marks(&self) -> Result<Vec<Item>, RecordingError> {
         self.catalog.marks().map_err(|error| self.catalog.error(error))
     }
 

@@ -265,15 +265,17 @@ impl State {
             Limit::Entries(limit) => header.first + u64::from(index) < limit,
             Limit::Version(limit) => timeline.versions[index as usize] <= limit,
         };
-        // The version of an error is that of the entry before it, which may be of another type.
-        let has_version = |mark: &Mark| {
-            matches!(self.files.limit, Limit::Entries(_)) || !matches!(mark.kind, MarkKind::Error(_))
-        };
+        // The version of an error is that of the entry before it, which may be of another type. A bookmark may have a lower version
+        // than the mark before it that the list is complete.
+        let is_at_version = matches!(self.files.limit, Limit::Version(_));
         let mut found = Vec::new();
         for (index, item) in segment.items(&self.catalog.context, false)? {
             match item {
-                Item::Mark(mark) if is_in(index) && has_version(&mark) => found.push(mark.resource),
-                Item::Bookmark { resource, .. } if is_in(index) => found.push(resource),
+                Item::Mark(Mark { kind: MarkKind::Error(_), .. }) | Item::Bookmark { .. }
+                    if is_at_version => {}
+                Item::Mark(Mark { resource, .. }) | Item::Bookmark { resource, .. } if is_in(index) => {
+                    found.push(resource);
+                }
                 _ => {}
             }
         }

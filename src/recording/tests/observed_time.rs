@@ -5,7 +5,7 @@ use std::path::Path;
 use super::fixtures::{at_second, change, mark, nodes, object, options, pods, synced, text};
 use crate::lines::{Change, ChangeKind, MarkKind};
 use crate::listwatch::Status;
-use crate::recording::{CutOptions, EntryFilter, Moment, Recording, Writer, cut};
+use crate::recording::{CutOptions, EntryFilter, Item, Moment, Recording, Writer, cut};
 
 /// The change of a pod at a second, which is its version too.
 fn pod(kind: ChangeKind, key: &str, second: u32) -> Change {
@@ -150,7 +150,8 @@ fn a_cut_that_begins_after_the_error_of_a_watch_has_the_rest_of_its_gap() {
     assert!(
         marks
             .iter()
-            .any(|mark| matches!(&mark.kind, MarkKind::Error(status) if &*status.message == "forbidden"))
+            .filter_map(|item| if let Item::Mark(mark) = item { Some(&mark.kind) } else { None })
+            .any(|kind| matches!(kind, MarkKind::Error(status) if &*status.message == "forbidden"))
     );
     let positions = |dir: &Path| {
         let writer = Writer::open(dir, "test", options(), at_second(50)).expect("a writer");

@@ -6,10 +6,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::fixtures::{at, at_second, change, nodes, object, options, pods, row, synced, text};
-use crate::lines::{ChangeKind, Mark};
+use crate::lines::{ChangeKind, Mark, MarkKind};
 use crate::object::{Ingest, Object};
 use crate::recording::files::{self, Kind};
-use crate::recording::{Author, Item, Moment, Recording, Writer, WriterOptions};
+use crate::recording::{
+    Author, CutOptions, EntryFilter, Item, Moment, Recording, Writer, WriterOptions, cut,
+};
 
 #[test]
 fn states_of_a_continued_recording_are_compressed_and_shared() {
@@ -120,19 +122,78 @@ fn watch_is_continued_before_the_version_of_its_last_deletion() {
         writer.change(&change(&pods(), ChangeKind::Added, pod, 0), None).expect("a change");
     }
     writer.mark(&synced(&pods(), 3, 0)).expect("a mark");
-    let version = |writer: &Writer| writer.positions().first().map(|position| position.version.to_string());
+    let versions = |writer: &Writer| {
+        let positions = writer.positions().into_iter();
+        let versions = positions.map(|position| format!("{} {}", position.version, position.state_version));
+        versions.collect::<Vec<_>>()
+    };
     for (kind, key, version_of_change, expected) in [
-        (ChangeKind::Deleted, "a/one", 7, "6"),
-        (ChangeKind::Modified, "a/two", 8, "8"),
-        (ChangeKind::Deleted, "a/two", 9, "8"),
+        (ChangeKind::Deleted, "a/one", 7, "6 7"),
+        (ChangeKind::Modified, "a/two", 8, "8 8"),
+        (ChangeKind::Deleted, "a/two", 9, "8 9"),
     ] {
         let pod = object(&pods(), key, version_of_change, "y");
         writer.change(&change(&pods(), kind, pod, 1), None).expect("a change");
-        assert_eq!(version(&writer).as_deref(), Some(expected), "{version_of_change}");
+        assert_eq!(versions(&writer), [expected], "{version_of_change}");
     }
     writer.finish(at(1)).expect("finished");
-    let writer = Writer::open(dir.path(), "test", options(), at(2)).expect("a writer");
-    assert_eq!(version(&writer).as_deref(), Some("8"));
+    // Neither a later recorder nor a cut has received more. Earlier recorders wrote SYNCED marks with the version before.
+    for synced_version in [9, 8] {
+        let mut writer = Writer::open(dir.path(), "test", options(), at(2)).expect("a writer");
+        assert_eq!(versions(&writer), ["8 9"]);
+        writer.mark(&synced(&pods(), synced_version, 2)).expect("a mark");
+        assert_eq!(versions(&writer), ["8 9"], "{synced_version}");
+        writer.finish(at(2)).expect("finished");
+    }
+    let recording = Recording::open(dir.path()).expect("a recording");
+    let copy = dir.path().join("copy");
+    cut(&recording, &copy, &CutOptions::default().since(Some(at(2)))).expect("cut");
+    let mut writer = Writer::open(&copy, "test", options(), at(3)).expect("a writer");
+    assert_eq!(versions(&writer), ["8 9"]);
+    // One namespace of them is continued.
+    let of_a = Mark { namespace: "a".into(), ..synced(&pods(), 9, 3) };
+    writer.mark(&of_a).expect("a mark");
+    assert_eq!(versions(&writer), ["8 9", "8 9"]);
+    writer.bookmark(&pods(), &"a".into(), &"9".into(), at(3)).expect("a bookmark");
+    assert_eq!(versions(&writer), ["8 9", "9 9"]);
+}
+
+#[test]
+fn keyframe_after_a_deletion_has_the_version_of_the_state_and_the_one_before() {
+    let dir = tempfile::tempdir().expect("a directory");
+    // A keyframe is written each second, and older segments are dropped.
+    let options = options().seal_entries(2).keep(Some(Duration::from_secs(4)));
+    let mut writer = Writer::open(dir.path(), "test", options.clone(), at(0)).expect("a writer");
+    writer.mark(&synced(&pods(), 1, 0)).expect("a mark");
+    for second in 1..30u32 {
+        let (kind, received) = match second % 2 {
+            1 => (ChangeKind::Added, 1000 * i64::from(second)),
+            _ => (ChangeKind::Deleted, 1000 * i64::from(second)),
+        };
+        let pod = object(&pods(), "a/web", u64::from(second) + 10, "x");
+        writer.change(&change(&pods(), kind, pod, received), None).expect("a change");
+        let other = object(&nodes(), "node", 5, "x");
+        writer.change(&change(&nodes(), ChangeKind::Modified, other, received), None).expect("a change");
+        writer.flush(at(received)).expect("flushed");
+        writer.settle().expect("settled");
+    }
+    writer.finish(at_second(30)).expect("finished");
+    let recording = Recording::open(dir.path()).expect("a recording");
+    let beginning = recording.beginning().expect("a beginning");
+    let mut seen = Vec::new();
+    for second in (1..30).map(at_second).filter(|second| *second >= beginning) {
+        let items =
+            recording.excerpt(Some(second), Some(second), EntryFilter::default()).expect("an excerpt");
+        for item in items {
+            if let Item::Mark(Mark { kind: MarkKind::Synced { version }, .. }) = item.expect("an item").1 {
+                seen.push((second.as_second() - at(0).as_second(), version.to_string()));
+            }
+        }
+    }
+    assert!(seen.len() > 4);
+    for (second, version) in seen {
+        assert_eq!(version, (second + 10).to_string());
+    }
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Cutting, merging, exporting and importing the histories of a cluster.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -7,23 +8,23 @@ use jiff::Timestamp;
 use proptest::prelude::*;
 
 use super::fixtures::{at, change, entry_text, nodes, object, options, pods, row, synced, text};
-use crate::lines::{Change, ChangeKind, LineOptions, LineWriter, MarkKind};
+use crate::lines::{Change, ChangeKind, LineOptions, LineWriter, Mark, MarkKind};
 use crate::object::{ApiResource, Object, Origin, ResourceVersion};
 use crate::recording::{
-    Author, CutOptions, EntryFilter, Importer, Item, Moment, Recording, RecordingError, Redaction,
+    Author, CutOptions, EntryFilter, Importer, Item, Moment, Position, Recording, RecordingError, Redaction,
     SecretValues, Writer, cut, merge,
 };
 
 /// The version of the cluster before the first change.
 const FIRST: u64 = 100;
 
-/// The changes of a cluster, one version and one time after the other.
+/// The changes of a cluster in order. Several objects may be deleted in one version.
 #[derive(Debug, Clone)]
 struct History(Vec<(Change, Option<Author>)>);
 
 /// Changes between which at least this time passes, in units of 400 ms.
 fn histories(least: i64) -> impl Strategy<Value = History> {
-    let step = (0..6usize, prop::bool::weighted(0.2), 0..5usize, least..3i64);
+    let step = (0..6usize, prop::bool::weighted(0.3), 0..5usize, least..3i64);
     prop::collection::vec(step, 1..60).prop_map(|steps| History::of(&steps))
 }
 
@@ -33,10 +34,12 @@ fn resource_of(number: usize) -> (Arc<ApiResource>, &'static str) {
 }
 
 impl History {
-    /// Each step changes an object: its number, whether it is deleted if it exists, its text, and the time that passes.
+    /// Each step changes an object: its number, whether it is deleted if it exists, its text, and the time that passes. After
+    /// another deletion, it may be deleted in the same version.
     fn of(steps: &[(usize, bool, usize, i64)]) -> Self {
         let (mut exists, mut now) = ([false; 6], 0);
-        let changes = (FIRST + 1..).zip(steps).map(|(version, (number, deleted, content, passed))| {
+        let (mut version, mut last) = (FIRST, ChangeKind::Added);
+        let changes = steps.iter().map(|(number, deleted, content, passed)| {
             now += passed * 400;
             let (resource, key) = resource_of(*number);
             let kind = match (exists[*number], *deleted) {
@@ -45,6 +48,8 @@ impl History {
                 (true, false) => ChangeKind::Modified,
             };
             exists[*number] = kind != ChangeKind::Deleted;
+            version += u64::from((last, kind) != (ChangeKind::Deleted, ChangeKind::Deleted) || *content < 2);
+            last = kind;
             let text = format!("text {content}");
             let object = object(&resource, key, version, &text).with_row(row(&["x", &text]));
             let author =
@@ -57,6 +62,22 @@ impl History {
     fn time(&self, number: usize) -> i64 {
         let last = number.checked_sub(1).and_then(|last| self.0.get(last));
         last.map_or(0, |(change, _)| change.received.as_millisecond() - at(0).as_millisecond())
+    }
+
+    /// Returns the version of the last of so many changes.
+    fn version(&self, count: usize) -> u64 {
+        let last = count.checked_sub(1).and_then(|last| self.0.get(last));
+        last.and_then(|(change, _)| change.object.resource_version().number()).unwrap_or(FIRST)
+    }
+
+    /// Returns the number of changes up to a version.
+    fn count_up_to(&self, version: u64) -> usize {
+        self.0.partition_point(|(change, _)| change.object.resource_version().number() <= Some(version))
+    }
+
+    /// Returns a number of changes after which no deletion of the same version follows.
+    fn complete_count(&self, count: usize) -> usize {
+        self.count_up_to(self.version(count.min(self.0.len())))
     }
 
     /// Records the entries of a recorder that lists before the change `from` and stops before the change `to`. It
@@ -79,7 +100,7 @@ impl History {
                 };
                 writer.change(&change, None).expect("a change");
             }
-            writer.mark(&synced(&resource, FIRST + from as u64, now)).expect("a mark");
+            writer.mark(&synced(&resource, self.version(from), now)).expect("a mark");
         }
         for number in from..to {
             let (change, author) = &self.0[number];
@@ -87,8 +108,8 @@ impl History {
             writer
                 .change(&Change { received: at(now), ..change.clone() }, author.as_ref())
                 .expect("a change");
-            let version = ResourceVersion::new(&(FIRST + 1 + number as u64).to_string());
-            if number % 7 == 3 {
+            let version = ResourceVersion::from(self.version(number + 1));
+            if number % 7 == 3 && self.complete_count(number + 1) == number + 1 {
                 writer.bookmark(&pods(), &"".into(), &version, at(now)).expect("a bookmark");
             }
             if number % 11 == 5 {
@@ -102,7 +123,7 @@ impl History {
     }
 
     fn state_after(&self, count: usize, resource: &ApiResource) -> Vec<Arc<Object>> {
-        let mut state = std::collections::BTreeMap::new();
+        let mut state = BTreeMap::new();
         for (change, _) in self.0[..count].iter().filter(|(change, _)| *change.resource == *resource) {
             match change.kind {
                 ChangeKind::Deleted => state.remove(change.object.key()),
@@ -111,6 +132,10 @@ impl History {
         }
         state.into_values().collect()
     }
+}
+
+fn open_writer(dir: &Path, now: i64) -> Writer {
+    Writer::open(dir, "test", options(), at(now)).expect("a writer")
 }
 
 fn open(dir: &Path) -> Recording {
@@ -136,6 +161,21 @@ fn state(recording: &Recording, moment: Moment) -> Vec<String> {
     }
     all.extend(state.documents().expect("documents").iter().map(|(path, body)| format!("{path} {body:?}")));
     all
+}
+
+/// Returns the version of the SYNCED mark of each type.
+fn synced_versions(recording: &Recording) -> BTreeMap<String, u64> {
+    let version = |item| match item {
+        Item::Mark(Mark { kind: MarkKind::Synced { version }, resource, .. }) => {
+            Some((resource.resource.clone(), version.number()?))
+        }
+        _ => None,
+    };
+    recording.marks().expect("marks").into_iter().filter_map(version).collect()
+}
+
+fn texts(objects: &[Arc<Object>]) -> Vec<String> {
+    objects.iter().map(|object| text(object)).collect()
 }
 
 /// Returns the changes without their times and origins.
@@ -192,10 +232,34 @@ proptest! {
         let part = open(&part);
         prop_assert_eq!(part.beginning(), Some(since));
         prop_assert_eq!(part.end(), all.end());
+        let versions = synced_versions(&part);
+        let listed = versions.values().copied().max().unwrap_or_default();
+        for version in FIRST..listed {
+            let Ok(state) = part.state(Moment::Version(version)) else { continue };
+            let recorded = state.resources().expect("resources");
+            prop_assert!(recorded.iter().all(|resource| versions[&resource.resource] <= version), "{}", version);
+        }
+        for version in listed..=history.version(history.0.len()) {
+            let expected = |resource: &ApiResource| texts(&history.state_after(history.count_up_to(version), resource));
+            let state = match part.state(Moment::Version(version)) {
+                // The first object has a later version.
+                Err(RecordingError::BeforeBeginning { .. }) => {
+                    prop_assert_eq!((expected(&pods()), expected(&nodes())), (vec![], vec![]), "{}", version);
+                    continue;
+                }
+                state => state.expect("a state"),
+            };
+            for resource in [pods(), nodes()] {
+                let objects = texts(&state.objects(&resource, None).expect("objects"));
+                prop_assert_eq!(objects, expected(&resource), "{}", version);
+            }
+        }
         for number in 0..=history.0.len() {
             let time = at(history.time(number)).max(since);
             prop_assert_eq!(state(&part, Moment::Time(time)), state(&all, Moment::Time(time)));
         }
+        let positions = |recording: &Recording| open_writer(recording.path(), history.time(history.0.len())).positions();
+        prop_assert_eq!(positions(&part), positions(&all));
     }
 
     #[test]
@@ -204,10 +268,11 @@ proptest! {
         let path = |name: &str| dir.path().join(name);
         history.record(&path("all"), 0, history.0.len() / 2, 0);
         // The recorder is restarted in the middle, without a loss.
-        let mut writer = Writer::open(&path("all"), "test", options(), at(history.time(history.0.len() / 2))).expect("a writer");
         let half = history.0.len() / 2;
-        for resource in [pods(), nodes()] {
-            writer.mark(&synced(&resource, FIRST + half as u64, history.time(half))).expect("a mark");
+        let mut writer = open_writer(&path("all"), history.time(half));
+        for Position { resource, state_version, .. } in writer.positions() {
+            let version = state_version.number().unwrap_or_default();
+            writer.mark(&synced(&resource, version, history.time(half))).expect("a mark");
         }
         for (change, author) in &history.0[half..] {
             writer.change(change, author.as_ref()).expect("a change");
@@ -246,7 +311,7 @@ proptest! {
     ) {
         let (count, dir) = (history.0.len(), tempfile::tempdir().expect("a directory"));
         let path = |name: &str| dir.path().join(name);
-        let (from, to) = (from.min(count), to.min(count));
+        let (from, to) = (history.complete_count(from), to.min(count));
         history.record(&path("one"), 0, to, 0);
         history.record(&path("other"), from, count, delay * 5);
         history.record(&path("all"), 0, count, 0);

@@ -119,12 +119,26 @@ impl Beginning {
         restricted(mark, filter).filter(move |_| is_selected).map(move |item| (received, item))
     }
 
+    /// Returns the marks that the state of a watch is complete. If it ends with a deletion, bookmarks follow, because others of
+    /// that version may not have been received: a recorder continues from the version before.
     fn synced(
         &self,
         position: &Position,
         filter: &EntryFilter,
     ) -> impl Iterator<Item = (Timestamp, Item)> + use<> {
-        self.marks(position, MarkKind::Synced { version: position.version.clone() }, filter)
+        let (version, is_followed) = (position.version.clone(), position.may_lack_deletions());
+        let marks =
+            self.marks(position, MarkKind::Synced { version: position.state_version.clone() }, filter);
+        marks.flat_map(move |(received, item)| {
+            let bookmark = match &item {
+                Item::Mark(Mark { resource, namespace, name: None, .. }) if is_followed => {
+                    let (resource, namespace) = (Arc::clone(resource), Arc::clone(namespace));
+                    Some(Item::Bookmark { resource, namespace, version: version.clone() })
+                }
+                _ => None,
+            };
+            [Some(item), bookmark].into_iter().flatten().map(move |item| (received, item))
+        })
     }
 
     /// Returns whether a selected watch did not run, although no error had ended it.
@@ -153,8 +167,7 @@ fn positions_at(state: &State, lost: Vec<LostWatch>) -> Result<Vec<BeginningPosi
         lost.into_iter().map(|lost| (lost.watch.clone(), lost)).collect();
     let mut all = Vec::new();
     for position in positions(state)? {
-        let Position { resource, namespace, name, .. } = position.clone();
-        let end = match lost.remove(&Watch { resource, namespace, name }) {
+        let end = match lost.remove(&position.watch()) {
             None => WatchEnd::Running,
             Some(LostWatch { error, .. }) => status(error).map_or(WatchEnd::LeftOut, WatchEnd::Error),
         };
@@ -162,7 +175,8 @@ fn positions_at(state: &State, lost: Vec<LostWatch>) -> Result<Vec<BeginningPosi
     }
     let version = ResourceVersion::new(&state.version().to_string());
     all.extend(lost.into_values().map(|LostWatch { watch: Watch { resource, namespace, name }, error }| {
-        let position = Position { resource, namespace, name, version: version.clone() };
+        let position =
+            Position { resource, namespace, name, version: version.clone(), state_version: version.clone() };
         // The error prevents that a recorder continues from the version of the state.
         let message = "it was not watched any more".to_owned();
         let status = status(error).unwrap_or_else(|| Status { message, ..Status::default() });
@@ -187,7 +201,7 @@ fn status(error: Option<Arc<Mark>>) -> Option<Status> {
 pub(super) fn positions(state: &State) -> Result<Vec<Position>, RecordingError> {
     let (of_keyframe, steps) = state.steps()?;
     let mut positions = Positions::default();
-    for position in of_keyframe {
+    for position in &of_keyframe {
         positions.insert(position);
     }
     for step in steps {

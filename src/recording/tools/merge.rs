@@ -72,25 +72,24 @@ enum InitialState {
 
 fn initial_states(sources: &[MergeSource], number: usize) -> HashMap<Watch, InitialState> {
     let state = |first: &FirstState| {
-        let FirstState { watch, version, received } = first;
+        let FirstState { watch, version, continued, received } = first;
         let covering: Vec<&MergeSource> =
             sources[..number].iter().filter(|source| source.covers(watch)).collect();
         let has_all = |source: &&MergeSource| {
-            let has_version =
-                source.last_version(watch).is_some_and(|last| order(last, version) != Ordering::Less);
+            let last = source.last_position(watch);
+            let has_version = last.is_some_and(|last| order(&last.version, continued) != Ordering::Less);
             let until = received.checked_add(LAG).unwrap_or(Timestamp::MAX);
             has_version || source.observed(watch, *received, until)
         };
-        let last = covering.iter().max_by(|one, other| {
-            let version = |source: &MergeSource| source.last_version(watch).and_then(ResourceVersion::number);
-            version(one).cmp(&version(other))
-        });
+        let last = covering.iter().max_by_key(|source| source.last_position(watch)?.version.number());
         let state = match last {
             None => InitialState::New,
             Some(_) if covering.iter().any(has_all) => InitialState::Known,
             Some(last) => {
-                let from = last.last_version(watch).cloned().unwrap_or_default();
-                let interval = Interval { from, to: version.clone(), since: last.end };
+                let position = last.last_position(watch);
+                let from = position.map(|position| position.state_version.clone()).unwrap_or_default();
+                let (to, continued) = (version.clone(), continued.clone());
+                let interval = Interval { from, to, continued, since: last.end };
                 InitialState::Compared {
                     interval,
                     is_gap: covering.iter().all(|source| source.end < *received),

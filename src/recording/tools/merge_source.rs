@@ -35,6 +35,8 @@ pub(super) fn covers(watch: &Watch, other: &Watch) -> bool {
 pub(super) struct FirstState {
     pub(super) watch: Watch,
     pub(super) version: ResourceVersion,
+    /// The version after which the recording has all changes. Deletions of the version of the state may follow.
+    pub(super) continued: ResourceVersion,
     pub(super) received: Timestamp,
 }
 
@@ -46,8 +48,8 @@ pub(super) struct MergeSource {
     pub(super) beginning: Timestamp,
     pub(super) end: Timestamp,
     pub(super) first: Vec<FirstState>,
-    /// The version up to which the recording has each watch at its end.
-    last: Vec<(Watch, ResourceVersion)>,
+    /// The positions at the end.
+    last: Vec<Position>,
     gaps: Vec<Gap>,
     /// The watches whose first complete state was taken.
     pub(super) synced: HashSet<Watch>,
@@ -61,28 +63,13 @@ impl MergeSource {
     /// Opens a recording; `None` if it is empty.
     pub(super) fn open(recording: &Recording) -> Result<Option<Self>, RecordingError> {
         let (Some(beginning), Some(end)) = (recording.beginning(), recording.end()) else { return Ok(None) };
-        let at =
-            |moment| Ok::<_, RecordingError>(positions(&recording.state(moment)?)?.into_iter().map(watch_of));
-        let mut first: Vec<FirstState> = Vec::new();
-        if recording.begins_with_state() {
-            let states = at(Moment::Time(beginning))?;
-            first.extend(states.map(|(watch, version)| FirstState { watch, version, received: beginning }));
-        }
-        for mark in recording.marks()? {
-            if let MarkKind::Synced { version } = &mark.kind {
-                let (watch, version, received) = (Watch::of_mark(&mark), version.clone(), mark.received);
-                if first.iter().all(|known| known.watch != watch) {
-                    first.push(FirstState { watch, version, received });
-                }
-            }
-        }
         let mut source = Self {
             entries: recording.excerpt(None, None, EntryFilter::default())?,
             head: None,
             beginning,
             end,
-            first,
-            last: at(Moment::End)?.collect(),
+            first: first_states(recording, beginning)?,
+            last: positions(&recording.state(Moment::End)?)?,
             gaps: recording.gaps()?,
             synced: HashSet::new(),
             reached: HashMap::new(),
@@ -125,10 +112,10 @@ impl MergeSource {
         own.next()
     }
 
-    /// Returns the version up to which the recording has a watch at its end.
-    pub(super) fn last_version(&self, watch: &Watch) -> Option<&ResourceVersion> {
-        let covering = self.last.iter().filter(|(own, _)| covers(own, watch));
-        covering.map(|(_, version)| version).max_by_key(|version| version.number())
+    /// Returns the position of a watch at the end of the recording.
+    pub(super) fn last_position(&self, watch: &Watch) -> Option<&Position> {
+        let covering = self.last.iter().filter(|own| covers(&own.watch(), watch));
+        covering.max_by_key(|position| position.version.number())
     }
 
     /// Returns whether the recording observed a watch during a time, without a gap.
@@ -181,9 +168,47 @@ fn after(time: Timestamp) -> Timestamp {
     time.checked_add(RESOLUTION).unwrap_or(Timestamp::MAX)
 }
 
-fn watch_of(position: Position) -> (Watch, ResourceVersion) {
-    let Position { resource, namespace, name, version } = position;
-    (Watch { resource, namespace, name }, version)
+/// Returns the first complete state of each watch.
+fn first_states(recording: &Recording, beginning: Timestamp) -> Result<Vec<FirstState>, RecordingError> {
+    let mut first: Vec<FirstState> = Vec::new();
+    if recording.begins_with_state() {
+        let positions = positions(&recording.state(Moment::Time(beginning))?)?.into_iter();
+        first.extend(positions.map(|position| FirstState {
+            watch: position.watch(),
+            version: position.state_version,
+            continued: position.version,
+            received: beginning,
+        }));
+    }
+    // Whether the last mark is that of the last state.
+    let mut is_last = false;
+    for item in recording.marks()? {
+        match (item, first.last_mut()) {
+            (Item::Bookmark { resource, namespace, version }, Some(last))
+                if is_last && last.watch == Watch::of_collection(&resource, &namespace) =>
+            {
+                // Such a bookmark follows a state that ends with a deletion.
+                if last.version.before().as_ref() == Some(&version) {
+                    last.continued = version;
+                }
+                is_last = false;
+            }
+            (Item::Mark(mark), _) => {
+                let watch = Watch::of_mark(&mark);
+                let is_first = first.iter().all(|known| known.watch != watch);
+                is_last = false;
+                if let MarkKind::Synced { version } = mark.kind
+                    && is_first
+                {
+                    let (continued, received) = (version.clone(), mark.received);
+                    first.push(FirstState { watch, version, continued, received });
+                    is_last = true;
+                }
+            }
+            _ => is_last = false,
+        }
+    }
+    Ok(first)
 }
 
 /// Returns the type of an entry, and the version that is reached with it. Changes of a list have any order of

@@ -22,6 +22,8 @@ use crate::recording::position::Watch;
 pub(super) struct Interval {
     pub(super) from: ResourceVersion,
     pub(super) to: ResourceVersion,
+    /// The version after which all changes follow the next state.
+    pub(super) continued: ResourceVersion,
     pub(super) since: Timestamp,
 }
 
@@ -106,7 +108,7 @@ impl Merged {
         if std::mem::replace(&mut comparison.is_announced, true) {
             return Ok(());
         }
-        let Interval { from, to, since } = comparison.interval.clone();
+        let Interval { from, to, since, .. } = comparison.interval.clone();
         let lasted = Duration::try_from(received.duration_since(since)).unwrap_or_default();
         self.mark(watch.1.clone(), MarkKind::Gap { from, to, lasted }, received)
     }
@@ -132,7 +134,10 @@ impl Merged {
     ) -> Result<(), RecordingError> {
         let (_, watch) = of;
         let namespace = Some(&*watch.namespace).filter(|namespace| !namespace.is_empty());
-        let to = self.comparisons.get(of).and_then(|comparison| comparison.interval.to.number());
+        let interval = self.comparisons.get(of).map(|comparison| comparison.interval.clone());
+        let number =
+            |of: fn(&Interval) -> &ResourceVersion| interval.as_ref().and_then(|all| of(all).number());
+        let (to, continued) = (number(|all| &all.to), number(|all| &all.continued));
         for object in self.recording.objects(&watch.resource, namespace) {
             let is_own = watch.includes_name(object.namespace(), object.name());
             // A source that continues may have received its creation after the listed state.
@@ -145,7 +150,7 @@ impl Merged {
             }
         }
         self.comparisons.remove(of);
-        self.compared.extend(to.map(|to| (watch.clone(), to)));
+        self.compared.extend(continued.map(|continued| (watch.clone(), continued)));
         Ok(())
     }
 

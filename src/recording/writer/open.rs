@@ -200,7 +200,7 @@ impl ContinuedEnd for End {
         match part {
             Continued::State(resource, state) => self.states.insert(&resource, state),
             Continued::Deleted(resource, key) => self.states.remove(&resource, &key),
-            Continued::Position(position) => self.positions.insert(position),
+            Continued::Position(position) => self.positions.insert(&position),
             Continued::Complete(resource) => self.positions.insert_complete(&resource),
             Continued::Step(step) => self.positions.step(step),
             Continued::Document(path, body) => {

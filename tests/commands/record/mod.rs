@@ -10,9 +10,10 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use kdelta::lines::{ChangeKind, MarkKind};
 use kdelta::object::Object;
-use kdelta::recording::{Moment, Recording, Writer, WriterOptions};
-use serde_json::Value;
+use kdelta::recording::{EntryFilter, Item, Moment, Recording, Writer, WriterOptions};
+use serde_json::{Value, json};
 
 use crate::support::{
     Api, DemoServer, Kdelta, Recorded, Scraper, TestEnv, eventually, open_recording, recorded_objects,
@@ -138,7 +139,7 @@ fn restarted_recorder_repeats_and_misses_nothing() {
     let writer = Writer::open(&path, &context, WriterOptions::default(), jiff::Timestamp::now());
     let positions = writer.expect("a writer").positions();
     let position = positions.iter().find(|position| position.resource.resource == "pods").expect("pods");
-    let exact = format!("/api/v1/pods?resourceVersion={}&resourceVersionMatch=Exact", position.version);
+    let exact = format!("/api/v1/pods?resourceVersion={}&resourceVersionMatch=Exact", position.state_version);
     let there = listed(&Api::open(&demo.url), &exact);
     assert!(recording.refresh().expect("the start of another writer"));
     let state = recording.state(Moment::End).expect("a state");
@@ -147,6 +148,44 @@ fn restarted_recorder_repeats_and_misses_nothing() {
     for (key, (_, version)) in here {
         assert_eq!(there[&key]["metadata"]["resourceVersion"], version.to_string(), "{key}");
     }
+}
+
+#[test]
+fn recorder_that_continues_after_a_deletion_records_the_version_of_the_state() {
+    let (env, demo, dir) = demo("0.001");
+    let api = Api::open(&demo.url);
+    api.create_config_map("default", "gone", &json!({}));
+    let mut running = record(&env, &demo, &dir, &["configmaps", "-A"]).start();
+    let versions = || {
+        let (mut deleted, mut synced) = (Vec::new(), Vec::new());
+        if Recording::contexts(&dir).is_ok_and(|contexts| !contexts.is_empty()) {
+            let entries = open_recording(&dir).entries(None, None, EntryFilter::default()).expect("entries");
+            for entry in entries {
+                match entry.expect("an entry").item {
+                    Item::Change { change, .. } if change.kind == ChangeKind::Deleted => {
+                        deleted.push(change.object.resource_version().clone());
+                    }
+                    Item::Mark(mark) => {
+                        let MarkKind::Synced { version } = mark.kind else { panic!("{:?}", mark.kind) };
+                        synced.push(version);
+                    }
+                    _ => {}
+                }
+            }
+        }
+        (deleted, synced)
+    };
+    eventually("the list", || (versions().1.len() == 1).then_some(()));
+    api.delete("/api/v1/namespaces/default/configmaps/gone");
+    eventually("the deletion", || (versions().0.len() == 1).then_some(()));
+    running.signal("TERM");
+    assert_eq!(running.wait(), 143);
+    let mut running = record(&env, &demo, &dir, &["configmaps", "-A"]).start();
+    eventually("the next recorder", || (versions().1.len() == 2).then_some(()));
+    running.signal("TERM");
+    assert_eq!(running.wait(), 143);
+    let (deleted, synced) = versions();
+    assert_eq!((&deleted[..], deleted.len()), (&synced[1..], 1));
 }
 
 #[test]

@@ -13,20 +13,16 @@ pub(in crate::recording) use self::observation::LostWatch;
 use self::observation::{FoundGap, Observation, ObservedTimes};
 use super::catalog::Catalog;
 use super::segment_file::SegmentFile;
-use crate::lines::Mark;
 use crate::recording::entry::{Gap, Item, Unobserved};
 use crate::recording::files::FileError;
 
 impl Catalog {
-    /// Returns all marks, in order.
-    pub(super) fn marks(&self) -> Result<Vec<Mark>, FileError> {
+    /// Returns all marks and bookmarks, in order.
+    pub(super) fn marks(&self) -> Result<Vec<Item>, FileError> {
         let mut marks = Vec::new();
         for file in &self.segments {
-            for (_, item) in file.open()?.items(&self.context, false)? {
-                if let Item::Mark(mark) = item {
-                    marks.push(mark);
-                }
-            }
+            let items = file.open()?.items(&self.context, false)?.into_iter().map(|(_, item)| item);
+            marks.extend(items.filter(|item| matches!(item, Item::Mark(_) | Item::Bookmark { .. })));
         }
         Ok(marks)
     }
@@ -137,7 +133,7 @@ impl Catalog {
             let keyframe = self.open_keyframe(*first)?;
             let time = keyframe.header().first_time;
             for position in keyframe.items(false)?.0 {
-                observation.begin(position, time);
+                observation.begin(&position, time);
             }
             for resource in keyframe.types_with_objects() {
                 observation.begin_type(resource, time);

@@ -106,9 +106,8 @@ pub(super) struct Observation {
 
 impl Observation {
     /// Adds a watch that ran when the first keyframe was written.
-    pub(super) fn begin(&mut self, position: Position, time: i64) {
-        let Position { resource, namespace, name, .. } = position;
-        let watch = Watch { resource, namespace, name };
+    pub(super) fn begin(&mut self, position: &Position, time: i64) {
+        let watch = position.watch();
         self.synced.insert(watch.clone(), time);
         self.of_type(&watch.resource).insert(watch, None);
     }

@@ -153,7 +153,7 @@ impl RecorderThread {
 
     /// Begins a part. Its initial state is compared with the recorded objects, if there are any.
     fn begin(&mut self, number: PartNumber, part: Part) {
-        let version = self.position_of(&part).map(|position| position.version);
+        let version = self.position_of(&part).map(|position| position.state_version);
         let since = self.ended.remove(&part).or(self.since);
         let is_continued = self.continues && version.is_some();
         let recorded = self.recorded_objects(&part, is_continued);
@@ -218,12 +218,13 @@ impl RecorderThread {
 
     fn known_state(&mut self, part: &Part) -> Option<KnownState> {
         let position = self.position_of(part)?;
-        let (version, continued) = (position.version, ContinuedTime::default());
+        let Position { version: watched_from, state_version: version, .. } = position;
+        let continued = ContinuedTime::default();
         let mut recorded = self.parts.values_mut().filter(|recorded| recorded.part == *part);
         if let Some(recorded) = recorded.next() {
             recorded.starting = Some(StartingPart { accepted: continued.clone(), synced: None });
         }
-        Some(KnownState { version, objects: self.recorded_objects(part, true), continued })
+        Some(KnownState { version, watched_from, objects: self.recorded_objects(part, true), continued })
     }
 
     fn change(

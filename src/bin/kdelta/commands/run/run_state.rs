@@ -134,6 +134,7 @@ impl KnownStates for HandledStates {
             handled.states().iter().filter_map(|(key, state)| handled_object(&type_meta, key, state));
         let objects = objects.map(Arc::new).collect();
         run_state.continued.insert(index);
-        Some(KnownState { version, objects, continued: ContinuedTime::default() })
+        let watched_from = version.clone();
+        Some(KnownState { version, watched_from, objects, continued: ContinuedTime::default() })
     }
 }

@@ -12,6 +12,8 @@ use kdelta::object::{Object, ResourceVersion, TypeMeta};
 #[derive(Debug, Clone)]
 pub(crate) struct KnownState {
     pub(crate) version: ResourceVersion,
+    /// The version to continue from: the one before, if others may have been deleted in that version.
+    pub(crate) watched_from: ResourceVersion,
     /// The objects, which may have no more than names, uids and versions.
     pub(crate) objects: Vec<Arc<Object>>,
     /// The time at which the source first accepts a watch from that version on.
@@ -39,13 +41,16 @@ pub(crate) struct ContinuedSource<S> {
     source: S,
     /// A std mutex: held to take the state, once.
     known: Mutex<Option<KnownState>>,
+    /// The version of the known state, and the one to continue from.
+    versions: (ResourceVersion, ResourceVersion),
     continued: ContinuedTime,
 }
 
 impl<S> ContinuedSource<S> {
     pub(crate) fn new(source: S, known: KnownState) -> Self {
         let continued = known.continued.clone();
-        Self { source, known: Mutex::new(Some(known)), continued }
+        let versions = (known.version.clone(), known.watched_from.clone());
+        Self { source, known: Mutex::new(Some(known)), versions, continued }
     }
 
     fn take_known(&self) -> Option<KnownState> {
@@ -92,7 +97,12 @@ impl<S: ListerWatcher> ListerWatcher for ContinuedSource<S> {
     }
 
     async fn watch(&self, options: &WatchOptions) -> Result<Self::Watch, Error> {
-        let watch = self.source.watch(options).await?;
+        let (known, watched_from) = &self.versions;
+        let mut options = options.clone();
+        if options.resource_version == *known {
+            options.resource_version = watched_from.clone();
+        }
+        let watch = self.source.watch(&options).await?;
         self.continued.set(Timestamp::now());
         Ok(watch)
     }
