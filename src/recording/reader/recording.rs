@@ -13,6 +13,7 @@ use super::entries::Entries;
 use super::gaps::LostWatch;
 use super::history::Versions;
 use super::state::State;
+use crate::lines::Mark;
 use crate::object::ApiResource;
 use crate::recording::encryption::{KEY_FILE, Keyring, RecordingId};
 use crate::recording::entry::{Entry, EntryFilter, Gap, Item, Moment, Unobserved};
@@ -198,6 +199,15 @@ impl Recording {
     /// Returns all marks and bookmarks, in order.
     pub(in crate::recording) fn marks(&self) -> Result<Vec<Item>, RecordingError> {
         self.catalog.marks().map_err(|error| self.catalog.error(error))
+    }
+
+    /// Returns the mark that the first list of a resource was complete, in the parts without damage.
+    pub(in crate::recording) fn first_list(
+        &self,
+        group: &str,
+        plural: &str,
+    ) -> Result<Option<Mark>, RecordingError> {
+        self.read(|catalog| catalog.first_list(group, plural).map_err(|error| catalog.error(error)))
     }
 
     /// Returns whether the recording begins with a state, because older entries were dropped.

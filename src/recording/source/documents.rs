@@ -77,7 +77,7 @@ fn restrict(document: &mut Value, kinds: &RecordedKinds) -> bool {
             let of = text(version, "version");
             for resource in elements(version, "resources") {
                 let plural = text(resource, "resource");
-                if kinds.unavailable_reason(&name, &of, &plural).is_some() {
+                if kinds.is_unavailable(&name, &of, &plural) {
                     has_changed = true;
                     remove_reads(resource);
                 }

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
+use crate::lines::{Mark, MarkKind};
 use crate::object::{ApiResource, is_built_in_group};
+use crate::recording::reader::Recording;
 use crate::server::alternate_versions;
 use crate::server::source::{Custom, Kind};
 use crate::wire::discovery::{DiscoveredResource, DiscoveryDocument, ResourceList, Root, UnusableNames};
@@ -68,6 +70,8 @@ pub(super) struct RecordedKinds {
     pub(super) alternates: Vec<(usize, Arc<Kind>)>,
     /// The readable resources that were not recorded: group, version and plural.
     unrecorded: Vec<[String; 3]>,
+    /// The recording, which may have others after the moment; `None` for a mirror.
+    recording: Option<Recording>,
 }
 
 impl RecordedKinds {
@@ -84,6 +88,7 @@ impl RecordedKinds {
             recorded: Vec::new(),
             alternates: Vec::new(),
             unrecorded: Vec::new(),
+            recording: None,
         };
         let mut missing: Vec<&Arc<ApiResource>> = recorded.iter().collect();
         for found in discovered(documents) {
@@ -102,6 +107,11 @@ impl RecordedKinds {
             kinds.add_alternates();
         }
         kinds
+    }
+
+    /// Sets the recording, in which the first list of a resource may be complete after the moment.
+    pub(super) fn of_recording(self, recording: &Recording) -> Self {
+        Self { recording: Some(recording.clone()), ..self }
     }
 
     fn add(&mut self, resource: Option<&Arc<ApiResource>>, kind: Kind) {
@@ -158,8 +168,12 @@ impl RecordedKinds {
 
     /// Returns the reason why a resource of the discovery documents can't be read, if it was not recorded.
     pub(super) fn unavailable_reason(&self, group: &str, version: &str, plural: &str) -> Option<String> {
-        self.unrecorded.iter().find(|[own, of, name]| own == group && of == version && name == plural)?;
-        Some(self.missing_reason(group, plural))
+        self.is_unavailable(group, version, plural).then(|| self.missing_reason(group, plural))
+    }
+
+    /// Returns whether a resource of the discovery documents can't be read.
+    pub(super) fn is_unavailable(&self, group: &str, version: &str, plural: &str) -> bool {
+        self.unrecorded.iter().any(|[own, of, name]| own == group && of == version && name == plural)
     }
 
     /// Returns the reason why a resource that was not recorded, or not in the requested version, can't be read.
@@ -174,6 +188,17 @@ impl RecordedKinds {
             };
             return format!("{name} {verb} in version {} only", other.version);
         }
+        if let Some(first) = self.first_list(group, plural) {
+            let version = match &first.kind {
+                MarkKind::Synced { version } => version.number(),
+                _ => None,
+            };
+            let version = version.map(|version| format!(", with rv:{version}")).unwrap_or_default();
+            return format!(
+                "{name} was not recorded yet: its recording begins at {}{version}",
+                first.received
+            );
+        }
         match (self.origin, names.as_slice()) {
             (Origin::Recording, []) => {
                 format!("{name} was not recorded: the recording has no objects at this moment")
@@ -184,6 +209,17 @@ impl RecordedKinds {
             (Origin::Mirror, []) => format!("{name} is not mirrored"),
             (Origin::Mirror, names) => {
                 format!("{name} is not mirrored: the mirror has {}", abbreviated(names))
+            }
+        }
+    }
+
+    /// Returns the mark that the first list of a resource that the moment does not have was complete.
+    fn first_list(&self, group: &str, plural: &str) -> Option<Mark> {
+        match self.recording.as_ref()?.first_list(group, plural) {
+            Ok(first) => first,
+            Err(error) => {
+                tracing::debug!(%error, "whether the type was recorded later can't be read");
+                None
             }
         }
     }

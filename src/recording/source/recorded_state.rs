@@ -105,6 +105,7 @@ impl RecordedState {
     ) -> Result<Self, RecordingError> {
         let documents = state.documents()?;
         let kinds = RecordedKinds::read(&documents, resources, Origin::Recording, versions);
+        let kinds = kinds.of_recording(&recording);
         let is_definitions = |resource: &&Arc<ApiResource>| {
             resource.group == "apiextensions.k8s.io" && resource.resource == "customresourcedefinitions"
         };

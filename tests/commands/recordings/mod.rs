@@ -184,6 +184,25 @@ fn version_before_the_first_list_is_an_error_with_the_version_of_that_list() {
 }
 
 #[test]
+fn moment_before_the_first_list_of_a_type_is_an_error_with_the_version_of_that_list() {
+    let (recordings, pods) = (Recordings::of(&[]), resource("pods", "Pod"));
+    let mut recorder = Recorder::new(&recordings.dir, "later", at(0));
+    recorder.document("/api", discovery().to_string().as_bytes(), at(0));
+    recorder.json(ChangeKind::Added, &pods, &pod("web", 5, "Running"), at(0));
+    recorder.mark(synced(10), &pods, at(0));
+    recorder.mark(synced(20), &resource("secrets", "Secret"), at(5));
+    recorder.finish(at(6));
+    for moment in ["rv:19", "2026-11-24T03:04:59Z"] {
+        let error = recordings.run(&format!("get secrets --at {moment}")).failure(1);
+        let expected =
+            "secrets was not recorded yet: its recording begins at 2026-11-24T03:05:00Z, with rv:20\n";
+        assert!(error.ends_with(expected), "{error}");
+    }
+    let listed = recordings.run("get secrets --at rv:20 -o name");
+    assert_eq!((listed.code, &*listed.stdout), (0, ""), "{}", listed.stderr);
+}
+
+#[test]
 fn moment_outside_of_the_recording_is_an_error_with_its_range() {
     let recordings = Recordings::of(&["prod"]);
     let (before, after) = ("2026-11-24T02:59:59Z", "2026-11-24T04:00:01Z");

@@ -28,6 +28,21 @@ async fn unrecorded_types_and_writes_are_refused_with_a_reason() {
 }
 
 #[tokio::test]
+async fn type_that_is_recorded_later_is_refused_with_its_first_version() {
+    let secrets = resource("", "v1", "secrets", "Secret");
+    let expected = "secrets was not recorded yet: its recording begins at 2026-11-24T00:01:00Z, with rv:50";
+    for moment in [Moment::Version(49), Moment::Time(at(59))] {
+        let recorded = documented().pod("a/web", 5, None, 10).synced(&pods(), 9, 11);
+        let secret = json!({"metadata": {"name": "x", "namespace": "a", "resourceVersion": "3"}});
+        let recorded = recorded.origin(Origin::List).change(&secrets, &secret, None, 60);
+        let (server, _dir) = recorded.synced(&secrets, 50, 60).synced(&secrets, 60, 70).serve(moment);
+        for path in ["/api/v1/secrets", "/api/v1/namespaces/a/secrets/x"] {
+            assert_eq!(status(&server, "GET", path).await, (405, expected.to_owned()), "{path}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn subresources_of_containers_are_refused_with_a_reason() {
     let recorded = documented().pod("a/web", 5, None, 10).synced(&pods(), 5, 11);
     let (server, _dir) = recorded.synced(&resource("", "v1", "nodes", "Node"), 5, 12).serve(Moment::End);
