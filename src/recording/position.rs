@@ -57,6 +57,11 @@ impl Watch {
         Self { resource: Arc::clone(resource), namespace: Arc::clone(namespace), name: None }
     }
 
+    /// Returns whether it is of a resource, possibly in another version.
+    pub(in crate::recording) fn is_of(&self, resource: &ApiResource) -> bool {
+        self.resource.group == resource.group && self.resource.resource == resource.resource
+    }
+
     /// Returns whether its namespace and name include those of an object.
     pub(in crate::recording) fn includes_name(&self, namespace: &str, name: &str) -> bool {
         (self.namespace.is_empty() || *self.namespace == *namespace)

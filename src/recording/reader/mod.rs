@@ -19,6 +19,7 @@ mod serving;
 mod state;
 mod state_files;
 mod texts;
+mod unfinished_gaps;
 mod watch_events;
 
 pub(in crate::recording) use catalog::Catalog;

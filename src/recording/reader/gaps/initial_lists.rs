@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::observation::{ListEnd, ObservedTimes};
-use super::observed_type::is_of;
 use crate::lines::{Mark, MarkKind};
 use crate::object::{ApiResource, Origin};
 use crate::recording::entry::{IncompleteList, Item};
@@ -35,7 +34,7 @@ impl Catalog {
             if listed_before.contains(&resource) {
                 continue;
             }
-            let of_resource = observed.synced.iter().filter(|(watch, _)| is_of(watch, &resource));
+            let of_resource = observed.synced.iter().filter(|(watch, _)| watch.is_of(&resource));
             let (complete, later): (Vec<_>, Vec<_>) = of_resource.partition(|(_, at)| **at <= time);
             if later.is_empty() && !complete.is_empty() {
                 continue;
@@ -119,7 +118,7 @@ impl ListSearch<'_> {
             }
         }
         let is_of_resource =
-            |end: &&ListEnd| end.watch.as_ref().is_none_or(|watch| is_of(watch, self.resource));
+            |end: &&ListEnd| end.watch.as_ref().is_none_or(|watch| watch.is_of(self.resource));
         let times = ends.iter().filter(is_of_resource).map(|end| end.time);
         let next = times.clone().filter(|end| *end > self.time).chain(until).min().unwrap_or(i64::MAX);
         for end in times.filter(|end| *end <= self.time).chain([next]) {

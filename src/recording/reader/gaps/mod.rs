@@ -3,7 +3,6 @@
 mod initial_lists;
 mod observation;
 mod observed_type;
-mod unfinished_gaps;
 
 use std::sync::Arc;
 

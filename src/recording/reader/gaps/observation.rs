@@ -10,9 +10,9 @@ use crate::recording::journal::gap_start;
 use crate::recording::position::{Position, Watch};
 use crate::recording::reader::catalog::time_of;
 use crate::recording::reader::resources::sorted_resources;
+use crate::recording::reader::unfinished_gaps::{UnfinishedGap, UnfinishedGaps};
 
-use super::observed_type::{Lost, ObservedType, is_of};
-use super::unfinished_gaps::{UnfinishedGap, UnfinishedGaps};
+use super::observed_type::{Lost, ObservedType};
 
 fn gap_of(watch: &Watch, from: i64, to: i64, except: &BTreeSet<Arc<str>>) -> Gap {
     let (resource, namespace) = (Some(Arc::clone(&watch.resource)), Arc::clone(&watch.namespace));
@@ -85,7 +85,7 @@ impl ObservedTimes {
 
     /// Returns the watched namespaces of a resource, sorted: only an empty name for all of them.
     pub(in crate::recording::reader) fn namespaces(&self, resource: &ApiResource) -> Vec<Arc<str>> {
-        let watched = self.synced.keys().filter(|watch| is_of(watch, resource));
+        let watched = self.synced.keys().filter(|watch| watch.is_of(resource));
         let namespaces: BTreeSet<_> = watched.map(|watch| Arc::clone(&watch.namespace)).collect();
         let is_all = namespaces.first().is_some_and(|first| first.is_empty());
         namespaces.into_iter().take(if is_all { 1 } else { usize::MAX }).collect()
@@ -101,7 +101,15 @@ pub(super) struct Observation {
     synced: HashMap<Watch, i64>,
     list_ends: Vec<ListEnd>,
     /// The gaps of collections whose differences are not known to be complete.
-    unfinished: UnfinishedGaps,
+    unfinished: UnfinishedGaps<MissedTime>,
+}
+
+/// The time of a gap and of those that it continues, in Unix milliseconds.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct MissedTime {
+    start: i64,
+    /// The time of its mark.
+    received: i64,
 }
 
 impl Observation {
@@ -143,12 +151,7 @@ impl Observation {
                     MarkKind::Gap { from, to, .. } => {
                         let start = gap_start(item, received, previous).unwrap_or(received);
                         let versions = from.number().zip(to.number());
-                        let gap = UnfinishedGap { start, received, number, versions };
-                        let (gap, earlier) = self.unfinished.begin(&watch, gap);
-                        if let Some(earlier) = earlier {
-                            self.remove_gap(&watch, earlier);
-                        }
-                        self.observed(&watch, received, Some(gap.start), gap.versions);
+                        self.begin_differences(&watch, number, MissedTime { start, received }, versions);
                     }
                     MarkKind::Error(_) => {
                         self.list_ends.push(ListEnd { time: received, watch: Some(watch.clone()) });
@@ -168,6 +171,27 @@ impl Observation {
         }
     }
 
+    /// Records a gap. If it continues an earlier one, both are one.
+    fn begin_differences(
+        &mut self,
+        watch: &Watch,
+        number: u64,
+        MissedTime { mut start, received }: MissedTime,
+        mut versions: Option<(u64, u64)>,
+    ) {
+        if let Some(earlier) = self.unfinished.take_continued(watch, versions) {
+            self.remove_gap(watch, earlier.extent.received);
+            start = start.min(earlier.extent.start);
+            let both = earlier.versions.zip(versions);
+            versions = both.map(|((before, _), (from, to))| (before.min(from), to));
+        }
+        if watch.name.is_none() {
+            let extent = MissedTime { start, received };
+            self.unfinished.insert(watch, UnfinishedGap { versions, number, extent });
+        }
+        self.observed(watch, received, Some(start), versions);
+    }
+
     /// Removes the gap that the mark of a watch ended.
     fn remove_gap(&mut self, watch: &Watch, received: i64) {
         let (resource, namespace) = (Some(&watch.resource), &watch.namespace);
@@ -176,7 +200,7 @@ impl Observation {
     }
 
     /// Returns the gaps whose differences are not known to be complete.
-    pub(super) fn unfinished(&mut self) -> &mut UnfinishedGaps {
+    pub(super) fn unfinished(&mut self) -> &mut UnfinishedGaps<MissedTime> {
         &mut self.unfinished
     }
 
@@ -200,12 +224,13 @@ impl Observation {
     pub(super) fn end(mut self, time: i64) -> ObservedTimes {
         let unfinished = std::mem::take(&mut self.unfinished);
         for (watch, gap) in unfinished.all() {
-            self.remove_gap(watch, gap.received);
+            self.remove_gap(watch, gap.extent.received);
         }
         let known = self.types.into_values().flat_map(ObservedType::into_all);
         let open = known.filter_map(|known| {
             let (lost, unfinished) = (known.lost, unfinished.get(&known.watch));
-            let from = lost.iter().map(|lost| lost.from).chain(unfinished.map(|gap| gap.start)).min()?;
+            let from =
+                lost.iter().map(|lost| lost.from).chain(unfinished.map(|gap| gap.extent.start)).min()?;
             let except = lost.map(|lost| lost.except).unwrap_or_default();
             let versions = unfinished.and_then(|gap| gap.versions).map(|(from, _)| (from, u64::MAX));
             Some(FoundGap { gap: gap_of(&known.watch, from, time, &except), is_open: true, versions })

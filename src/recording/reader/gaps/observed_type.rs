@@ -4,17 +4,11 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use crate::lines::Mark;
-use crate::object::ApiResource;
 use crate::recording::position::Watch;
 
 /// The time within which a recorder continues its watches, in milliseconds. A shorter time without a watch is part of the time
 /// without a recorder, or each start would add a gap of each type.
 const STARTUP: i64 = 10_000;
-
-/// Returns whether a watch is of a resource, possibly in another version.
-pub(super) fn is_of(watch: &Watch, resource: &ApiResource) -> bool {
-    watch.resource.group == resource.group && watch.resource.resource == resource.resource
-}
 
 /// The loss of a watch that is not running.
 #[derive(Debug, Clone)]

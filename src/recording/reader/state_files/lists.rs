@@ -8,13 +8,14 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::lines::{Mark, MarkKind};
+use crate::lines::MarkKind;
 use crate::object::{ApiResource, Origin};
 use crate::recording::entry::Item;
 use crate::recording::files::FileError;
 use crate::recording::names::split_key;
 use crate::recording::position::Watch;
 use crate::recording::reader::segment_file::Segment;
+use crate::recording::reader::unfinished_gaps::{UnfinishedGap, UnfinishedGaps};
 
 /// A change, of which only the names and the position are known.
 #[derive(Debug, Clone, Copy)]
@@ -55,28 +56,19 @@ struct ResourceLists {
     ends: ListMarks,
     /// The marks of gaps, which precede the differences.
     gaps: ListMarks,
-    /// The gaps of collections, by namespace, whose differences are not known to be complete.
-    unfinished: HashMap<Arc<str>, UnfinishedGap>,
     /// The highest versions of both.
     last_end: u64,
     last_gap: u64,
 }
 
-/// One or more gaps in a row whose differences are not known to be complete. A recorder that was killed before has recorded a
-/// part of them, and the next one the others.
-#[derive(Debug, Clone, Copy)]
-struct UnfinishedGap {
-    /// The place of the first mark.
-    first: usize,
-    /// The version of the last list.
-    to: u64,
-    /// The number of the last mark in the recording.
-    number: u64,
-}
-
 /// The lists by resource.
 #[derive(Debug, Default)]
-pub(in crate::recording::reader) struct Lists(HashMap<Arc<ApiResource>, ResourceLists>);
+pub(in crate::recording::reader) struct Lists {
+    resources: HashMap<Arc<ApiResource>, ResourceLists>,
+    /// The gaps of collections whose differences are not known to be complete, with the places of the first marks. A recorder that
+    /// was killed before has recorded a part of them, and the next one the others.
+    unfinished: UnfinishedGaps<usize>,
+}
 
 /// The lists of the resources of which one was complete after a version.
 #[derive(Debug, Default)]
@@ -86,12 +78,17 @@ pub(in crate::recording::reader) struct LateLists {
 }
 
 impl ListMarks {
-    fn push(&mut self, namespace: Arc<str>, name: Option<Arc<str>>, mark: ListMark) {
-        let of_namespace = self.0.entry(namespace).or_default();
-        match name {
+    fn push(&mut self, watch: Watch, mark: ListMark) {
+        let of_namespace = self.0.entry(watch.namespace).or_default();
+        match watch.name {
             None => of_namespace.of_collection.push(mark),
             Some(name) => of_namespace.of_objects.entry(name).or_default().push(mark),
         }
+    }
+
+    /// Returns the marks of a collection.
+    fn of_collection(&mut self, namespace: &Arc<str>) -> &mut Vec<ListMark> {
+        &mut self.0.entry(Arc::clone(namespace)).or_default().of_collection
     }
 
     /// Returns the marks of each watch that includes an object.
@@ -123,43 +120,19 @@ impl ListMarks {
     }
 }
 
-impl ResourceLists {
-    /// Records a gap of a collection. If the differences of the one before are not complete, they belong to this one.
-    fn begin_differences(&mut self, namespace: &Arc<str>, from: u64, mark: ListMark) {
-        let ListMark { number, version } = mark;
-        let marks = &mut self.gaps.0.entry(Arc::clone(namespace)).or_default().of_collection;
-        let unfinished = self.unfinished.remove(namespace).filter(|gap| from < gap.to && version != 0);
-        let first = unfinished.map_or(marks.len(), |gap| gap.first);
-        for earlier in &mut marks[first..] {
-            earlier.version = earlier.version.max(version);
-        }
-        self.unfinished.insert(Arc::clone(namespace), UnfinishedGap { first, to: version, number });
-    }
-
-    /// Records that the differences of a namespace, or of all, are complete.
-    fn observed(&mut self, namespace: &Arc<str>) {
-        if namespace.is_empty() {
-            self.unfinished.clear();
-        } else {
-            self.unfinished.remove(namespace);
-        }
-    }
-}
-
 impl Lists {
     /// Ends with the last segment of the recording: differences that are not complete there belong to no state. `has_event`
     /// returns whether a watch has an event after an entry, which is after its differences.
     pub(in crate::recording::reader) fn end(&mut self, mut has_event: impl FnMut(&Watch, u64) -> bool) {
-        for (resource, lists) in &mut self.0 {
-            for (namespace, gap) in std::mem::take(&mut lists.unfinished) {
-                if has_event(&Watch::of_collection(resource, &namespace), gap.number) {
-                    continue;
-                }
-                let marks = lists.gaps.0.entry(namespace).or_default();
-                marks.of_collection[gap.first..].iter_mut().for_each(|mark| mark.version = u64::MAX);
+        for (watch, gap) in self.unfinished.all() {
+            let Some(lists) = self.resources.get_mut(&watch.resource) else { continue };
+            if !has_event(watch, gap.number) {
+                let marks = lists.gaps.of_collection(&watch.namespace);
+                marks[gap.extent..].iter_mut().for_each(|mark| mark.version = u64::MAX);
                 lists.last_gap = u64::MAX;
             }
         }
+        self.unfinished = UnfinishedGaps::default();
     }
 
     /// Reads the marks of lists of a segment.
@@ -171,35 +144,27 @@ impl Lists {
         let first = segment.header().first;
         for (index, item) in segment.marks(context)? {
             let number = first + u64::from(index);
-            let Mark { kind, resource, namespace, name, .. } = match item {
+            let mark = match item {
                 Item::Mark(mark) => mark,
                 Item::Bookmark { resource, namespace, .. } => {
-                    if let Some(lists) = self.0.get_mut(&resource) {
-                        lists.observed(&namespace);
-                    }
+                    self.unfinished.end(&Watch::of_collection(&resource, &namespace));
                     continue;
                 }
                 _ => continue,
             };
+            let watch = Watch::of_mark(&mark);
             // Versions that are no numbers have no order.
-            match kind {
+            match mark.kind {
                 MarkKind::Synced { version } => {
                     let Some(version) = version.number() else { continue };
-                    let lists = self.0.entry(resource).or_default();
-                    lists.observed(&namespace);
-                    lists.ends.push(namespace, name, ListMark { number, version });
+                    self.unfinished.end(&watch);
+                    let lists = self.resources.entry(Arc::clone(&watch.resource)).or_default();
+                    lists.ends.push(watch, ListMark { number, version });
                     lists.last_end = lists.last_end.max(version);
                 }
                 MarkKind::Gap { from, to, .. } => {
                     let (Some(from), Some(to)) = (from.number(), to.number()) else { continue };
-                    // A server that was restored from a backup assigns its versions again: those in the gap are not known.
-                    let version = if to < from { 0 } else { to };
-                    let lists = self.0.entry(resource).or_default();
-                    if name.is_none() {
-                        lists.begin_differences(&namespace, from, ListMark { number, version });
-                    }
-                    lists.gaps.push(namespace, name, ListMark { number, version });
-                    lists.last_gap = lists.last_gap.max(version);
+                    self.read_gap(watch, number, (from, to));
                 }
                 MarkKind::Error(_) => {}
             }
@@ -207,16 +172,35 @@ impl Lists {
         Ok(())
     }
 
+    /// Reads the mark of a gap. If the differences of the one before are not complete, they belong to this one.
+    fn read_gap(&mut self, watch: Watch, number: u64, (from, to): (u64, u64)) {
+        // A server that was restored from a backup assigns its versions again: those in the gap are not known.
+        let version = if to < from { 0 } else { to };
+        let lists = self.resources.entry(Arc::clone(&watch.resource)).or_default();
+        if watch.name.is_none() {
+            let marks = lists.gaps.of_collection(&watch.namespace);
+            let earlier = self.unfinished.take_continued(&watch, Some((from, to)));
+            let first = earlier.map_or(marks.len(), |gap| gap.extent);
+            for earlier in &mut marks[first..] {
+                earlier.version = earlier.version.max(version);
+            }
+            let versions = Some((from, to));
+            self.unfinished.insert(&watch, UnfinishedGap { versions, number, extent: first });
+        }
+        lists.gaps.push(watch, ListMark { number, version });
+        lists.last_gap = lists.last_gap.max(version);
+    }
+
     /// Returns the lowest version at which a list was complete.
     pub(in crate::recording::reader) fn first_version(&self) -> Option<u64> {
-        let ends = self.0.values().flat_map(|lists| lists.ends.0.values());
+        let ends = self.resources.values().flat_map(|lists| lists.ends.0.values());
         let of_namespaces = ends.flat_map(|of| [&of.of_collection].into_iter().chain(of.of_objects.values()));
         of_namespaces.flatten().map(|mark| mark.version).min()
     }
 
     /// Returns the lists of the resources of which one was complete after a version.
     pub(in crate::recording::reader) fn later_than(self, version: u64) -> LateLists {
-        let mut lists = self.0;
+        let mut lists = self.resources;
         lists.retain(|_, lists| lists.last_end.max(lists.last_gap) > version);
         LateLists { lists, version }
     }
