@@ -19,9 +19,6 @@ use crate::recording::flags::Flags;
 use crate::recording::journal::WantedObject;
 use crate::recording::type_log::{LogEntry, TypeLog};
 
-/// The number of segments whose tables are read ahead.
-const READ_AHEAD: usize = 32;
-
 /// The memory of the objects in a batch from which on it is sent, in bytes, and the capacity of the channel in batches. Reading
 /// a version takes less time than printing it, so that few suffice; with more, the system would be asked for memory instead of
 /// using that of the last versions again.
@@ -229,47 +226,31 @@ impl Reader {
             let last = last_state_of_object(&files, &self.resource, &self.key, self.renders_rows);
             state = last.map_err(at(start))?;
         }
-        let files: Vec<_> = catalog.segments.iter().filter(|segment| segment.first() >= start).collect();
-        let (resource, key, with_rows) = (self.resource.clone(), self.key.clone(), self.renders_rows);
-        // A scoped std thread: it reads the tables of the next segments while the versions of one are decoded. It ends
-        // with the last segment, or when this call ends.
-        thread::scope(|scope| {
-            let (sender, parts) = mpsc::sync_channel(READ_AHEAD);
-            let read = files.clone();
-            scope.spawn(move || {
-                for file in read {
-                    let part = Part::read(file, &resource, &key, with_rows);
-                    let is_last = part.is_err();
-                    if sender.send(part).is_err() || is_last {
-                        return;
-                    }
-                }
-            });
-            let mut next = start;
-            for (file, part) in files.into_iter().zip(parts) {
-                if file.first() != next {
-                    // The missing segment may have changes of the object.
-                    catalog.open_segments(next, file.first()).map_err(at(next))?;
-                }
-                let Part { segment, log } = part.map_err(at(file.first()))?;
-                next = file.first() + segment.header().count;
-                if catalog.losses.contains(&file.first()) {
-                    state = None;
-                }
-                let Some((own, object, log)) = log else {
-                    self.offer()?;
-                    continue;
-                };
-                let changes = ChangeReader::new(&catalog.context, &segment, &own, &log);
-                let mut changes = changes.with_rows(self.renders_rows);
-                for (number, _) in log.log.numbered(object) {
-                    let version = changes.read(object, number, &mut state).map_err(at(file.first()))?;
-                    self.push(Ok(version))?;
-                }
-                self.offer()?;
+        let mut next = start;
+        for file in catalog.segments.iter().filter(|segment| segment.first() >= start) {
+            if file.first() != next {
+                // The missing segment may have changes of the object.
+                catalog.open_segments(next, file.first()).map_err(at(next))?;
             }
-            Ok(())
-        })
+            let part = Part::read(file, &self.resource, &self.key, self.renders_rows);
+            let Part { segment, log } = part.map_err(at(file.first()))?;
+            next = file.first() + segment.header().count;
+            if catalog.losses.contains(&file.first()) {
+                state = None;
+            }
+            let Some((own, object, log)) = log else {
+                self.offer()?;
+                continue;
+            };
+            let changes = ChangeReader::new(&catalog.context, &segment, &own, &log);
+            let mut changes = changes.with_rows(self.renders_rows);
+            for (number, _) in log.log.numbered(object) {
+                let version = changes.read(object, number, &mut state).map_err(at(file.first()))?;
+                self.push(Ok(version))?;
+            }
+            self.offer()?;
+        }
+        Ok(())
     }
 }
 
