@@ -10,16 +10,20 @@ use crate::view::{Health, HealthChange};
 /// A state, and what both of its comparisons read.
 pub(super) struct ComparedState {
     object: Arc<Object>,
+    /// The text of the object. A copy, because the bytes of an object are checked each time they are used as text.
+    text: String,
     brackets: JsonBrackets,
     health: Health,
 }
 
 impl ComparedState {
-    /// Reads the state of an object from its text.
-    pub(super) fn of(object: &Arc<Object>, text: &str) -> Self {
+    /// Reads the state of an object.
+    pub(super) fn of(object: &Arc<Object>) -> Self {
+        // Objects are valid UTF-8.
+        let text = String::from_utf8(object.json().into_owned()).unwrap_or_default();
         let brackets = JsonBrackets::of(text.as_bytes());
-        let health = Health::of(JsonNode::within(text, 0, &brackets));
-        Self { object: Arc::clone(object), brackets, health }
+        let health = Health::of(JsonNode::within(&text, 0, &brackets));
+        Self { object: Arc::clone(object), text, brackets, health }
     }
 
     /// Whether this is the state of that object.
@@ -27,9 +31,9 @@ impl ComparedState {
         Arc::ptr_eq(&self.object, object)
     }
 
-    /// Returns the object, of which this is the text, as a document.
-    pub(super) fn document<'a>(&'a self, text: &'a str) -> Document<'a> {
-        Document::with_brackets(text, &self.brackets)
+    /// Returns the object as a document.
+    pub(super) fn document(&self) -> Document<'_> {
+        Document::with_brackets(&self.text, &self.brackets)
     }
 
     /// Returns the differences of the health from the state before, as texts. `ContainersReady` adds nothing to `Ready`.

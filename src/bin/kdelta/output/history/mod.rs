@@ -159,13 +159,9 @@ impl HistoryRows {
             return Default::default();
         };
         let last = self.last_state.take().filter(|last| last.is_of(old));
-        let [old_json, new_json] = [old, &change.object].map(|object| object.json());
-        // Objects are valid UTF-8.
-        let [old_text, new_text] =
-            [&old_json, &new_json].map(|json| str::from_utf8(json).unwrap_or_default());
-        let before = last.unwrap_or_else(|| ComparedState::of(old, old_text));
-        let after = ComparedState::of(&change.object, new_text);
-        let [old, new] = [before.document(old_text), after.document(new_text)];
+        let before = last.unwrap_or_else(|| ComparedState::of(old));
+        let after = ComparedState::of(&change.object);
+        let [old, new] = [&before, &after].map(ComparedState::document);
         let lines = self.options.details.lines_between(old, new, &change.resource);
         let health_changes = after.health_changes(&before);
         self.last_state = Some(after);
