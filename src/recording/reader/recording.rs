@@ -13,7 +13,6 @@ use super::entries::Entries;
 use super::gaps::LostWatch;
 use super::history::Versions;
 use super::state::State;
-use crate::lines::Mark;
 use crate::object::ApiResource;
 use crate::recording::encryption::{KEY_FILE, Keyring, RecordingId};
 use crate::recording::entry::{Entry, EntryFilter, Gap, Item, Moment, Unobserved};
@@ -201,15 +200,6 @@ impl Recording {
         self.catalog.marks().map_err(|error| self.catalog.error(error))
     }
 
-    /// Returns the mark that the first list of a resource was complete, in the parts without damage.
-    pub(in crate::recording) fn first_list(
-        &self,
-        group: &str,
-        plural: &str,
-    ) -> Result<Option<Mark>, RecordingError> {
-        self.read(|catalog| catalog.first_list(group, plural).map_err(|error| catalog.error(error)))
-    }
-
     /// Returns whether the recording begins with a state, because older entries were dropped.
     pub(in crate::recording) fn begins_with_state(&self) -> bool {
         self.catalog.start() > 0
@@ -253,7 +243,7 @@ impl Recording {
     }
 
     /// Reads from the listed files. If a writer has dropped one meanwhile, lists the files again and retries once.
-    fn read<T>(
+    pub(super) fn read<T>(
         &self,
         read: impl Fn(&Arc<Catalog>) -> Result<T, RecordingError>,
     ) -> Result<T, RecordingError> {

@@ -1,13 +1,17 @@
-//! Names, row templates and complete sets of rows of a state, for servers of recordings.
+//! Names, row templates and complete sets of rows of a state, and the first lists of types, for servers of recordings.
 
 use std::sync::Arc;
 
+use super::catalog::Catalog;
 use super::chains::{Chain, Chains};
 use super::order::{HasNames, WithPrefix, sorted};
 use super::parallel;
+use super::recording::Recording;
 use super::rows::named;
 use super::state::{State, in_namespace};
+use crate::lines::{Mark, MarkKind};
 use crate::object::{ApiResource, Column, Ingest, Object};
+use crate::recording::entry::Item;
 use crate::recording::error::RecordingError;
 use crate::recording::files::FileError;
 use crate::recording::payload::Identity;
@@ -42,6 +46,42 @@ impl HasNames for TemplateRow {
     fn names(&self) -> (&str, &str) {
         let identity = self.identity();
         (identity.namespace(), identity.name())
+    }
+}
+
+impl Recording {
+    /// Returns the mark that the first list of a resource was complete, in the parts without damage.
+    pub(in crate::recording) fn first_list(
+        &self,
+        group: &str,
+        plural: &str,
+    ) -> Result<Option<Mark>, RecordingError> {
+        self.read(|catalog| catalog.first_list(group, plural).map_err(|error| catalog.error(error)))
+    }
+}
+
+impl Catalog {
+    /// Returns the mark that the first list of a resource was complete. Damaged segments are skipped.
+    fn first_list(&self, group: &str, plural: &str) -> Result<Option<Mark>, FileError> {
+        let is_of_resource = |own: &ApiResource| own.group == group && own.resource == plural;
+        for file in &self.segments {
+            let segment = match file.open() {
+                Err(FileError::Damaged(..)) => continue,
+                segment => segment?,
+            };
+            if !segment.tables().resources.iter().any(|own| is_of_resource(own)) {
+                continue;
+            }
+            let items = segment.items(&self.context, false)?.into_iter();
+            let mut synced = items.filter_map(|(_, item)| match item {
+                Item::Mark(mark) if matches!(mark.kind, MarkKind::Synced { .. }) => Some(mark),
+                _ => None,
+            });
+            if let Some(first) = synced.find(|mark| is_of_resource(&mark.resource)) {
+                return Ok(Some(first));
+            }
+        }
+        Ok(None)
     }
 }
 

@@ -4,9 +4,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::observation::{ListEnd, ObservedTimes};
-use crate::lines::{Mark, MarkKind};
 use crate::object::{ApiResource, Origin};
-use crate::recording::entry::{IncompleteList, Item};
+use crate::recording::entry::IncompleteList;
 use crate::recording::files::FileError;
 use crate::recording::names::split_key;
 use crate::recording::position::Watch;
@@ -51,33 +50,6 @@ impl Catalog {
             }
         }
         Ok(incomplete)
-    }
-
-    /// Returns the mark that the first list of a resource was complete. Damaged segments are skipped.
-    pub(in crate::recording::reader) fn first_list(
-        &self,
-        group: &str,
-        plural: &str,
-    ) -> Result<Option<Mark>, FileError> {
-        let is_of_resource = |own: &ApiResource| own.group == group && own.resource == plural;
-        for file in &self.segments {
-            let segment = match file.open() {
-                Err(FileError::Damaged(..)) => continue,
-                segment => segment?,
-            };
-            if !segment.tables().resources.iter().any(|own| is_of_resource(own)) {
-                continue;
-            }
-            let items = segment.items(&self.context, false)?.into_iter();
-            let mut synced = items.filter_map(|(_, item)| match item {
-                Item::Mark(mark) if matches!(mark.kind, MarkKind::Synced { .. }) => Some(mark),
-                _ => None,
-            });
-            if let Some(first) = synced.find(|mark| is_of_resource(&mark.resource)) {
-                return Ok(Some(first));
-            }
-        }
-        Ok(None)
     }
 
     /// Returns the resources that had been listed when older entries were dropped: a keyframe is written after their lists.
