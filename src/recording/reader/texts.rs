@@ -64,7 +64,7 @@ impl Chains {
         Ok(all)
     }
 
-    /// Returns ranges of few chains. Each can be decoded at a time, so that few texts are in memory.
+    /// Returns ranges of few chains, which are decoded one after the other so that few texts are in memory.
     pub(super) fn parts(&self) -> impl Iterator<Item = Range<usize>> {
         let of_keyframe = self.objects.partition_point(|chain| chain.is_of_keyframe);
         [0..of_keyframe, of_keyframe..self.objects.len()].into_iter().flat_map(|range| {

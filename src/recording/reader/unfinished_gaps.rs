@@ -18,7 +18,8 @@ pub(super) struct UnfinishedGap<T> {
     pub(super) extent: T,
 }
 
-/// Those of all collections. A named object has one difference at most.
+/// The unfinished gaps of all collections, at most one of each. A named object has none, because its gap has one difference at
+/// most.
 #[derive(Debug)]
 pub(super) struct UnfinishedGaps<T>(HashMap<Watch, UnfinishedGap<T>>);
 
