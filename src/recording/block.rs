@@ -67,10 +67,18 @@ pub(in crate::recording) fn write_block(tag: u8, payload: &[u8], level: i32, out
     if let Some(bytes) = compressed.as_mut().filter(|bytes| !is_plausible(payload.len(), bytes.len())) {
         pad(bytes, payload.len() / MAX_RATIO);
     }
-    let stored = compressed.as_deref().unwrap_or(payload);
+    put_block(tag, payload.len(), compressed.as_deref().unwrap_or(payload), out);
+}
+
+/// Appends a block whose payload is not compressed.
+pub(in crate::recording) fn write_uncompressed_block(tag: u8, payload: &[u8], out: &mut Vec<u8>) {
+    put_block(tag, payload.len(), payload, out);
+}
+
+fn put_block(tag: u8, length: usize, stored: &[u8], out: &mut Vec<u8>) {
     let start = out.len();
     out.push(tag);
-    put_number(out, payload.len() as u64);
+    put_number(out, length as u64);
     put_number(out, stored.len() as u64);
     let mut hasher = crc32fast::Hasher::new();
     hasher.update(&out[start..]);

@@ -30,7 +30,12 @@ fn number_in(word: u64) -> Option<(u64, usize)> {
 
 /// Appends a signed number in zigzag encoding: numbers near zero take few bytes.
 pub(in crate::recording) fn put_signed(out: &mut Vec<u8>, number: i64) {
-    put_number(out, ((number << 1) ^ (number >> 63)).cast_unsigned());
+    put_number(out, zigzag(number));
+}
+
+/// Returns a signed number in zigzag encoding.
+pub(in crate::recording) fn zigzag(number: i64) -> u64 {
+    ((number << 1) ^ (number >> 63)).cast_unsigned()
 }
 
 /// Returns the signed number of a number in zigzag encoding.

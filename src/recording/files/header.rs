@@ -10,9 +10,17 @@ use crate::recording::tables::take_string;
 
 /// The formats that this version writes: of recordings that are not encrypted, and of those that are. Readers accept every
 /// minor version of a major version that they know.
-const PLAIN: u16 = 1;
-const ENCRYPTED: u16 = 2;
+const PLAIN: u16 = 3;
+const ENCRYPTED: u16 = 4;
 const MINOR: u16 = 0;
+
+/// The latest format that this version reads.
+const LATEST: u16 = 4;
+
+/// Returns whether a format is that of encrypted recordings.
+fn is_encrypted(major: u16) -> bool {
+    matches!(major, 2 | ENCRYPTED)
+}
 
 /// The length of the part before the header's block: magic, kind, format version and their checksum.
 const PREFIX: usize = 16;
@@ -69,10 +77,11 @@ impl Clear {
     /// Reads the first bytes of a file. Returns `None` if they are damaged, or not of a recording.
     pub(in crate::recording) fn read(bytes: &[u8]) -> Option<Self> {
         let (prefix, rest) = bytes.split_first_chunk::<PREFIX>()?;
-        match version(prefix).ok()? {
-            ENCRYPTED => Some(Self::Encrypted(RecordingId::from_bytes(*rest.first_chunk()?))),
-            _ => Some(Self::Plain),
-        }
+        Some(if is_encrypted(version(prefix).ok()?) {
+            Self::Encrypted(RecordingId::from_bytes(*rest.first_chunk()?))
+        } else {
+            Self::Plain
+        })
     }
 }
 
@@ -151,9 +160,11 @@ impl Header {
             BlockDamage::Sealed => HeaderError::Foreign,
             _ => HeaderError::Damaged("the checksum of the header differs"),
         };
-        let (block, length) = match (major, cipher) {
-            (major, _) if major > ENCRYPTED => return Err(HeaderError::Newer(major)),
-            (ENCRYPTED, Some(cipher)) => {
+        if major > LATEST {
+            return Err(HeaderError::Newer(major));
+        }
+        let (block, length) = match (is_encrypted(major), cipher) {
+            (true, Some(cipher)) => {
                 let (id, sealed) = rest.split_first_chunk::<{ RecordingId::LEN }>().ok_or(incomplete)?;
                 if id != cipher.id().as_bytes() {
                     return Err(HeaderError::Foreign);
@@ -162,10 +173,10 @@ impl Header {
                 (read_block(&block).map_err(damaged)?.0, RecordingId::LEN + length)
             }
             // Without an id, there is no cipher.
-            (ENCRYPTED, None) if rest.len() < RecordingId::LEN => return Err(incomplete),
+            (true, None) if rest.len() < RecordingId::LEN => return Err(incomplete),
             // All files of a recording are encrypted, or none is.
-            (ENCRYPTED, None) | (_, Some(_)) => return Err(HeaderError::Foreign),
-            (_, None) => read_block(rest).map_err(damaged)?,
+            (true, None) | (false, Some(_)) => return Err(HeaderError::Foreign),
+            (false, None) => read_block(rest).map_err(damaged)?,
         };
         let header =
             (block.tag == HEADER_TAG).then(|| Self::take(&mut Cursor::new(&block.payload))).flatten();

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::directory::cipher_of;
 use super::header::HeaderError;
-use crate::recording::block::{BlockDamage, read_block};
+use crate::recording::block::{Block, BlockDamage, read_block};
 use crate::recording::encryption::{Cipher, FileCipher};
 use crate::recording::error::RecordingError;
 
@@ -86,16 +86,26 @@ impl RandomAccess {
         offset: u64,
         length: u64,
     ) -> Result<Vec<u8>, FileError> {
-        self.block_of(tag, offset, &self.read(offset, length)?)
+        Ok(self.block_of_any(&[tag], offset, length)?.payload)
     }
 
-    /// Returns the payload of the block that was read from this position, which must have this tag and fill the bytes.
-    pub(in crate::recording) fn block_of(
+    /// Reads the block in a part, which must have one of these tags and fill the part.
+    pub(in crate::recording) fn block_of_any(
         &self,
-        tag: u8,
+        tags: &[u8],
         offset: u64,
+        length: u64,
+    ) -> Result<Block, FileError> {
+        self.block_in(&self.read(offset, length)?, tags, offset)
+    }
+
+    /// Returns the block in bytes that were read from this position. It must have one of these tags and fill the bytes.
+    pub(in crate::recording) fn block_in(
+        &self,
         bytes: &[u8],
-    ) -> Result<Vec<u8>, FileError> {
+        tags: &[u8],
+        offset: u64,
+    ) -> Result<Block, FileError> {
         let mut bytes = Cow::Borrowed(bytes);
         if let Some(cipher) = &self.cipher {
             let opened = cipher.open_block(offset, &bytes).and_then(|(block, consumed)| {
@@ -104,7 +114,7 @@ impl RandomAccess {
             bytes = Cow::Owned(opened.map_err(|damage| self.damaged(offset, &damage.to_string()))?);
         }
         match read_block(&bytes) {
-            Ok((block, consumed)) if block.tag == tag && consumed == bytes.len() => Ok(block.payload),
+            Ok((block, consumed)) if tags.contains(&block.tag) && consumed == bytes.len() => Ok(block),
             Ok(_) => Err(self.damaged(offset, "another block than expected")),
             Err(damage) => Err(self.damaged(offset, &damage.to_string())),
         }

@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 
 use super::footer::{BlockRef, Footer};
-use crate::recording::block::write_block;
+use crate::recording::block::{write_block, write_uncompressed_block};
 use crate::recording::encryption::FileCipher;
 use crate::recording::files::{Header, Kind, NewFile};
 
@@ -57,16 +57,27 @@ impl FileWriter {
         self.append(&Compressed::new(tag, payload, first))
     }
 
+    /// Appends a block that is not compressed.
+    pub(super) fn uncompressed_block(&mut self, tag: u8, payload: &[u8], first: usize) -> BlockRef {
+        let mut bytes = Vec::new();
+        write_uncompressed_block(tag, payload, &mut bytes);
+        self.append_bytes(&bytes, first)
+    }
+
     /// Appends a block that was compressed earlier.
     pub(in crate::recording) fn append(&mut self, block: &Compressed) -> BlockRef {
+        self.append_bytes(&block.bytes, block.first)
+    }
+
+    /// Appends the bytes of a block.
+    fn append_bytes(&mut self, bytes: &[u8], first: usize) -> BlockRef {
         let offset = self.length;
-        let first = u32::try_from(block.first).unwrap_or(u32::MAX);
+        let first = u32::try_from(first).unwrap_or(u32::MAX);
         let length = match &self.cipher {
-            None => self.write(&block.bytes),
+            None => self.write(bytes),
             Some(cipher) => {
                 let mut sealed = Vec::new();
-                self.failure =
-                    cipher.seal_block(offset, &block.bytes, &mut sealed).err().or(self.failure.take());
+                self.failure = cipher.seal_block(offset, bytes, &mut sealed).err().or(self.failure.take());
                 self.write(&sealed)
             }
         };

@@ -3,10 +3,11 @@
 use std::ops::Range;
 
 use crate::recording::bytes::{Cursor, put_number};
+use crate::recording::files::{FileError, RandomAccess};
 use crate::recording::tables::{DefinitionMemory, Tables, take_size, take_u32};
 
 /// The tags of the blocks.
-pub(super) const TIMELINE: u8 = 2;
+pub(super) const COMPRESSED_TIMELINE: u8 = 2;
 pub(in crate::recording) const ITEMS: u8 = 3;
 pub(in crate::recording) const DOCUMENT: u8 = 4;
 pub(in crate::recording) const NAMES: u8 = 5;
@@ -16,6 +17,10 @@ pub(in crate::recording) const BODIES: u8 = 8;
 pub(in crate::recording) const ROWS: u8 = 9;
 pub(super) const FOOTER: u8 = 10;
 pub(in crate::recording) const KEYFRAME_FOOTER: u8 = 11;
+pub(super) const TIMELINE: u8 = 12;
+
+/// The tags of blocks of times and versions: that of this version, and that of older recordings.
+pub(super) const TIMELINES: [u8; 2] = [TIMELINE, COMPRESSED_TIMELINE];
 
 /// The position of a block in the file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -96,10 +101,17 @@ impl Footer {
         (at == end).then_some(footer)
     }
 
-    /// Returns all blocks with their tags.
-    pub(in crate::recording) fn all_blocks(&self) -> impl Iterator<Item = (u8, &BlockRef)> {
-        let own = [(TIMELINE, &self.timeline), (ITEMS, &self.items), (DOCUMENT, &self.documents)];
-        let tags = [NAMES, FILTERS, COLUMNS, BODIES, ROWS];
+    /// Reads every block, for its checksum, and returns the damaged ones.
+    pub(in crate::recording) fn damaged_blocks(&self, access: &RandomAccess) -> Vec<FileError> {
+        let read = |(tags, block): (&[u8], &BlockRef)| access.block_of_any(tags, block.offset, block.length);
+        self.all_blocks().filter_map(|block| read(block).err()).collect()
+    }
+
+    /// Returns all blocks with the tags that they may have.
+    fn all_blocks(&self) -> impl Iterator<Item = (&'static [u8], &BlockRef)> {
+        let own: [(&[u8], _); _] =
+            [(&TIMELINES, &self.timeline), (&[ITEMS], &self.items), (&[DOCUMENT], &self.documents)];
+        let tags: [&[u8]; _] = [&[NAMES], &[FILTERS], &[COLUMNS], &[BODIES], &[ROWS]];
         let of_types = self.types.iter().flat_map(move |of_type| tags.into_iter().zip(of_type.blocks()));
         own.into_iter().chain(of_types).flat_map(|(tag, blocks)| blocks.iter().map(move |block| (tag, block)))
     }

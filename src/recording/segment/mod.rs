@@ -1,10 +1,14 @@
 //! Sealed segments: entries sorted by type and object, in compressed blocks.
 
+mod bits;
 mod columns;
 mod content;
+mod elias_fano;
 mod file_tables;
 mod file_writer;
 mod footer;
+mod grouped_differences;
+mod number_sequence;
 mod payloads;
 mod seal;
 mod sealed;

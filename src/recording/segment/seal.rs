@@ -40,7 +40,7 @@ pub(in crate::recording) fn seal(
     for first in (0..timeline.received.len()).step_by(TIMELINE_CHUNK) {
         let mut payload = Vec::new();
         put_timeline(timeline, first..timeline.received.len().min(first + TIMELINE_CHUNK), &mut payload);
-        footer.timeline.push(file.block(TIMELINE, &payload, first));
+        footer.timeline.push(file.uncompressed_block(TIMELINE, &payload, first));
     }
     put_items(&content.items, &mut file, &mut footer);
     let mut payloads = Payloads::new(&content, texts);

@@ -64,7 +64,7 @@ impl Sealed {
 
     /// Reads every block, for its checksum, and returns the damaged ones.
     pub(in crate::recording) fn damaged_blocks(&self) -> Vec<FileError> {
-        self.footer().all_blocks().filter_map(|(tag, block)| self.block(tag, block).err()).collect()
+        self.footer().damaged_blocks(&self.access)
     }
 
     fn of_type(&self, resource: &ApiResource) -> Option<&TypeFooter> {

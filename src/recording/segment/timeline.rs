@@ -4,15 +4,20 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use super::footer::{BlockRef, TIMELINE};
+use super::footer::{BlockRef, TIMELINE, TIMELINES};
+use super::number_sequence::{NumberSequence, put_numbers};
 use super::sealed::Sealed;
-use crate::recording::bytes::{Cursor, put_number, put_signed, signed};
+use crate::recording::block::Block;
+use crate::recording::bytes::{Cursor, put_number};
 use crate::recording::files::FileError;
 use crate::recording::type_log::{EntryTime, Timeline, Times};
 
 /// The number of entries in a chunk. It is smaller than that of columns: a history needs the times of few entries, which are
 /// spread over the whole segment.
 pub(super) const TIMELINE_CHUNK: usize = 512;
+
+/// The most entries in a chunk that is read: a few bytes can state many that are equal.
+const MAX_CHUNK: usize = 4096;
 
 /// The most bytes between two chunks that are read at once: reading them takes less time than another call.
 const MAX_GAP: u64 = 4 << 10;
@@ -25,72 +30,57 @@ const MAX_RESERVED: usize = 1 << 18;
 /// Appends the times and versions of a range of entries.
 pub(super) fn put_timeline(timeline: &Timeline, range: std::ops::Range<usize>, out: &mut Vec<u8>) {
     put_number(out, range.len() as u64);
-    let mut previous = 0;
-    for time in &timeline.received[range.clone()] {
-        put_signed(out, time - previous);
-        previous = *time;
-    }
-    let mut previous = 0;
-    for version in &timeline.versions[range] {
-        put_signed(out, version.wrapping_sub(previous).cast_signed());
-        previous = *version;
-    }
+    put_numbers(out, timeline.received[range.clone()].iter().map(|time| time.cast_unsigned()));
+    put_numbers(out, timeline.versions[range].iter().copied());
 }
 
-/// Takes the times and versions of a chunk.
-fn take_timeline(cursor: &mut Cursor<'_>, timeline: &mut Timeline) -> Option<()> {
-    let mut numbers = vec![0; take_count(cursor)?];
-    cursor.take_numbers(&mut numbers)?;
-    let mut time = Some(0i64);
-    timeline.received.extend(numbers.iter().map(|number| {
-        time = time.and_then(|time| time.checked_add(signed(*number)));
-        time.unwrap_or_default()
-    }));
-    time?;
-    cursor.take_numbers(&mut numbers)?;
-    let mut version = 0u64;
-    timeline.versions.extend(numbers.iter().map(|number| {
-        version = version.wrapping_add_signed(signed(*number));
-        version
-    }));
-    Some(())
+/// The times and versions of a chunk.
+struct Chunk<'a> {
+    count: usize,
+    received: NumberSequence<'a>,
+    versions: NumberSequence<'a>,
 }
 
-/// Takes the number of entries of a chunk.
-fn take_count(cursor: &mut Cursor<'_>) -> Option<usize> {
-    let count = cursor.take_number()?;
-    // Each number has at least one byte.
-    usize::try_from(count).ok().filter(|count| *count <= cursor.len() / 2)
-}
+impl<'a> Chunk<'a> {
+    /// Returns the chunk in a block, `None` if it is invalid.
+    fn of(block: &'a Block) -> Option<Self> {
+        let mut cursor = Cursor::new(&block.payload);
+        let count = usize::try_from(cursor.take_number()?).ok()?;
+        let (is_valid, take) = if block.tag == TIMELINE {
+            ((1..=MAX_CHUNK).contains(&count), NumberSequence::take as fn(&mut Cursor<'a>, usize) -> _)
+        } else {
+            // Each number has at least one byte.
+            (count <= cursor.len() / 2, NumberSequence::take_differences as _)
+        };
+        if !is_valid {
+            return None;
+        }
+        Some(Self { count, received: take(&mut cursor, count)?, versions: take(&mut cursor, count)? })
+    }
 
-/// Takes the times and versions of some entries of a chunk that begins with the entry `first`. Their numbers ascend.
-fn take_times(
-    cursor: &mut Cursor<'_>,
-    first: u32,
-    entries: &[u32],
-    times: &mut Vec<EntryTime>,
-) -> Option<()> {
-    let count = take_count(cursor)?;
-    let positions = || entries.iter().map(|entry| (entry - first) as usize);
-    if positions().next_back().is_some_and(|last| last >= count) {
-        return None;
+    /// Appends all times and versions.
+    fn append_to(&self, timeline: &mut Timeline) -> Option<()> {
+        self.received.all(self.count, |time| timeline.received.push(time.cast_signed()))?;
+        self.versions.all(self.count, |version| timeline.versions.push(version))
     }
-    let start = times.len();
-    let (mut next, mut sum) = (0, 0);
-    for (position, entry) in positions().zip(entries) {
-        sum += cursor.take_sum(position + 1 - next)?;
-        next = position + 1;
-        times.push(EntryTime { entry: *entry, received: i64::try_from(sum).ok()?, version: 0 });
+
+    /// Appends the times and versions of some entries of a chunk that begins with the entry `first`. Their numbers ascend.
+    fn append_some(&self, first: u32, entries: &[u32], times: &mut Vec<EntryTime>) -> Option<()> {
+        let positions = || entries.iter().map(|entry| (entry - first) as usize);
+        if positions().next_back().is_some_and(|last| last >= self.count) {
+            return None;
+        }
+        let start = times.len();
+        times.extend(entries.iter().map(|entry| EntryTime { entry: *entry, received: 0, version: 0 }));
+        let mut found = times[start..].iter_mut();
+        self.received.at(positions(), |time| {
+            found.next().into_iter().for_each(|found| found.received = time.cast_signed());
+        })?;
+        let mut found = times[start..].iter_mut();
+        self.versions.at(positions(), |version| {
+            found.next().into_iter().for_each(|found| found.version = version);
+        })
     }
-    cursor.skip_numbers(count - next)?;
-    (next, sum) = (0, 0);
-    for (position, time) in positions().zip(&mut times[start..]) {
-        sum += cursor.take_sum(position + 1 - next)?;
-        next = position + 1;
-        // The differences of versions wrap around when they are written.
-        time.version = u64::try_from(sum.rem_euclid(1 << u64::BITS)).ok()?;
-    }
-    Some(())
 }
 
 impl Sealed {
@@ -102,7 +92,7 @@ impl Sealed {
         let mut timeline = Timeline::default();
         timeline.reserve(usize::try_from(self.header().count).unwrap_or(usize::MAX).min(MAX_RESERVED));
         for block in &self.footer().timeline {
-            self.take_chunk(block, |cursor| take_timeline(cursor, &mut timeline))?;
+            self.append_chunk(block, &mut timeline)?;
         }
         let count = timeline.received.len() as u64;
         let mut ends = timeline.received.first().into_iter().chain(timeline.received.last());
@@ -156,9 +146,9 @@ impl Sealed {
             let from = usize::try_from(block.offset - start).unwrap_or(usize::MAX);
             let length = usize::try_from(block.length).unwrap_or(usize::MAX);
             let part = bytes.get(from..).and_then(|rest| rest.get(..length)).unwrap_or_default();
-            let payload = self.access.block_of(TIMELINE, block.offset, part)?;
-            let taken = take_times(&mut Cursor::new(&payload), block.first, entries, times);
-            taken.ok_or_else(|| self.invalid(block.offset, INVALID))?;
+            let read = self.access.block_in(part, &TIMELINES, block.offset)?;
+            let appended = Chunk::of(&read).and_then(|chunk| chunk.append_some(block.first, entries, times));
+            appended.ok_or_else(|| self.invalid(block.offset, INVALID))?;
         }
         Ok(())
     }
@@ -172,7 +162,7 @@ impl Sealed {
         while low < high {
             let middle = low + (high - low) / 2;
             let mut timeline = Timeline::default();
-            self.take_chunk(&blocks[middle], |cursor| take_timeline(cursor, &mut timeline))?;
+            self.append_chunk(&blocks[middle], &mut timeline)?;
             if timeline.received.first().is_some_and(|first| *first <= time) {
                 let in_chunk = timeline.received.partition_point(|received| *received <= time);
                 count = u64::from(blocks[middle].first) + in_chunk as u64;
@@ -184,14 +174,11 @@ impl Sealed {
         Ok(count)
     }
 
-    /// Passes a chunk to `take`, which returns `None` if it is invalid.
-    fn take_chunk(
-        &self,
-        block: &BlockRef,
-        take: impl FnOnce(&mut Cursor<'_>) -> Option<()>,
-    ) -> Result<(), FileError> {
-        let payload = self.block(TIMELINE, block)?;
-        take(&mut Cursor::new(&payload)).ok_or_else(|| self.invalid(block.offset, INVALID))
+    /// Appends the times and versions of a chunk.
+    fn append_chunk(&self, block: &BlockRef, timeline: &mut Timeline) -> Result<(), FileError> {
+        let read = self.access.block_of_any(&TIMELINES, block.offset, block.length)?;
+        let appended = Chunk::of(&read).and_then(|chunk| chunk.append_to(timeline));
+        appended.ok_or_else(|| self.invalid(block.offset, INVALID))
     }
 }
 
@@ -199,12 +186,38 @@ impl Sealed {
 mod tests {
     use proptest::prelude::*;
 
+    use super::super::footer::COMPRESSED_TIMELINE;
     use super::*;
+    use crate::recording::bytes::put_signed;
+
+    /// Returns the block that older versions wrote.
+    fn compressed_block(timeline: &Timeline) -> Block {
+        let mut payload = Vec::new();
+        put_number(&mut payload, timeline.received.len() as u64);
+        let mut previous = 0;
+        for time in &timeline.received {
+            put_signed(&mut payload, time - previous);
+            previous = *time;
+        }
+        let mut previous = 0;
+        for version in &timeline.versions {
+            put_signed(&mut payload, version.wrapping_sub(previous).cast_signed());
+            previous = *version;
+        }
+        Block { tag: COMPRESSED_TIMELINE, payload }
+    }
+
+    fn block(timeline: &Timeline) -> Block {
+        let mut payload = Vec::new();
+        put_timeline(timeline, 0..timeline.received.len(), &mut payload);
+        Block { tag: TIMELINE, payload }
+    }
 
     proptest! {
         #[test]
         fn times_of_some_entries_are_those_of_the_chunk(
             entries in prop::collection::vec((0..1u64 << 40, any::<u64>(), any::<bool>()), 1..80),
+            is_sorted in any::<bool>(),
             first in 0..1000u32,
         ) {
             let mut timeline = Timeline::default();
@@ -212,21 +225,51 @@ mod tests {
                 timeline.received.push(time.cast_signed());
                 timeline.versions.push(*version);
             }
-            let mut chunk = Vec::new();
-            put_timeline(&timeline, 0..entries.len(), &mut chunk);
-            let mut all = Timeline::default();
-            prop_assert_eq!(take_timeline(&mut Cursor::new(&chunk), &mut all), Some(()));
-            prop_assert_eq!((&all.received, &all.versions), (&timeline.received, &timeline.versions));
-            let wanted: Vec<u32> = (first..).zip(&entries).filter(|(_, (.., is_wanted))| *is_wanted).map(|(at, _)| at).collect();
-            let mut times = Vec::new();
-            prop_assert_eq!(take_times(&mut Cursor::new(&chunk), first, &wanted, &mut times), Some(()));
-            prop_assert_eq!(times.len(), wanted.len());
-            for time in times {
-                let (received, version, _) = entries[(time.entry - first) as usize];
-                prop_assert_eq!((time.received, time.version), (received.cast_signed(), version));
+            if is_sorted {
+                timeline.received.sort_unstable();
+                timeline.versions.sort_unstable();
             }
-            let beyond = [first + u32::try_from(entries.len()).expect("few")];
-            prop_assert_eq!(take_times(&mut Cursor::new(&chunk), first, &beyond, &mut Vec::new()), None);
+            for mut block in [compressed_block(&timeline), block(&timeline)] {
+                // A minor version may append fields.
+                block.payload.extend_from_slice(b"more");
+                let chunk = Chunk::of(&block).expect("a chunk");
+                let mut all = Timeline::default();
+                prop_assert_eq!(chunk.append_to(&mut all), Some(()));
+                prop_assert_eq!((&all.received, &all.versions), (&timeline.received, &timeline.versions));
+                let wanted: Vec<u32> =
+                    (first..).zip(&entries).filter(|(_, (.., is_wanted))| *is_wanted).map(|(at, _)| at).collect();
+                let mut times = Vec::new();
+                prop_assert_eq!(chunk.append_some(first, &wanted, &mut times), Some(()));
+                prop_assert_eq!(times.len(), wanted.len());
+                for time in times {
+                    let at = (time.entry - first) as usize;
+                    prop_assert_eq!((time.received, time.version), (all.received[at], all.versions[at]));
+                }
+                let beyond = [first + u32::try_from(entries.len()).expect("few")];
+                prop_assert_eq!(chunk.append_some(first, &beyond, &mut Vec::new()), None);
+            }
         }
+
+        #[test]
+        fn chunks_of_any_bytes_are_read_or_refused(
+            bytes in prop::collection::vec(any::<u8>(), 0..60),
+            tag in prop::sample::select(&TIMELINES[..]),
+        ) {
+            let block = Block { tag, payload: bytes };
+            if let Some(chunk) = Chunk::of(&block) {
+                let _ = chunk.append_to(&mut Timeline::default());
+                let _ = chunk.append_some(3, &[3, 4, 9], &mut Vec::new());
+            }
+        }
+    }
+
+    #[test]
+    fn chunks_of_many_equal_entries_are_refused() {
+        for (count, is_valid) in [(MAX_CHUNK, true), (MAX_CHUNK + 1, false)] {
+            let timeline = Timeline { received: vec![7; count], versions: vec![7; count] };
+            assert_eq!(Chunk::of(&block(&timeline)).is_some(), is_valid, "{count}");
+            assert!(Chunk::of(&compressed_block(&timeline)).is_some());
+        }
+        assert!(Chunk::of(&Block { tag: TIMELINE, payload: vec![0; 20] }).is_none());
     }
 }

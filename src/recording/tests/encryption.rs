@@ -107,7 +107,7 @@ fn files_show_no_names_and_values() {
     }
     for path in files(encrypted.path(), "segment").iter().chain(&files(encrypted.path(), "journal")) {
         let bytes = fs::read(path).expect("read");
-        assert_eq!(bytes[8..12], [2, 0, 0, 0], "{}", path.display());
+        assert_eq!(bytes[8..12], [4, 0, 0, 0], "{}", path.display());
     }
 }
 
