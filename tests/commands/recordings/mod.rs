@@ -4,6 +4,7 @@ mod completion;
 mod cut;
 mod encrypted;
 mod event_groups;
+mod first_format;
 mod import;
 mod large;
 mod serve;
