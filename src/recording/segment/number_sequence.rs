@@ -1,7 +1,7 @@
 //! A sequence of numbers, any of which can be read without decompression.
 //!
 //! It begins with the coding, the first number, and the length of the bytes that follow. They have the differences from the first
-//! number. All sums are modulo 2⁶⁴, so that signed numbers are stored too.
+//! number. All sums are modulo 2⁶⁴, which includes signed numbers.
 
 use super::elias_fano::{self, EliasFano};
 use super::grouped_differences::{self, GroupedDifferences};
@@ -29,7 +29,7 @@ pub(super) fn put_numbers(out: &mut Vec<u8>, numbers: impl Iterator<Item = u64> 
 pub(super) enum NumberSequence<'a> {
     /// Numbers that do not decrease.
     EliasFano { first: u64, rest: EliasFano<'a> },
-    /// Others.
+    /// Numbers in any order.
     Grouped { first: u64, rest: GroupedDifferences<'a> },
     /// The signed differences of older recordings.
     Differences(Cursor<'a>),

@@ -16,7 +16,7 @@ use crate::recording::type_log::{EntryTime, Timeline, Times};
 /// spread over the whole segment.
 pub(super) const TIMELINE_CHUNK: usize = 512;
 
-/// The most entries in a chunk that is read: a few bytes can state many that are equal.
+/// The most entries in a chunk. A crafted file can state many equal ones in few bytes.
 const MAX_CHUNK: usize = 4096;
 
 /// The most bytes between two chunks that are read at once: reading them takes less time than another call.
@@ -72,13 +72,17 @@ impl<'a> Chunk<'a> {
         }
         let start = times.len();
         times.extend(entries.iter().map(|entry| EntryTime { entry: *entry, received: 0, version: 0 }));
-        let mut found = times[start..].iter_mut();
+        let mut next = times[start..].iter_mut();
         self.received.at(positions(), |time| {
-            found.next().into_iter().for_each(|found| found.received = time.cast_signed());
+            if let Some(next) = next.next() {
+                next.received = time.cast_signed();
+            }
         })?;
-        let mut found = times[start..].iter_mut();
+        let mut next = times[start..].iter_mut();
         self.versions.at(positions(), |version| {
-            found.next().into_iter().for_each(|found| found.version = version);
+            if let Some(next) = next.next() {
+                next.version = version;
+            }
         })
     }
 }

@@ -138,7 +138,7 @@ fn info_and_verify_continue_after_an_unreadable_context() {
     newer(&file_in(&Recorder::path(&recordings.dir, "dev"), "segment"));
     let newer_format = |stderr: &str| {
         let line = stderr.lines().find(|line| line.starts_with("dev: error: ")).map(str::to_owned);
-        line.unwrap_or_else(|| panic!("{stderr}")).contains("format 3 is newer than this program")
+        line.unwrap_or_else(|| panic!("{stderr}")).contains("format 99 is newer than this program")
     };
     let info = recordings.tool("info @rec");
     assert_eq!(info.code, 4, "{}", info.stderr);
@@ -150,14 +150,14 @@ fn info_and_verify_continue_after_an_unreadable_context() {
     assert_eq!(verify.stdout.matches(": no damage in ").count(), 2, "{}", verify.stdout);
     for tool in ["info", "verify"] {
         let error = recordings.tool(&format!("{tool} @rec --context dev")).failure(1);
-        assert!(error.starts_with("error: ") && error.contains("format 3 is newer"), "{error}");
+        assert!(error.starts_with("error: ") && error.contains("format 99 is newer"), "{error}");
     }
 }
 
 /// Makes a file one of a newer format.
 fn newer(path: &Path) {
     let mut bytes = fs::read(path).expect("a file");
-    bytes[8] = 3;
+    bytes[8] = 99;
     let checksum = crc32fast::hash(&bytes[..12]).to_le_bytes();
     bytes[12..16].copy_from_slice(&checksum);
     fs::write(path, bytes).expect("written");

@@ -103,12 +103,12 @@ fn newer_format_is_refused() {
     let path = file(&recordings, "prod", "segment");
     let original = fs::read(&path).expect("a file");
     let mut bytes = original.clone();
-    bytes[8] = 3;
+    bytes[8] = 99;
     let checksum = crc32fast::hash(&bytes[..12]).to_le_bytes();
     bytes[12..16].copy_from_slice(&checksum);
     fs::write(&path, bytes).expect("written");
     let error = recordings.run("get pods").failure(1);
-    assert!(error.contains("format 3 is newer than this program; update kdelta to read it"), "{error}");
+    assert!(error.contains("format 99 is newer than this program; update kdelta to read it"), "{error}");
     fs::write(&path, original).expect("written");
     recordings.run("get pods").quiet_success();
 }
