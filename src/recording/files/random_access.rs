@@ -1,6 +1,7 @@
 //! Reads parts of a file.
 
 use std::borrow::Cow;
+use std::cell::RefCell;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -11,6 +12,15 @@ use super::header::HeaderError;
 use crate::recording::block::{Block, BlockDamage, read_block};
 use crate::recording::encryption::{Cipher, FileCipher};
 use crate::recording::error::RecordingError;
+
+/// The most bytes that a thread keeps for the next block.
+const MAX_KEPT: usize = 256 << 10;
+
+thread_local! {
+    /// The stored bytes of the last block. Each thread reuses them, because fresh memory costs more than reading a block into it;
+    /// they are freed with the thread.
+    static STORED: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+}
 
 /// The reasons why a part of a file can't be read.
 #[derive(Debug)]
@@ -69,14 +79,19 @@ impl RandomAccess {
 
     /// Reads a part. A part beyond the end is damage: the file is shorter than its tables state.
     pub(in crate::recording) fn read(&self, offset: u64, length: u64) -> Result<Vec<u8>, FileError> {
+        let mut bytes = Vec::new();
+        self.read_into(offset, length, &mut bytes)?;
+        Ok(bytes)
+    }
+
+    /// Reads a part as [`RandomAccess::read`] does, in place of the bytes.
+    fn read_into(&self, offset: u64, length: u64, bytes: &mut Vec<u8>) -> Result<(), FileError> {
         if offset.checked_add(length).is_none_or(|end| end > self.length) {
             return Err(self.damaged(offset, "the file is too short"));
         }
-        let mut bytes = vec![0; usize::try_from(length).unwrap_or(usize::MAX)];
+        bytes.resize(usize::try_from(length).unwrap_or(usize::MAX), 0);
         let file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-        let read = read_at(&file, offset, &mut bytes);
-        read.map_err(|error| FileError::Io(self.path.clone(), error))?;
-        Ok(bytes)
+        read_at(&file, offset, bytes).map_err(|error| FileError::Io(self.path.clone(), error))
     }
 
     /// Reads the payload of the block in a part, which must have this tag and fill the part.
@@ -96,7 +111,14 @@ impl RandomAccess {
         offset: u64,
         length: u64,
     ) -> Result<Block, FileError> {
-        self.block_in(&self.read(offset, length)?, tags, offset)
+        STORED.with_borrow_mut(|stored| {
+            self.read_into(offset, length, stored)?;
+            let block = self.block_in(stored, tags, offset);
+            if stored.capacity() > MAX_KEPT {
+                *stored = Vec::new();
+            }
+            block
+        })
     }
 
     /// Returns the block in bytes that were read from this position. It must have one of these tags and fill the bytes.
