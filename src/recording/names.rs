@@ -1,7 +1,6 @@
 //! The keys of objects, in groups, and filters that report whether a group may have a key.
 
 use super::bytes::{Cursor, put_number};
-use super::tables::take_size;
 
 /// The number of names in a group.
 pub(in crate::recording) const GROUP: usize = 256;
@@ -97,12 +96,15 @@ impl Names {
         if count > GROUP {
             return None;
         }
-        let mut take = || (0..count).map(|_| take_size(cursor)).collect::<Option<Vec<_>>>();
-        let (shared, rests, namespaces) = (take()?, take()?, take()?);
+        let mut numbers = vec![0; 3 * count];
+        cursor.take_numbers(&mut numbers)?;
+        let (shared, others) = numbers.split_at(count);
+        let (rests, namespaces) = others.split_at(count);
         let mut previous = self.text.len()..self.text.len();
-        for ((shared, rest), namespace_len) in shared.into_iter().zip(rests).zip(namespaces) {
+        for ((shared, rest), namespace_len) in shared.iter().zip(rests).zip(namespaces) {
+            let (shared, rest) = (usize::try_from(*shared).ok()?, usize::try_from(*rest).ok()?);
             let rest = str::from_utf8(cursor.take_bytes(rest)?).ok()?;
-            let namespace_len = u16::try_from(namespace_len).ok()?;
+            let namespace_len = u16::try_from(*namespace_len).ok()?;
             let start = self.text.len();
             let front = previous.start.checked_add(shared).filter(|end| *end <= previous.end)?;
             if !self.text.is_char_boundary(front) {

@@ -5,8 +5,12 @@ use crate::recording::flags::Flags;
 use crate::recording::tables::take_u32;
 use crate::recording::type_log::{LogEntry, Place};
 
-/// The number of entries in a chunk of columns.
-pub(super) const CHUNK: usize = 4096;
+/// The number of entries in a chunk of columns. A history needs those of one object in each segment: with more, it would decode
+/// four times as many; with fewer, the columns would take more space.
+pub(super) const CHUNK: usize = 1024;
+
+/// The number of entries in a chunk of older recordings.
+pub(super) const MAX_CHUNK: usize = 4096;
 
 /// Appends the columns of entries of one type.
 pub(super) fn put_entries(entries: &[LogEntry], out: &mut Vec<u8>) {

@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use bytes::Bytes;
 use jiff::Timestamp;
 
-use super::columns::{CHUNK, take_entries};
+use super::columns::{MAX_CHUNK, take_entries};
 use super::file_tables::FileTables;
 use super::footer::{BODIES, BlockRef, COLUMNS, DOCUMENT, FILTERS, Footer, ITEMS, NAMES, ROWS, TypeFooter};
 use crate::object::ApiResource;
@@ -116,7 +116,7 @@ impl Sealed {
         let objects = (of_type.objects as usize).min(of_type.names.len() * GROUP);
         log.names.reserve(objects);
         log.ends.reserve_exact(objects);
-        log.entries.reserve_exact((of_type.entries as usize).min(of_type.columns.len() * CHUNK));
+        log.entries.reserve_exact((of_type.entries as usize).min(of_type.columns.len() * MAX_CHUNK));
         for block in &of_type.names {
             self.take_names(block, &mut log)?;
         }
@@ -179,9 +179,11 @@ impl Sealed {
         if u32::try_from(range.end).is_err() {
             return Err(self.invalid(0, "an object has too many entries"));
         }
-        for block in &of_type.columns {
+        let ends = of_type.columns.iter().skip(1).map(|next| next.first as usize).chain([range.end]);
+        for (block, end) in of_type.columns.iter().zip(ends) {
             let start = block.first as usize;
-            let wanted = range.start.saturating_sub(start)..range.end.saturating_sub(start).min(CHUNK);
+            let end = end.min(range.end).saturating_sub(start);
+            let wanted = range.start.saturating_sub(start)..end;
             if wanted.is_empty() {
                 continue;
             }

@@ -1,4 +1,4 @@
-//! Journals with longer texts than are in memory while they are sealed.
+//! Sealed journals: with longer texts than are in memory at a time, and with several blocks of each kind.
 
 use std::path::Path;
 
@@ -56,4 +56,39 @@ fn a_long_journal_is_sealed_as_it_was_recorded() {
         assert!(names.map(|name| name.to_string_lossy().into_owned()).all(|name| !name.contains("journal")));
         assert!(entries(&own, &keys.keyring()) == recorded);
     }
+}
+
+/// Each block of names, columns, times, bodies and rows has a part of the objects.
+#[test]
+fn an_object_is_read_from_the_blocks_that_have_it() {
+    const OBJECTS: u64 = 700;
+    const VERSIONS: u64 = 9 * OBJECTS;
+    let dir = tempfile::tempdir().expect("a directory");
+    let mut writer = Writer::open(dir.path(), "test", options(), at(0)).expect("a writer");
+    for version in 1..=VERSIONS {
+        let kind = if version <= OBJECTS { ChangeKind::Added } else { ChangeKind::Modified };
+        let number = version * 11 % OBJECTS;
+        let pod = object(&pods(), &format!("a/web-{number}"), version, &format!("text {version}"));
+        let received = i64::try_from(10 * version).expect("small");
+        let pod = pod.with_row(row(&[&version.to_string()]));
+        writer.change(&change(&pods(), kind, pod, received), None).expect("a change");
+        if version % 500 == 0 {
+            writer.flush(at(received)).expect("flushed");
+        }
+    }
+    writer.flush(at(1_000_000)).expect("flushed");
+    let recorded = entries(dir.path(), &Keyring::default());
+    writer.finish_sealed(at(1_000_000)).expect("sealed");
+    assert!(entries(dir.path(), &Keyring::default()) == recorded);
+    let recording = Recording::open(dir.path()).expect("a recording");
+    for number in [0, 1, 255, 256, 257, 511, 512, 640, OBJECTS - 1] {
+        let name = format!("web-{number}");
+        let history = recording.history(&pods(), "a", &name).expect("a history");
+        let history: Vec<_> = history.iter().map(entry_text).collect();
+        let own = |entry: &&String| entry.contains(&format!(" a {name} "));
+        let expected: Vec<_> = recorded.iter().filter(own).cloned().collect();
+        assert_eq!(history, expected, "{name}");
+        assert_eq!(history.len(), 9, "{name}");
+    }
+    assert_eq!(recording.verify().expect("verified"), []);
 }
