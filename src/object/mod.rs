@@ -29,6 +29,8 @@ pub use age::human_duration;
 pub use compression::{Compressor, Footprint};
 pub use error::ObjectError;
 pub use ingest::Ingest;
+#[cfg(feature = "recording")]
+pub(crate) use ingest::KnownValues;
 pub use json::JsonBrackets;
 #[cfg(any(feature = "api", feature = "demo"))]
 pub(crate) use json::blocks;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::bytes::Cursor;
 use super::flags::Flags;
 use super::tables::{take_size, take_string};
-use crate::object::{Column, Ingest, Object, ResourceVersion, TypeMeta};
+use crate::object::{Column, Ingest, KnownValues, Object, ResourceVersion, TypeMeta};
 
 /// Splits a body into the object's own version, if it has one, and the text or frame.
 pub(in crate::recording) fn split_version(body: &[u8], flags: Flags) -> Option<(Option<&str>, &[u8])> {
@@ -65,10 +65,22 @@ impl<'a> Identity<'a> {
 
     /// Returns the object with a text. `None` if the text is not that of this object.
     pub(in crate::recording) fn object(&self, text: Vec<u8>, ingest: &Ingest) -> Option<Object> {
+        self.next_object(text, &[], &mut KnownValues::default(), ingest)
+    }
+
+    /// Returns [`Identity::object`]. The known values are those of the text `before`, and become those of this one.
+    pub(in crate::recording) fn next_object(
+        &self,
+        text: Vec<u8>,
+        before: &[u8],
+        values: &mut KnownValues,
+        ingest: &Ingest,
+    ) -> Option<Object> {
         if text.is_empty() {
             return Some(self.named(&ingest.type_meta));
         }
-        let object = Object::from_body(text, ingest).ok().filter(|object| **object.key() == *self.key)?;
+        let object = Object::from_body(text, before, values, ingest).ok();
+        let object = object.filter(|object| **object.key() == *self.key)?;
         let version = self.resource_version();
         let is_own = *object.resource_version() == version;
         Some(if is_own { object } else { object.with_resource_version(version) })

@@ -12,6 +12,16 @@ use crate::object::json::{self, Entry, Members};
 ///
 /// The caller checks the bytes after the end, and that the text is UTF-8.
 pub(super) fn parse_fast(json: &[u8], kept: bool) -> Option<(Envelope<'_>, usize)> {
+    parse_fast_with(json, kept, |name, at| skip_member(json, name, at))
+}
+
+/// Parses as [`parse_fast`] does. `skip` validates a member that is not needed, which has a name and begins at a position, and
+/// returns its end.
+pub(super) fn parse_fast_with(
+    json: &[u8],
+    kept: bool,
+    mut skip: impl FnMut(&[u8], usize) -> Option<usize>,
+) -> Option<(Envelope<'_>, usize)> {
     if *json.first()? != b'{' {
         return None;
     }
@@ -30,7 +40,7 @@ pub(super) fn parse_fast(json: &[u8], kept: bool) -> Option<(Envelope<'_>, usize
                 set_once(&mut envelope.metadata, metadata)?;
                 end
             }
-            _ => skip_member(json, name, at)?,
+            _ => skip(name, at)?,
         };
         members.step_over(end);
     }
@@ -92,7 +102,7 @@ fn composite(json: &[u8], at: usize, skip: fn(&[u8], usize) -> Option<usize>) ->
 }
 
 /// Skips a member that is not needed, unless its name has escapes: it could spell a name that is.
-fn skip_member(json: &[u8], name: &[u8], at: usize) -> Option<usize> {
+pub(super) fn skip_member(json: &[u8], name: &[u8], at: usize) -> Option<usize> {
     if name.contains(&b'\\') { None } else { json::value(json, at) }
 }
 

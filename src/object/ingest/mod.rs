@@ -7,6 +7,8 @@
 
 mod envelope;
 mod fast_parser;
+#[cfg(feature = "recording")]
+mod known_values;
 mod stored_text;
 #[cfg(test)]
 mod tests;
@@ -20,6 +22,8 @@ use super::last_write::LastWrite;
 use super::{Object, ResourceVersion, TypeMeta, Uid, key};
 use envelope::{Envelope, parse_any};
 use fast_parser::parse_fast;
+#[cfg(feature = "recording")]
+pub(crate) use known_values::KnownValues;
 use stored_text::{assemble, member_span};
 
 /// Properties that an object takes from the request that returned it.
@@ -70,11 +74,19 @@ impl Object {
     /// Parses an object as [`Object::from_json`] does, from its own body, as [`Object::json`] returned it. The text is not
     /// copied, unless it has managedFields that are not kept.
     ///
+    /// What it has in common with the body `before` is not parsed again: `values` are those of that body, and become those of
+    /// this one.
+    ///
     /// # Errors
     /// Those of [`Object::from_json`].
     #[cfg(feature = "recording")]
-    pub(crate) fn from_body(body: Vec<u8>, ingest: &Ingest) -> Result<Self, ObjectError> {
-        read_body(body, ingest)
+    pub(crate) fn from_body(
+        body: Vec<u8>,
+        before: &[u8],
+        values: &mut KnownValues,
+        ingest: &Ingest,
+    ) -> Result<Self, ObjectError> {
+        read_body(body, before, values, ingest)
     }
 
     /// Parses the JSON that servers usually write, nested at most 66 deep. `None` means only that [`Object::from_json`]
@@ -102,19 +114,28 @@ fn read(json: &[u8], ingest: &Ingest) -> Result<Object, ObjectError> {
 
 /// Implements [`Object::from_body`].
 #[cfg(feature = "recording")]
-fn read_body(body: Vec<u8>, ingest: &Ingest) -> Result<Object, ObjectError> {
+fn read_body(
+    body: Vec<u8>,
+    before: &[u8],
+    values: &mut KnownValues,
+    ingest: &Ingest,
+) -> Result<Object, ObjectError> {
     // Most texts are ASCII, and that check is faster.
     if !body.is_ascii() && str::from_utf8(&body).is_err() {
         return Err(ObjectError::NotUtf8);
     }
-    let fast = parse_fast(&body, ingest.keep_managed_fields).filter(|(envelope, end)| {
+    let fast = values.parse(&body, before, ingest.keep_managed_fields).filter(|(envelope, end)| {
         let Some(metadata) = &envelope.metadata else { return false };
         let has_type = envelope.kind.is_some() && envelope.api_version.is_some();
         let has_name = metadata.name.as_ref().is_some_and(|name| !name.is_empty());
         let is_kept = ingest.keep_managed_fields || metadata.managed_fields.is_none();
         *end == body.len() && has_type && has_name && is_kept
     });
-    let Some((envelope, _)) = fast else { return read(&body, ingest) };
+    let Some((envelope, _)) = fast else {
+        // The object may get another body than this.
+        *values = KnownValues::default();
+        return read(&body, ingest);
+    };
     let object = without_body(envelope, ingest);
     Ok(Object { body: Body::text(body.into_boxed_slice()), ..object })
 }

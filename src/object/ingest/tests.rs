@@ -7,6 +7,8 @@ use proptest::prelude::*;
 use super::Ingest;
 use super::envelope::{Envelope, parse_any};
 use super::fast_parser::parse_fast;
+#[cfg(feature = "recording")]
+use super::known_values::KnownValues;
 use crate::object::json::{damaged, damages};
 use crate::object::{Object, ObjectError, TypeMeta, Uid};
 
@@ -60,6 +62,30 @@ proptest! {
         let text = damaged(text.to_owned(), &damages);
         if let Some(read) = parse_fast_whole(&text, true) {
             prop_assert_eq!(Some(read), parse_any(&text).ok(), "{}", text);
+        }
+    }
+
+    #[cfg(feature = "recording")]
+    #[test]
+    fn a_body_after_another_is_parsed_as_it_is_alone(
+        texts in proptest::collection::vec((prop::sample::select(&AS_SENT[..]), any::<bool>(), damages()), 1..6),
+    ) {
+        let ingest = Ingest { keep_managed_fields: true, ..pod() };
+        let (mut values, mut before) = (KnownValues::default(), Vec::new());
+        for (text, is_damaged, damages) in texts {
+            // Longer than the values that are parsed again.
+            let text = text.replace("\"n\"", &format!("\"text\":\"{}\",\"n\"", "x".repeat(300)));
+            let text = if is_damaged { damaged(text, &damages) } else { text };
+            let alone = Object::from_body(text.clone().into_bytes(), &[], &mut KnownValues::default(), &ingest);
+            let after = Object::from_body(text.clone().into_bytes(), &before, &mut values, &ingest);
+            prop_assert_eq!(format!("{:?}", after.as_ref().err()), format!("{:?}", alone.as_ref().err()), "{}", text);
+            let (Ok(after), Ok(alone)) = (after, alone) else {
+                values = KnownValues::default();
+                continue;
+            };
+            prop_assert_eq!(after.json(), alone.json(), "{}", text);
+            prop_assert_eq!((after.key(), after.uid()), (alone.key(), alone.uid()));
+            before = after.json().into_owned();
         }
     }
 

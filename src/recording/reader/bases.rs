@@ -12,7 +12,7 @@ use super::segment_file::{PayloadBytes, Segment};
 use super::state_files::StateFiles;
 use super::texts::Bodies;
 use crate::lines::{Change, ChangeKind};
-use crate::object::{ApiResource, Ingest, Object};
+use crate::object::{ApiResource, Ingest, KnownValues, Object};
 use crate::recording::entry::{Author, Entry, Item};
 use crate::recording::files::FileError;
 use crate::recording::flags::Flags;
@@ -100,6 +100,8 @@ pub(super) struct ChangeReader<'a> {
     ingest: Ingest,
     bodies: Bodies<'a>,
     rows: Option<(u32, PayloadBytes<'a>)>,
+    /// The last state that was read, and the values that are known of it. Consecutive changes are often those of one object.
+    known: Option<(Arc<Object>, KnownValues)>,
     /// Whether the objects and states have rows.
     has_rows: bool,
 }
@@ -119,6 +121,7 @@ impl<'a> ChangeReader<'a> {
             ingest: ingest(resource.type_meta()),
             bodies: Bodies::new(segment, resource, log),
             rows: None,
+            known: None,
             has_rows: true,
         }
     }
@@ -150,10 +153,15 @@ impl<'a> ChangeReader<'a> {
         let identity = Identity { key, namespace_len, version: context.version, own_version: own.as_deref() };
         let received = time_of(context.received);
         let row = if self.has_rows { self.row(number, last.as_ref())? } else { None };
-        let object =
-            identity.object(text, &self.ingest).and_then(|object| with_row(object, row.as_ref(), received));
+        let is_known =
+            |known: &Arc<Object>| last.as_ref().is_some_and(|last| Arc::ptr_eq(&last.object, known));
+        let known = self.known.take().filter(|(object, _)| is_known(object));
+        let mut values = known.map(|(_, values)| values).unwrap_or_default();
+        let object = identity.next_object(text, &base, &mut values, &self.ingest);
+        let object = object.and_then(|object| with_row(object, row.as_ref(), received));
         let object = object.ok_or_else(|| self.bodies.invalid(number, "a text is not that of its object"))?;
         let object = Arc::new(object);
+        self.known = Some((Arc::clone(&object), values));
         let kind = entry.flags.kind();
         let old = last.take().filter(|_| kind != ChangeKind::Added).map(|last| last.object);
         if kind != ChangeKind::Deleted {
