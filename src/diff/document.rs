@@ -1,26 +1,25 @@
 //! The text of a state, in which values are slices.
 
-use crate::object::{JsonBrackets, JsonNode};
+use crate::object::{JsonNode, JsonText};
 
-/// One state of an object as JSON text, possibly with the ends of its arrays and objects, which save a search for them at
-/// each level.
+/// One state of an object as JSON text. If its tokens are known, the ends of values need not be searched for at each level.
 #[derive(Debug, Clone, Copy)]
 pub struct Document<'a> {
     text: &'a str,
-    brackets: Option<&'a JsonBrackets>,
+    known: Option<&'a JsonText>,
 }
 
 impl<'a> Document<'a> {
-    /// Returns the document of a text whose brackets are known. They must be those of this text.
+    /// Returns the document of a text whose tokens are known.
     #[must_use]
-    pub fn with_brackets(text: &'a str, brackets: &'a JsonBrackets) -> Self {
-        Self { text, brackets: Some(brackets) }
+    pub fn of_text(text: &'a JsonText) -> Self {
+        Self { text: text.as_str(), known: Some(text) }
     }
 
     /// Returns the document of a text.
     #[must_use]
     pub fn of(text: &'a str) -> Self {
-        Self { text, brackets: None }
+        Self { text, known: None }
     }
 
     /// Returns the value that the text consists of.
@@ -30,10 +29,10 @@ impl<'a> Document<'a> {
 
     /// Returns a value, a slice of the text, as a node of a text that contains it.
     pub(super) fn node(self, value: &'a str) -> (&'a str, JsonNode<'a>) {
-        match self.brackets {
-            Some(brackets) => {
+        match self.known {
+            Some(text) => {
                 let at = value.as_ptr().addr().wrapping_sub(self.text.as_ptr().addr());
-                (self.text, JsonNode::within(self.text, at, brackets))
+                (self.text, JsonNode::within(text, at))
             }
             None => (value, JsonNode::root(value.as_bytes())),
         }

@@ -58,7 +58,7 @@ pub fn changes<'a>(old: &'a str, new: &'a str, skip: &[FieldPath]) -> Vec<Change
     changes_between(Document::of(old), Document::of(new), skip)
 }
 
-/// Returns [`changes`] between two documents. The brackets of a text that is compared more than once need be found only once.
+/// Returns [`changes`] between two documents. The tokens of a text that is compared more than once need be found only once.
 #[must_use]
 pub fn changes_between<'a>(old: Document<'a>, new: Document<'a>, skip: &[FieldPath]) -> Vec<Change<'a>> {
     walk::walk(old, new, skip)

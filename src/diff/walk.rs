@@ -57,7 +57,8 @@ impl<'a> Walk<'a> {
     }
 
     fn unequal_value(&mut self, old: &'a str, new: &'a str, skip: &[PathCursor<'_>]) {
-        let levels = if self.way.len() >= MAX_DEPTH {
+        let is_container = |value: &str| value.starts_with(['{', '[']);
+        let levels = if self.way.len() >= MAX_DEPTH || !is_container(old) || !is_container(new) {
             (Level::Scalar, Level::Scalar)
         } else if let Some(replaced) = replaced_members(self.documents, old, new) {
             for (name, old, new) in replaced {

@@ -31,7 +31,7 @@ pub use error::ObjectError;
 pub use ingest::Ingest;
 #[cfg(feature = "recording")]
 pub(crate) use ingest::KnownValues;
-pub use json::JsonBrackets;
+pub use json::JsonText;
 #[cfg(any(feature = "api", feature = "demo"))]
 pub(crate) use json::blocks;
 pub use json_node::{InvalidJson, JsonElements, JsonKind, JsonMembers, JsonNode};

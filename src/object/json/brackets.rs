@@ -45,68 +45,6 @@ fn step(block: &[u8; BLOCK], depth: &mut u32, strings: &mut Strings) -> Option<u
     None
 }
 
-/// The length of text for each array or object that room is reserved for.
-const BYTES_PER_PAIR: usize = 48;
-
-/// The ends of all arrays and objects of a JSON text, found in one pass.
-///
-/// For a text of which many values are read, at once or repeatedly: a [`JsonNode`](crate::object::JsonNode) with them
-/// skips a value without looking at its bytes. They take eight bytes for each array and object.
-#[derive(Debug, Clone, Default)]
-pub struct JsonBrackets(
-    /// The positions of the opening brackets, ascending, each with the end of its value. The end of a value that does not
-    /// end is 0.
-    Vec<[u32; 2]>,
-);
-
-impl JsonBrackets {
-    /// Finds the ends of the arrays and objects of a text. In invalid text, the ends after the damage are unknown. A text of
-    /// more than 4 GiB has no known ends.
-    #[must_use]
-    pub fn of(text: &[u8]) -> Self {
-        const NONE: u32 = u32::MAX;
-        if u32::try_from(text.len()).is_err() {
-            return Self::default();
-        }
-        // Objects of Kubernetes have fewer.
-        let mut pairs: Vec<[u32; 2]> = Vec::with_capacity(text.len() / BYTES_PER_PAIR);
-        // While a value is open, the number of the enclosing value stands in place of its end.
-        let mut current = NONE;
-        let mut strings = Strings::default();
-        let (blocks, rest) = text.as_chunks::<BLOCK>();
-        let rest = padded(rest);
-        'text: for (block, start) in blocks.iter().chain([&rest]).zip((0..).step_by(BLOCK)) {
-            let (opening, closing) = outside(block, &mut strings);
-            let mut brackets = opening | closing;
-            while brackets != 0 {
-                let bit = brackets.trailing_zeros();
-                let at = start + bit;
-                if opening >> bit & 1 == 1 {
-                    let number = u32::try_from(pairs.len()).unwrap_or(NONE);
-                    pairs.push([at, current]);
-                    current = number;
-                } else {
-                    let Some([_, end]) = pairs.get_mut(current as usize) else { break 'text };
-                    current = std::mem::replace(end, at + 1);
-                }
-                brackets &= brackets - 1;
-            }
-        }
-        while let Some([_, end]) = pairs.get_mut(current as usize) {
-            current = std::mem::replace(end, 0);
-        }
-        Self(pairs)
-    }
-
-    /// Returns the end of the array or object that begins at a position of the text, if it is known.
-    pub(in crate::object) fn end(&self, at: usize) -> Option<usize> {
-        let at = u32::try_from(at).ok()?;
-        let found = self.0.binary_search_by_key(&at, |[start, _]| *start).ok()?;
-        let [_, end] = self.0[found];
-        (end > 0).then_some(end as usize)
-    }
-}
-
 /// Returns the opening and closing brackets of a block that are outside of strings.
 #[inline(always)]
 fn outside(block: &[u8; BLOCK], strings: &mut Strings) -> (u64, u64) {
@@ -159,25 +97,6 @@ mod tests {
         #[test]
         fn the_end_is_where_brackets_outside_of_strings_balance(text in "[{][\\[\\]{}\\\\\"ab]{0,200}") {
             prop_assert_eq!(end(text.as_bytes(), 0), bytewise(text.as_bytes()));
-        }
-
-        #[test]
-        fn known_ends_are_those_that_are_searched_for(document in documents(), damaged in "[{][\\[\\]{}\\\\\"ab]{0,200}") {
-            for text in [document.to_string(), damaged] {
-                let known = JsonBrackets::of(text.as_bytes());
-                let mut strings = Strings::default();
-                let mut opening = Vec::new();
-                for (number, bytes) in text.as_bytes().chunks(BLOCK).enumerate() {
-                    let (found, _) = outside(&padded(bytes), &mut strings);
-                    opening.extend((0..BLOCK).filter(|at| found >> at & 1 == 1).map(|at| number * BLOCK + at));
-                }
-                // Nothing is known after a closing bracket without an opening one.
-                let last = known.0.last().map_or(0, |[at, _]| *at as usize);
-                for at in opening.into_iter().filter(|at| *at <= last) {
-                    prop_assert_eq!(known.end(at), end(text.as_bytes(), at), "{} at {}", text, at);
-                }
-                prop_assert_eq!(known.end(text.len()), None);
-            }
         }
 
         #[test]

@@ -11,11 +11,13 @@
 pub(crate) mod blocks;
 mod brackets;
 mod specials;
+mod text;
 
 pub(super) use blocks::{BLOCK, mask, padded};
-pub use brackets::JsonBrackets;
 pub(super) use specials::zero_if_special;
 use specials::{Specials, short_end};
+pub use text::JsonText;
+pub(super) use text::Token;
 
 /// The nesting limit of arrays and objects, which take one bit each.
 const DEPTH: u32 = u64::BITS;
@@ -89,15 +91,6 @@ pub(super) fn skip_brackets(text: &[u8], at: usize) -> Option<usize> {
     }
 }
 
-/// Returns [`skip_brackets`], by the known ends of a text if there are any.
-pub(super) fn skip(text: &[u8], at: usize, brackets: Option<&JsonBrackets>) -> Option<usize> {
-    let known = match text.get(at)? {
-        b'{' | b'[' => brackets.and_then(|brackets| brackets.end(at)),
-        _ => None,
-    };
-    known.filter(|end| *end <= text.len()).or_else(|| skip_brackets(text, at))
-}
-
 /// Returns the end of the string that begins at `at`. Faster than [`value`] for a single string.
 fn string(text: &[u8], at: usize) -> Option<usize> {
     short_end(text, at + 1).or_else(|| value(text, at))
@@ -122,8 +115,6 @@ pub(super) struct Members<'a> {
 pub(super) struct Name<'a> {
     /// The name as written, without its quotes.
     pub(super) written: &'a [u8],
-    /// Its position in the text.
-    pub(super) at: usize,
     /// Whether it is known to have no escapes.
     pub(super) is_plain: bool,
 }
@@ -158,18 +149,13 @@ impl<'a> Members<'a> {
             None => value(self.text, at)?,
         };
         let (_, value) = after_name(self.text, end)?;
-        let (at, is_plain) = (at + 1, short.is_some());
-        Some(Entry::Member(Name { written: &self.text[at..end - 1], at, is_plain }, value))
+        let name = Name { written: &self.text[at + 1..end - 1], is_plain: short.is_some() };
+        Some(Entry::Member(name, value))
     }
 
     /// Sets the end of the last member's value.
     pub(super) fn step_over(&mut self, end: usize) {
         self.at = end;
-    }
-
-    /// Returns the end of the previous member's value, or the position after the opening brace.
-    pub(super) fn position(&self) -> usize {
-        self.at
     }
 
     /// Skips the next member, whose value ends there.
@@ -243,7 +229,7 @@ fn digits(text: &[u8], at: usize) -> Option<usize> {
 }
 
 #[cfg(test)]
-pub(super) use tests::{damaged, damages};
+pub(super) use tests::{damaged, damages, documents};
 
 #[cfg(test)]
 mod tests {
@@ -253,7 +239,7 @@ mod tests {
 
     use super::*;
 
-    pub(super) fn documents() -> impl Strategy<Value = Value> {
+    pub(in crate::object) fn documents() -> impl Strategy<Value = Value> {
         let leaf = prop_oneof![
             Just(Value::Null),
             any::<bool>().prop_map(Value::from),

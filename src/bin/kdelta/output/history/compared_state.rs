@@ -3,27 +3,29 @@
 use std::sync::Arc;
 
 use kdelta::diff::Document;
-use kdelta::object::{JsonBrackets, JsonNode, Object};
+use kdelta::object::{JsonNode, JsonText, Object};
 
 use crate::view::{Health, HealthChange};
 
 /// A state, and what both of its comparisons read.
 pub(super) struct ComparedState {
     object: Arc<Object>,
-    /// The text of the object. A copy, because the bytes of an object are checked each time they are used as text.
-    text: String,
-    brackets: JsonBrackets,
+    /// A copy, because the bytes of an object are checked each time they are used as text.
+    text: JsonText,
     health: Health,
 }
 
 impl ComparedState {
-    /// Reads the state of an object.
-    pub(super) fn of(object: &Arc<Object>) -> Self {
+    /// Reads the state of an object. What it has in common with the state before it is not read again.
+    pub(super) fn of(object: &Arc<Object>, before: Option<&Self>) -> Self {
         // Objects are valid UTF-8.
         let text = String::from_utf8(object.json().into_owned()).unwrap_or_default();
-        let brackets = JsonBrackets::of(text.as_bytes());
-        let health = Health::of(JsonNode::within(&text, 0, &brackets));
-        Self { object: Arc::clone(object), text, brackets, health }
+        let text = match before {
+            Some(before) => JsonText::after(text, &before.text),
+            None => JsonText::new(text),
+        };
+        let health = Health::of(JsonNode::of(&text));
+        Self { object: Arc::clone(object), text, health }
     }
 
     /// Whether this is the state of that object.
@@ -33,7 +35,7 @@ impl ComparedState {
 
     /// Returns the object as a document.
     pub(super) fn document(&self) -> Document<'_> {
-        Document::with_brackets(&self.text, &self.brackets)
+        Document::of_text(&self.text)
     }
 
     /// Returns the differences of the health from the state before, as texts. `ContainersReady` adds nothing to `Ready`.

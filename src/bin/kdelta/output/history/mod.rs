@@ -159,8 +159,8 @@ impl HistoryRows {
             return Default::default();
         };
         let last = self.last_state.take().filter(|last| last.is_of(old));
-        let before = last.unwrap_or_else(|| ComparedState::of(old));
-        let after = ComparedState::of(&change.object);
+        let before = last.unwrap_or_else(|| ComparedState::of(old, None));
+        let after = ComparedState::of(&change.object, Some(&before));
         let [old, new] = [&before, &after].map(ComparedState::document);
         let lines = self.options.details.lines_between(old, new, &change.resource);
         let health_changes = after.health_changes(&before);

@@ -1,9 +1,15 @@
 //! A value inside JSON text that is read lazily: only the members and elements that a caller names are looked at.
 
+mod elements;
+mod members;
+mod walk;
+
 use std::borrow::Cow;
 
-use super::json::{self, Entry, JsonBrackets, Members, Name};
+use super::json::{self, Entry, JsonText, Members};
 use super::json_value::JsonValue;
+pub use elements::JsonElements;
+pub use members::JsonMembers;
 
 /// A value inside JSON text, as a position. Nothing of it is parsed before it is read.
 ///
@@ -13,16 +19,8 @@ use super::json_value::JsonValue;
 pub struct JsonNode<'a> {
     text: &'a [u8],
     at: usize,
-    known: Option<Known<'a>>,
-}
-
-/// The knowledge about a text that saves work for each of its values.
-#[derive(Debug, Clone, Copy)]
-struct Known<'a> {
-    /// The text, which is UTF-8.
-    text: &'a str,
-    /// The ends of its arrays and objects.
-    brackets: &'a JsonBrackets,
+    /// The text with its tokens if they are known, and the number of the first one of an array or object.
+    known: Option<(&'a JsonText, u32)>,
 }
 
 /// The text is not JSON, or is nested too deeply.
@@ -48,17 +46,28 @@ impl<'a> JsonNode<'a> {
         Self { text, at: json::space(text, 0), known: None }
     }
 
-    /// Returns the value that begins at a position of a text whose brackets are known. With the brackets of another text,
-    /// the values that are read are arbitrary.
+    /// Returns the value that the text consists of, which is found by its tokens, like all values in it.
     #[must_use]
-    pub fn within(text: &'a str, at: usize, brackets: &'a JsonBrackets) -> Self {
-        let bytes = text.as_bytes();
-        Self { text: bytes, at: json::space(bytes, at), known: Some(Known { text, brackets }) }
+    pub fn of(text: &'a JsonText) -> Self {
+        Self::within(text, 0)
+    }
+
+    /// Returns the value that begins at a position of a text.
+    pub(crate) fn within(text: &'a JsonText, at: usize) -> Self {
+        let bytes = text.as_str().as_bytes();
+        let at = json::space(bytes, at);
+        Self { text: bytes, at, known: text.number_at(at).map(|number| (text, number)) }
     }
 
     /// Returns the value at a position of the same text.
     fn at(self, at: usize) -> Self {
         Self { at, ..self }
+    }
+
+    /// Returns the value at a position of the same text whose tokens are known. The number is that of its first token.
+    #[inline(always)]
+    fn at_token(self, at: usize, number: u32) -> Self {
+        Self { text: self.text, at, known: self.known.map(|(text, _)| (text, number)) }
     }
 
     /// Returns the type of the value.
@@ -93,6 +102,9 @@ impl<'a> JsonNode<'a> {
         if self.kind() != JsonKind::Object {
             return Ok((None, 0));
         }
+        if self.known.is_some() {
+            return self.search_members(name);
+        }
         let mut members = Members::of(self.text, self.at);
         loop {
             let (own, at) = match members.next().ok_or(InvalidJson)? {
@@ -103,43 +115,40 @@ impl<'a> JsonNode<'a> {
             if own.written == name.as_bytes() || (has_escapes() && unescaped(own.written)? == name) {
                 return Ok((Some(self.at(at)), at - self.at));
             }
-            members.step_over(self.skip(at).ok_or(InvalidJson)?);
+            members.step_over(json::skip_brackets(self.text, at).ok_or(InvalidJson)?);
         }
+    }
+
+    /// Returns [`JsonNode::search`] in a text whose structure is known.
+    fn search_members(self, name: &str) -> Result<(Option<Self>, usize), InvalidJson> {
+        let mut members = self.members();
+        while let Some(member) = members.next() {
+            let (own, value) = member?;
+            if own == name {
+                return Ok((Some(value), value.at - self.at));
+            }
+        }
+        Ok((None, members.offset() - self.at))
     }
 
     /// Iterates over the members of an object in the order of the text; over nothing for any other value.
     #[must_use]
     pub fn members(self) -> JsonMembers<'a> {
-        let members = (self.kind() == JsonKind::Object).then(|| Members::of(self.text, self.at));
-        JsonMembers { object: self, members, end: self.at }
+        JsonMembers::of(self)
     }
 
     /// Iterates over the elements of an array; over nothing for any other value.
     #[must_use]
     pub fn elements(self) -> JsonElements<'a> {
-        let at = (self.kind() == JsonKind::Array).then_some(self.at);
-        JsonElements { array: self, at, is_first: true, end: self.at }
-    }
-
-    /// Returns the end of the value at a position of the same text.
-    fn skip(self, at: usize) -> Option<usize> {
-        json::skip(self.text, at, self.known.map(|known| known.brackets))
+        JsonElements::of(self)
     }
 
     /// Returns the bytes at a position of the text as text.
     fn utf8(self, at: usize, bytes: &'a [u8]) -> Option<&'a str> {
         match self.known {
-            Some(Known { text, .. }) => text.get(at..at + bytes.len()),
+            Some((text, _)) => text.as_str().get(at..at + bytes.len()),
             None => str::from_utf8(bytes).ok(),
         }
-    }
-
-    /// Returns a name in the text without its escapes.
-    fn unescaped(self, name: Name<'a>) -> Option<Cow<'a, str>> {
-        if name.is_plain {
-            return self.utf8(name.at, name.written).map(Cow::Borrowed);
-        }
-        unescaped(name.written).ok()
     }
 
     /// Parses the value. Callers use it for values that are neither objects nor arrays; of those it parses everything.
@@ -153,130 +162,10 @@ impl<'a> JsonNode<'a> {
         {
             return Ok(JsonValue::Text(Cow::Borrowed(text)));
         }
-        let end = self.skip(self.at).ok_or(InvalidJson)?;
+        let end = json::skip_brackets(self.text, self.at).ok_or(InvalidJson)?;
         match JsonValue::parse(&self.text[self.at..end]) {
             JsonValue::Raw(_) => Err(InvalidJson),
             value => Ok(value),
-        }
-    }
-}
-
-/// An iterator over the members of an object.
-pub struct JsonMembers<'a> {
-    object: JsonNode<'a>,
-    /// `None` at the end.
-    members: Option<Members<'a>>,
-    /// The end of the last value.
-    end: usize,
-}
-
-impl<'a> JsonMembers<'a> {
-    /// Returns the position in the text up to which the iterator has read.
-    #[must_use]
-    pub fn offset(&self) -> usize {
-        self.end
-    }
-
-    /// Skips the next members of both iterators as long as their texts are equal, and passes their names, as written, to
-    /// `skipped`. Only those of this iterator are parsed.
-    pub(crate) fn skip_equal(&mut self, other: &mut JsonMembers<'_>, mut skipped: impl FnMut(&'a [u8])) {
-        let (Some(own), Some(others)) = (&mut self.members, &mut other.members) else { return };
-        let (object, text) = (self.object, self.object.text);
-        loop {
-            let mut ahead = own.clone();
-            let Some(Entry::Member(name, at)) = ahead.next() else { return };
-            let Some(end) = object.skip(at) else { return };
-            // With the separator, but for that of the first member.
-            let written = &text[own.position()..end];
-            let rest = &other.object.text[others.position()..];
-            let is_equal = rest.starts_with(written) && matches!(rest.get(written.len()), Some(b',' | b'}'));
-            if !is_equal {
-                return;
-            }
-            let position = others.position() + written.len();
-            own.step_over_member(end);
-            others.step_over_member(position);
-            (self.end, other.end) = (end, position);
-            skipped(name.written);
-        }
-    }
-}
-
-impl<'a> Iterator for JsonMembers<'a> {
-    type Item = Result<(Cow<'a, str>, JsonNode<'a>), InvalidJson>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let members = self.members.as_mut()?;
-        let entry = match members.next() {
-            Some(Entry::End(_)) => {
-                self.members = None;
-                return None;
-            }
-            Some(Entry::Member(name, at)) => self.object.skip(at).and_then(|end| {
-                members.step_over(end);
-                self.end = end;
-                Some((self.object.unescaped(name)?, self.object.at(at)))
-            }),
-            None => None,
-        };
-        if entry.is_none() {
-            self.members = None;
-        }
-        Some(entry.ok_or(InvalidJson))
-    }
-}
-
-/// An iterator over the elements of an array.
-pub struct JsonElements<'a> {
-    array: JsonNode<'a>,
-    /// The position of the opening bracket, later the end of the last element. `None` at the end.
-    at: Option<usize>,
-    is_first: bool,
-    /// The end of the last value.
-    end: usize,
-}
-
-impl<'a> JsonElements<'a> {
-    /// Returns the position in the text up to which the iterator has read.
-    #[must_use]
-    pub fn offset(&self) -> usize {
-        self.end
-    }
-
-    /// Returns the next element, `None` at the end of the array.
-    fn advance(&mut self, at: usize) -> Result<Option<(JsonNode<'a>, usize)>, InvalidJson> {
-        let text = self.array.text;
-        let at = json::space(text, at + usize::from(self.is_first));
-        let start = match (text.get(at), self.is_first) {
-            (Some(b']'), _) => return Ok(None),
-            (Some(_), true) => at,
-            (Some(b','), false) => json::space(text, at + 1),
-            _ => return Err(InvalidJson),
-        };
-        self.is_first = false;
-        let end = self.array.skip(start).ok_or(InvalidJson)?;
-        Ok(Some((self.array.at(start), end)))
-    }
-}
-
-impl<'a> Iterator for JsonElements<'a> {
-    type Item = Result<JsonNode<'a>, InvalidJson>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        match self.advance(self.at?) {
-            Ok(Some((node, end))) => {
-                self.at = Some(end);
-                self.end = end;
-                Some(Ok(node))
-            }
-            Ok(None) => {
-                self.at = None;
-                None
-            }
-            Err(error) => {
-                self.at = None;
-                Some(Err(error))
-            }
         }
     }
 }
@@ -296,7 +185,70 @@ fn unescaped(written: &[u8]) -> Result<Cow<'_, str>, InvalidJson> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+    use crate::object::json::{damaged, damages, documents};
+
+    /// Appends every value below a node, with the texts of those that are neither objects nor arrays.
+    fn read(node: JsonNode<'_>, out: &mut String) -> Result<(), InvalidJson> {
+        let mut members = node.members();
+        while let Some(member) = members.next() {
+            let (name, value) = member?;
+            assert_eq!(node.search(&name)?.0.map(JsonNode::kind), node.member(&name)?.map(JsonNode::kind));
+            out.push_str(&format!("{name:?} {}..{}: ", value.offset(), members.offset()));
+            read(value, out)?;
+        }
+        let mut elements = node.elements();
+        while let Some(element) = elements.next() {
+            let element = element?;
+            out.push_str(&format!("{}..{} ", element.offset(), elements.offset()));
+            read(element, out)?;
+        }
+        if node.kind() == JsonKind::Scalar {
+            out.push_str(&format!("{:?} ", node.scalar()?));
+        }
+        Ok(())
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(1000))]
+
+        #[test]
+        fn values_by_tokens_are_those_by_bytes(document in documents(), is_pretty: bool, damages in damages()) {
+            let text = if is_pretty { serde_json::to_string_pretty(&document) } else { serde_json::to_string(&document) };
+            let text = text.expect("JSON");
+            let [mut by_bytes, mut by_tokens] = [String::new(), String::new()];
+            prop_assert_eq!(read(JsonNode::root(text.as_bytes()), &mut by_bytes), Ok(()));
+            prop_assert_eq!(read(JsonNode::of(&JsonText::new(text.clone())), &mut by_tokens), Ok(()));
+            prop_assert_eq!(by_bytes, by_tokens, "{}", text);
+            // Invalid text is read as far as it goes.
+            let _read = read(JsonNode::of(&JsonText::new(damaged(text, &damages))), &mut String::new());
+        }
+
+        #[test]
+        fn equal_members_are_skipped_in_both_ways(values in proptest::collection::vec((documents(), any::<bool>()), 0..8)) {
+            let object = |is_new: bool| {
+                let value = |value: &serde_json::Value, same: bool| if same || is_new { value.to_string() } else { "0".to_owned() };
+                let members = values.iter().enumerate().map(|(at, (one, same))| format!("\"m{at}\":{}", value(one, *same)));
+                format!("{{{}}}", members.collect::<Vec<_>>().join(","))
+            };
+            let [old, new] = [false, true].map(|is_new| JsonText::new(object(is_new)));
+            let rest = |nodes: [JsonNode<'_>; 2]| {
+                let [mut one, mut other] = nodes.map(JsonNode::members);
+                let (mut skipped, mut left) = (0, Vec::new());
+                loop {
+                    one.skip_equal(&mut other, |_| skipped += 1);
+                    let (Some(Ok((name, _))), Some(Ok((other_name, value)))) = (one.next(), other.next()) else { break };
+                    assert_eq!(name, other_name);
+                    left.push((name.into_owned(), value.offset(), other.offset()));
+                }
+                (skipped, left)
+            };
+            let bytes = [&old, &new].map(|text| JsonNode::root(text.as_str().as_bytes()));
+            prop_assert_eq!(rest([&old, &new].map(JsonNode::of)), rest(bytes));
+        }
+    }
 
     fn text(node: JsonNode<'_>) -> String {
         match node.scalar() {
