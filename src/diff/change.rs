@@ -81,29 +81,37 @@ impl<'a> ChangePath<'a> {
         }
         pointer
     }
-}
 
-impl fmt::Display for ChangePath<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    /// Writes the path as it prints: to a string, without the cost of formatting.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn write_to(&self, out: &mut impl Write) -> fmt::Result {
         if self.0.is_empty() {
-            return f.write_str(".");
+            return out.write_str(".");
         }
         for (at, step) in self.0.iter().enumerate() {
             match step {
                 PathStep::Member(name) if is_plain(name) => {
-                    f.write_str(if at == 0 { "" } else { "." })?;
-                    f.write_str(name)?;
+                    out.write_str(if at == 0 { "" } else { "." })?;
+                    out.write_str(name)?;
                 }
                 PathStep::Member(name) => {
-                    ["['", name, "']"].into_iter().try_for_each(|part| f.write_str(part))?;
+                    ["['", name, "']"].into_iter().try_for_each(|part| out.write_str(part))?;
                 }
                 PathStep::Element { key: Some(key), .. } => {
-                    ["[", key, "]"].into_iter().try_for_each(|part| f.write_str(part))?;
+                    ["[", key, "]"].into_iter().try_for_each(|part| out.write_str(part))?;
                 }
-                PathStep::Element { at, key: None } => write!(f, "[{at}]")?,
+                PathStep::Element { at, key: None } => write!(out, "[{at}]")?,
             }
         }
         Ok(())
+    }
+}
+
+impl fmt::Display for ChangePath<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write_to(f)
     }
 }
 

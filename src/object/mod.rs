@@ -294,6 +294,12 @@ impl Object {
         self.is_compressed().then(|| self.with_body(Body::text(self.json().into_owned().into())))
     }
 
+    /// Returns a copy without the body: with the type, the names, the UID, the version and the row.
+    #[must_use]
+    pub fn without_body(&self) -> Self {
+        self.with_body(Body::empty())
+    }
+
     /// Returns a copy with another form of the body.
     fn with_body(&self, body: Body) -> Self {
         Self {

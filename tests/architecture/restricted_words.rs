@@ -70,6 +70,7 @@ const RESTRICTED: &[(&[&str], &[&str], &str)] = &[
             "bin/kdelta/session/interrupt.rs",
             // Their owners join them.
             "bin/kdelta/commands/get/printing_thread.rs",
+            "bin/kdelta/session/recordings/compared_versions.rs",
             "bin/kdelta/session/recordings/gap_notice.rs",
             "recording/reader/history.rs",
         ],

@@ -38,7 +38,7 @@ const PROGRAM: &[(&str, &[&str])] = &[
     ("output", &["system_words", "view"]),
     ("settings", &["args", "suggest", "system_words"]),
     ("manifest", &["raw_members", "settings", "system_words"]),
-    ("session", &["manifest", "settings", "suggest"]),
+    ("session", &["manifest", "settings", "suggest", "view"]),
     ("commands", &["args", "exit", "manifest", "metrics", "output", "session", "settings", "view"]),
     (
         "cli",

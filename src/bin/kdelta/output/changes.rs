@@ -61,7 +61,8 @@ impl ChangeOptions {
         resource: &ApiResource,
     ) -> Vec<ChangeLine> {
         if self.form == ChangeForm::Inline {
-            self.details.lines(old, new, resource).into_iter().map(ChangeLine::plain).collect()
+            let lines = self.details.lines(old, new, resource);
+            lines.split_terminator('\n').map(|line| ChangeLine::plain(line.to_owned())).collect()
         } else {
             self.patch(old, new, resource)
         }

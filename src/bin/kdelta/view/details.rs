@@ -1,11 +1,12 @@
 //! The changed fields of an object, as lines for people.
 
 use std::borrow::Cow;
+use std::fmt::Write;
 
-use kdelta::diff::{Change, ChangeOp, Document, changes, changes_between};
+use kdelta::diff::{Change, ChangeOp, Document, changes_between};
 use kdelta::object::{ApiResource, FieldPath, JsonNode, JsonValue, Object};
 
-use super::escape::{push_escaped_display, push_escaped_line};
+use super::escape::{escape_from, push_escaped_line};
 use super::noise;
 use super::secret::{MASK, is_secret_change};
 
@@ -18,8 +19,8 @@ const CONTEXT_BEFORE: usize = 20;
 /// The maximum number of lines per update.
 const MAX_LINES: usize = 50;
 
-/// The length of text for which a line has room from the beginning, in bytes.
-const USUAL_LINE: usize = 128;
+/// The length of a line for which memory is reserved, in bytes.
+const USUAL_LINE: usize = 96;
 
 /// The options of printed changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,10 +39,10 @@ impl Details {
 
     /// Returns an escaped line for each change: `status.phase: Pending → Running`, `+ metadata.labels.a: 1`, `-
     /// spec.paused: true`.
-    pub(crate) fn lines(self, old: &Object, new: &Object, resource: &ApiResource) -> Vec<String> {
+    pub(crate) fn lines(self, old: &Object, new: &Object, resource: &ApiResource) -> String {
         let (old, new) = (old.json(), new.json());
-        let text = |json| std::str::from_utf8(json).unwrap_or_default();
-        self.lines_of(&changes(text(&old), text(&new), self.skipped()), resource)
+        let [old, new] = [&old, &new].map(|json| std::str::from_utf8(json).unwrap_or_default());
+        self.lines_between(Document::of(old), Document::of(new), resource)
     }
 
     /// Returns [`Details::lines`] for two states as documents.
@@ -50,22 +51,23 @@ impl Details {
         old: Document<'_>,
         new: Document<'_>,
         resource: &ApiResource,
-    ) -> Vec<String> {
-        self.lines_of(&changes_between(old, new, self.skipped()), resource)
-    }
-
-    fn lines_of(self, changes: &[Change<'_>], resource: &ApiResource) -> Vec<String> {
-        let line =
-            |change: &Change<'_>| line(change, !self.secrets && is_secret_change(resource, &change.path));
-        let mut lines: Vec<String> = changes.iter().take(MAX_LINES).map(line).collect();
+    ) -> String {
+        let changes = changes_between(old, new, self.skipped());
+        let shown = &changes[..changes.len().min(MAX_LINES)];
+        let mut lines = String::with_capacity(shown.len() * USUAL_LINE);
+        for change in shown {
+            push_line(&mut lines, change, !self.secrets && is_secret_change(resource, &change.path));
+        }
         if changes.len() > MAX_LINES {
-            lines.push(format!("and {} more", changes.len() - MAX_LINES));
+            // Writing to a String can't fail.
+            let _ = writeln!(lines, "and {} more", changes.len() - MAX_LINES);
         }
         lines
     }
 }
 
-fn line(change: &Change<'_>, masked: bool) -> String {
+/// Appends the line of a change.
+fn push_line(lines: &mut String, change: &Change<'_>, masked: bool) {
     let [old, new] = [change.old, change.new].map(|value| text_of(value.unwrap_or_default()));
     let from = match change.op {
         ChangeOp::Replace => beginning(&old, &new),
@@ -74,24 +76,26 @@ fn line(change: &Change<'_>, masked: bool) -> String {
     let push_value = |line: &mut String, text: &str| {
         if masked { line.push_str(MASK) } else { push_excerpt(line, text, from) }
     };
-    let mut line = String::with_capacity(USUAL_LINE);
-    line.push_str(match change.op {
+    lines.push_str(match change.op {
         ChangeOp::Add => "+ ",
         ChangeOp::Remove => "- ",
         ChangeOp::Replace => "",
     });
-    push_escaped_display(&mut line, &change.path);
-    line.push_str(": ");
+    let start = lines.len();
+    // Writing to a String can't fail.
+    let _ = change.path.write_to(lines);
+    escape_from(lines, start);
+    lines.push_str(": ");
     match change.op {
-        ChangeOp::Add => push_value(&mut line, &new),
-        ChangeOp::Remove => push_value(&mut line, &old),
+        ChangeOp::Add => push_value(lines, &new),
+        ChangeOp::Remove => push_value(lines, &old),
         ChangeOp::Replace => {
-            push_value(&mut line, &old);
-            line.push_str(" → ");
-            push_value(&mut line, &new);
+            push_value(lines, &old);
+            lines.push_str(" → ");
+            push_value(lines, &new);
         }
     }
-    line
+    lines.push('\n');
 }
 
 /// Returns a string without quotes unless it is empty, and any other value as JSON.
@@ -162,7 +166,8 @@ mod tests {
             let ingest = Ingest::of(Arc::new(TypeMeta { api_version: "v1".into(), kind: "X".into() }));
             Object::from_json(value.to_string().as_bytes(), &ingest).expect("an object")
         };
-        details.lines(&object(old), &object(new), &resource(plural))
+        let lines = details.lines(&object(old), &object(new), &resource(plural));
+        lines.split_terminator('\n').map(str::to_owned).collect()
     }
 
     #[test]

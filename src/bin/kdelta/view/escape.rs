@@ -1,7 +1,7 @@
 //! Escaping of untrusted text: text from a cluster must not control a terminal, hide, or forge a line.
 
 use std::borrow::Cow;
-use std::fmt::{self, Write};
+use std::fmt::Write;
 
 /// Starts the further lines of a message, so that none looks like a separate message.
 const CONTINUATION: &str = "\n    ";
@@ -48,14 +48,11 @@ pub(crate) fn push_escaped_line(out: &mut String, text: &str) {
     }
 }
 
-/// Appends the text of a value to a text, escaped as by [`escape_line`].
-pub(crate) fn push_escaped_display(out: &mut String, value: &impl fmt::Display) {
-    let start = out.len();
-    // Writing to a String can't fail.
-    let _ = write!(out, "{value}");
-    if !is_plain(&out[start..]) {
-        let text = out.split_off(start);
-        out.push_str(&escape_line(&text));
+/// Escapes a text from a position on, as [`escape_line`] does.
+pub(crate) fn escape_from(text: &mut String, start: usize) {
+    if !is_plain(&text[start..]) {
+        let rest = text.split_off(start);
+        text.push_str(&escape_line(&rest));
     }
 }
 

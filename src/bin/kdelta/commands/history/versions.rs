@@ -12,6 +12,7 @@ use crate::commands::recorded::{RecordedRange, authored};
 use crate::output::{PrintError, WatchOutput};
 use crate::session::{Part, Session};
 use crate::settings::Range;
+use crate::view::Comparison;
 
 /// A version of an object, or a time in which there may be further ones.
 pub(super) struct Version {
@@ -22,7 +23,7 @@ pub(super) struct Version {
 }
 
 enum VersionItem {
-    Change(Change, Option<Author>),
+    Change(Change, Option<Author>, Option<Comparison>),
     Gap(Part, Gap),
 }
 
@@ -94,7 +95,7 @@ impl Reading<'_> {
         let Part { cluster, namespace, name, .. } = self.part;
         let object = (&**namespace, name.as_deref().unwrap_or_default());
         let history = self.session.recorded_versions(*cluster, resource, object)?;
-        Ok(history.filter_map(|entry| {
+        Ok(history.filter_map(|(entry, comparison)| {
             let Entry { number, received, item } = match entry {
                 Ok(entry) => entry,
                 Err(error) => {
@@ -105,7 +106,7 @@ impl Reading<'_> {
             self.is_known = true;
             match item {
                 Item::Change { change, author } if self.range.includes(received) => {
-                    let item = VersionItem::Change(change, author);
+                    let item = VersionItem::Change(change, author, comparison);
                     Some(Version { time: received, number: Some(number), item })
                 }
                 _ => None,
@@ -147,14 +148,14 @@ impl Version {
     /// The output can't be written.
     pub(super) fn print(self, output: &mut WatchOutput, out: &mut impl Write) -> Result<(), PrintError> {
         match (self.item, output) {
-            (VersionItem::Change(change, author), WatchOutput::History(rows)) => {
-                rows.recorded(&change, author.as_ref(), out)?;
+            (VersionItem::Change(change, author, comparison), WatchOutput::History(rows)) => {
+                rows.recorded(&change, author.as_ref(), comparison, out)?;
             }
-            (VersionItem::Change(change, author), WatchOutput::JsonLines(lines)) => {
+            (VersionItem::Change(change, author, _), WatchOutput::JsonLines(lines)) => {
                 let author = author.as_ref().map(|author| (&*author.manager, &*author.subresource));
                 lines.change_by(author, &change, out)?;
             }
-            (VersionItem::Change(change, author), output) => {
+            (VersionItem::Change(change, author, _), output) => {
                 output.change(&authored(change, author.as_ref()), None, out)?;
             }
             (VersionItem::Gap(_, gap), WatchOutput::History(rows)) => {

@@ -1,6 +1,5 @@
 //! The versions of objects, as `kdelta history` prints them: a row for each, and its changes below.
 
-mod compared_state;
 mod lifetimes;
 
 use std::io::{self, Write};
@@ -11,10 +10,9 @@ use kdelta::lines::{Change, ChangeKind, Mark, MarkKind};
 use kdelta::object::{ApiResource, Column, Object, Origin};
 use kdelta::recording::Author;
 
-use self::compared_state::ComparedState;
 use self::lifetimes::{LifetimeStart, Lifetimes};
 use super::table::{Extent, RowWidth, Table};
-use crate::view::{Cells, Details, Layout, Line, escape_line};
+use crate::view::{Cells, Comparer, Comparison, Details, Layout, Line, escape_line};
 
 /// The format of times: that of JSON lines.
 const TIME: &str = "%Y-%m-%dT%H:%M:%S%.3fZ";
@@ -39,8 +37,7 @@ pub(crate) struct HistoryRows {
     columns: Arc<[Column]>,
     options: HistoryOptions,
     lifetimes: Lifetimes,
-    /// The last state that was compared: the next version is compared with it.
-    last_state: Option<ComparedState>,
+    comparer: Comparer,
 }
 
 impl HistoryRows {
@@ -54,9 +51,9 @@ impl HistoryRows {
         Self {
             table,
             columns: names.map(column).collect(),
+            comparer: Comparer::new(options.details),
             options,
             lifetimes: Lifetimes::default(),
-            last_state: None,
         }
     }
 
@@ -72,10 +69,11 @@ impl HistoryRows {
             _ => None,
         };
         let author = author.as_ref().map(|(manager, subresource)| (&**manager, &**subresource));
-        self.version(change, author, out)
+        let comparison = self.comparer.compare(change);
+        self.version(change, author, &comparison, out)
     }
 
-    /// Adds the row of a recorded version and its changes.
+    /// Adds the row of a recorded version and its changes. A version without a comparison is compared.
     ///
     /// # Errors
     /// `out` failed.
@@ -83,10 +81,12 @@ impl HistoryRows {
         &mut self,
         change: &Change,
         author: Option<&Author>,
+        comparison: Option<Comparison>,
         out: &mut impl Write,
     ) -> io::Result<()> {
         let author = author.map(|Author { manager, subresource }| (&**manager, &**subresource));
-        self.version(change, author, out)
+        let comparison = comparison.unwrap_or_else(|| self.comparer.compare(change));
+        self.version(change, author, &comparison, out)
     }
 
     /// Adds the row of a version whose author is a manager and a subresource, if they are known.
@@ -94,12 +94,12 @@ impl HistoryRows {
         &mut self,
         change: &Change,
         author: Option<(&str, &str)>,
+        comparison: &Comparison,
         out: &mut impl Write,
     ) -> io::Result<()> {
         let Change { kind, object, resource, received, .. } = change;
         let birth = self.lifetimes.record(change);
-        let (below, health_changes) = self.compare(change);
-        let what = version_description(change, &birth, below.is_empty(), &health_changes);
+        let what = version_description(change, &birth, comparison);
         let mut cells = Cells::default();
         cells.push(&received.strftime(TIME).to_string());
         if self.options.contexts {
@@ -113,8 +113,8 @@ impl HistoryRows {
         cells.push(&escape_line(&what));
         let line = Line { resource: Arc::clone(resource), columns: Arc::clone(&self.columns), cells };
         self.table.line(line, out)?;
-        for text in &below {
-            self.table.remark(text, None, false);
+        for line in comparison.fields.split_terminator('\n') {
+            self.table.remark(line, None, false);
         }
         Ok(())
     }
@@ -151,31 +151,10 @@ impl HistoryRows {
     pub(crate) fn flush(&mut self, out: &mut impl Write) -> io::Result<()> {
         self.table.flush(out)
     }
-
-    /// Compares an update with the state before. Returns the lines of the changed fields, without that of the author, who has
-    /// a cell of the row, and the changes of the health as texts.
-    fn compare(&mut self, change: &Change) -> (Vec<String>, Vec<String>) {
-        let Some(old) = change.old.as_ref().filter(|_| change.kind == ChangeKind::Modified) else {
-            return Default::default();
-        };
-        let last = self.last_state.take().filter(|last| last.is_of(old));
-        let before = last.unwrap_or_else(|| ComparedState::of(old, None));
-        let after = ComparedState::of(&change.object, Some(&before));
-        let [old, new] = [&before, &after].map(ComparedState::document);
-        let lines = self.options.details.lines_between(old, new, &change.resource);
-        let health_changes = after.health_changes(&before);
-        self.last_state = Some(after);
-        (lines, health_changes)
-    }
 }
 
 /// Returns the description of a version: the creation or deletion of the object, or the changes of its health.
-fn version_description(
-    change: &Change,
-    birth: &LifetimeStart,
-    has_no_changed_fields: bool,
-    health_changes: &[String],
-) -> String {
+fn version_description(change: &Change, birth: &LifetimeStart, comparison: &Comparison) -> String {
     match change.kind {
         ChangeKind::Added => birth.to_string(),
         ChangeKind::Deleted if change.final_state_unknown => {
@@ -184,11 +163,11 @@ fn version_description(
         ChangeKind::Deleted => "deleted".to_owned(),
         ChangeKind::Sync => "unchanged".to_owned(),
         ChangeKind::Modified
-            if health_changes.is_empty() && has_no_changed_fields && change.old.is_some() =>
+            if comparison.health.is_empty() && comparison.fields.is_empty() && change.old.is_some() =>
         {
             "only heartbeats, versions or field managers".to_owned()
         }
-        ChangeKind::Modified => health_changes.join("; "),
+        ChangeKind::Modified => comparison.health.join("; "),
     }
 }
 

@@ -64,7 +64,7 @@ fn written(options: HistoryOptions, changes: &[Change]) -> String {
     for change in changes {
         let author = change.object.author_since(None);
         let author = author.map(|(manager, subresource)| Author { manager, subresource });
-        rows.recorded(change, author.as_ref(), &mut out).expect("a Vec takes all");
+        rows.recorded(change, author.as_ref(), None, &mut out).expect("a Vec takes all");
     }
     rows.flush(&mut out).expect("a Vec takes all");
     String::from_utf8(out).expect("text")

@@ -3,12 +3,35 @@
 use std::sync::Arc;
 
 use kdelta::object::ApiResource;
-use kdelta::recording::{Recording, Versions};
+use kdelta::recording::{Entry, Recording, RecordingError, Versions};
 
+use super::compared_versions::ComparedVersions;
 use crate::settings::{History, Namespaces, Selection, Target, Task, Types};
+use crate::view::{Comparison, Details};
 
 /// The namespace of a recording without another one in the kubeconfig.
 const DEFAULT_NAMESPACE: &str = "default";
+
+/// The versions of an object in order.
+pub(super) enum RecordedVersions {
+    /// With their bodies.
+    Whole(Box<Versions>),
+    /// Compared, without bodies.
+    Compared(ComparedVersions),
+}
+
+impl Iterator for RecordedVersions {
+    type Item = (Result<Entry, RecordingError>, Option<Comparison>);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        match self {
+            Self::Whole(versions) => versions.next().map(|version| (version, None)),
+            Self::Compared(versions) => {
+                versions.next().map(|(version, comparison)| (version, Some(comparison)))
+            }
+        }
+    }
+}
 
 /// The versions of the object that is most likely requested.
 ///
@@ -17,12 +40,12 @@ pub(in crate::session) struct EarlyHistory {
     resource: Arc<ApiResource>,
     namespace: String,
     name: String,
-    pub(super) versions: Versions,
+    pub(super) versions: RecordedVersions,
 }
 
 impl EarlyHistory {
     /// Starts to read the versions of the only named object of a task, if only one recent type has that plural or
-    /// kind. Errors are left to the commands, which read the same.
+    /// kind, and to compare them if they are printed as rows and the range includes all. Errors are left to the commands, which read the same.
     pub(super) fn start(recording: &Recording, task: &Task) -> Option<Self> {
         let Task::History(history) = task else { return None };
         let (word, namespace, name) = only_object(history)?;
@@ -31,6 +54,13 @@ impl EarlyHistory {
         let (Some(resource), None) = (named.next(), named.next()) else { return None };
         let namespace = if resource.namespaced { namespace } else { "" };
         let versions = recording.versions(&resource, namespace, name).without_rows().start_reading();
+        let is_whole = history.json || history.range.ends().next().is_some();
+        let versions = if is_whole {
+            RecordedVersions::Whole(Box::new(versions))
+        } else {
+            let details = Details { noise: history.noise, secrets: history.secrets };
+            RecordedVersions::Compared(ComparedVersions::start(versions, details))
+        };
         Some(Self { resource, namespace: namespace.to_owned(), name: name.to_owned(), versions })
     }
 

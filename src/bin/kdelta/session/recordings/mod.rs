@@ -1,5 +1,6 @@
 //! Recordings in place of clusters: each is served inside the process at one moment.
 
+mod compared_versions;
 mod coverage;
 mod early_history;
 mod gap_notice;
@@ -18,11 +19,13 @@ use kdelta::client::Connector;
 use kdelta::kubeconfig::Config;
 use kdelta::kubeconfig::Contexts as Known;
 use kdelta::object::{ApiResource, FieldSelector, LabelSelector};
-use kdelta::recording::{Keyring, Moment, RecordedServer, Recording, RecordingError, Versions};
+use kdelta::recording::{Entry, Keyring, Moment, RecordedServer, Recording, RecordingError};
 
+use self::early_history::RecordedVersions;
 use super::cluster::{Cluster, InProcess, NoticeHandlers};
 use super::{Filter, Part, ServedRecording, Session, contexts};
 use crate::settings::{self, By, Connection, Contexts, Range, RequestedMoment, Selection, Settings};
+use crate::view::Comparison;
 
 impl Session {
     /// Opens the selected contexts of a directory of recordings.
@@ -80,7 +83,8 @@ impl Session {
         Ok(&served.recording)
     }
 
-    /// Returns the recorded versions of an object, without rows. They may be partly read already.
+    /// Returns the recorded versions of an object, without rows. They may be partly read already. Those that are compared already
+    /// have a comparison, and no bodies.
     ///
     /// # Errors
     /// No recording is served.
@@ -89,15 +93,16 @@ impl Session {
         cluster: usize,
         resource: &ApiResource,
         (namespace, name): (&str, &str),
-    ) -> anyhow::Result<Versions> {
+    ) -> anyhow::Result<impl Iterator<Item = (Result<Entry, RecordingError>, Option<Comparison>)>> {
         let early = self.recordings.get(cluster).and_then(|served| {
             let mut history = served.history.lock().unwrap_or_else(PoisonError::into_inner);
             history.take_if(|history| history.is_of(resource, namespace, name))
         });
-        match early {
-            Some(history) => Ok(history.versions),
-            None => Ok(self.recording(cluster)?.versions(resource, namespace, name).without_rows()),
+        if let Some(history) = early {
+            return Ok(history.versions);
         }
+        let versions = self.recording(cluster)?.versions(resource, namespace, name);
+        Ok(RecordedVersions::Whole(Box::new(versions.without_rows())))
     }
 
     /// Returns the filter for the recorded objects of a part: all conditions and selectors, including those that a

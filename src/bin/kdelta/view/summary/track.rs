@@ -163,11 +163,11 @@ pub(super) fn add_distinct(list: &mut Vec<String>, texts: impl IntoIterator<Item
 /// Returns the lines of the changed fields outside of metadata and status, without the binding of a pod to a node. Data of
 /// Secrets is masked.
 fn content_lines(old: &Object, new: &Object, resource: &ApiResource) -> Vec<String> {
-    let mut lines = Details { noise: false, secrets: false }.lines(old, new, resource);
-    lines.retain(|line| {
+    let lines = Details { noise: false, secrets: false }.lines(old, new, resource);
+    let is_content = |line: &&str| {
         let path = line.trim_start_matches(['+', '-', ' ']);
         let is_binding = is_pod(resource) && path.starts_with("spec.nodeName:");
         !path.starts_with("metadata") && !path.starts_with("status") && !is_binding
-    });
-    lines
+    };
+    lines.split_terminator('\n').filter(is_content).map(str::to_owned).collect()
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use kdelta::diff::Document;
 use kdelta::object::{JsonNode, JsonText, Object};
 
-use crate::view::{Health, HealthChange};
+use super::health::{Health, HealthChange};
 
 /// A state, and what both of its comparisons read.
 pub(super) struct ComparedState {

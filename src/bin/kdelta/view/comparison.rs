@@ -1,0 +1,43 @@
+//! The comparison of the versions of an object, each with the one before it.
+
+use kdelta::lines::{Change, ChangeKind};
+
+use super::compared_state::ComparedState;
+use super::details::Details;
+
+/// The differences of a version from the one before it. None of a version that is not compared, such as a creation.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Comparison {
+    /// The changed fields, an escaped line for each.
+    pub(crate) fields: String,
+    /// The changes of the health, as texts.
+    pub(crate) health: Vec<String>,
+}
+
+/// Compares versions. Those of one object should follow each other: then each state is read once.
+pub(crate) struct Comparer {
+    details: Details,
+    /// The last state that was compared.
+    last: Option<ComparedState>,
+}
+
+impl Comparer {
+    pub(crate) fn new(details: Details) -> Self {
+        Self { details, last: None }
+    }
+
+    /// Compares an update with the state before. The author is not among the changed fields.
+    pub(crate) fn compare(&mut self, change: &Change) -> Comparison {
+        let Some(old) = change.old.as_ref().filter(|_| change.kind == ChangeKind::Modified) else {
+            return Comparison::default();
+        };
+        let last = self.last.take().filter(|last| last.is_of(old));
+        let before = last.unwrap_or_else(|| ComparedState::of(old, None));
+        let after = ComparedState::of(&change.object, Some(&before));
+        let [old, new] = [&before, &after].map(ComparedState::document);
+        let fields = self.details.lines_between(old, new, &change.resource);
+        let health = after.health_changes(&before);
+        self.last = Some(after);
+        Comparison { fields, health }
+    }
+}
