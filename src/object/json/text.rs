@@ -45,21 +45,25 @@ impl JsonText {
     /// Finds the tokens of a text. A text whose brackets are not balanced, and one of more than 4 GiB, has none: its values are
     /// found by its bytes.
     #[must_use]
-    pub fn new(text: String) -> Self {
-        Self::after(text, &Self::default())
+    pub fn of(text: &str) -> Self {
+        Self::after(text, &Self::default(), Self::default())
     }
 
-    /// Returns [`JsonText::new`] for a text that is similar to another one. The tokens of arrays and objects that are in both are
-    /// copied, which takes a fraction of the time.
+    /// Returns [`JsonText::of`] for a text that is similar to another one. The tokens of arrays and objects that are in both are
+    /// copied, which takes a fraction of the time. `memory` is a text whose memory is used again.
     #[must_use]
-    pub fn after(text: String, other: &Self) -> Self {
-        let count = match other.tokens.len() {
+    pub fn after(text: &str, other: &Self, memory: Self) -> Self {
+        let Self { text: mut own, mut tokens, .. } = memory;
+        own.clear();
+        own.push_str(text);
+        tokens.clear();
+        tokens.reserve(match other.tokens.len() {
             0 => text.len() / BYTES_PER_TOKEN,
             count => count + USUAL_GROWTH,
-        };
+        });
         let mut finder = Finder {
-            text: text.as_bytes(),
-            tokens: Vec::with_capacity(count),
+            text: own.as_bytes(),
+            tokens,
             innermost: NONE,
             has_escapes: other.has_escapes,
             other: Other {
@@ -70,8 +74,11 @@ impl JsonText {
             },
         };
         let is_balanced = finder.find().is_some() && finder.innermost == NONE;
-        let Finder { tokens, has_escapes, .. } = finder;
-        Self { tokens: if is_balanced { tokens } else { Vec::new() }, has_escapes, text }
+        let Finder { mut tokens, has_escapes, .. } = finder;
+        if !is_balanced {
+            tokens.clear();
+        }
+        Self { text: own, tokens, has_escapes }
     }
 
     /// Returns the text.
@@ -123,21 +130,21 @@ impl Finder<'_> {
                 Some(block) => self.structural(block, &mut strings),
                 None => self.structural(&padded(rest), &mut strings),
             };
-            at = match self.block(rest, u32::try_from(at).ok()?, found)? {
-                Some(end) => {
-                    strings = Strings::default();
-                    end
-                }
-                None => at + BLOCK,
-            };
+            let next = self.block(rest, u32::try_from(at).ok()?, found)?;
+            if next != at + BLOCK {
+                // After an array or object, which is outside of strings.
+                strings = Strings::default();
+            }
+            at = next;
         }
         Some(())
     }
 
-    /// Adds the tokens of the block at the front of the rest of the text, which begins at `start`. If those of an array or object
-    /// were copied instead, returns its end. Returns `None` if the brackets are not balanced.
+    /// Adds the tokens of the block at the front of the rest of the text, which begins at `start`. Returns the position at which to
+    /// continue: after the block, or after an array or object whose tokens were copied, which is longer than a block. `None` if the
+    /// brackets are not balanced.
     #[inline(always)]
-    fn block(&mut self, rest: &[u8], start: u32, mut found: u64) -> Option<Option<usize>> {
+    fn block(&mut self, rest: &[u8], start: u32, mut found: u64) -> Option<usize> {
         let mut number = u32::try_from(self.tokens.len()).ok()?;
         while found != 0 {
             let bit = found.trailing_zeros();
@@ -146,7 +153,7 @@ impl Finder<'_> {
             match rest.get(bit as usize)? {
                 b'{' | b'[' => {
                     if let Some(end) = self.other.copy(self.text, token.at as usize, &mut self.tokens) {
-                        return Some(Some(end));
+                        return Some(end);
                     }
                     token.span = std::mem::replace(&mut self.innermost, number);
                 }
@@ -161,7 +168,7 @@ impl Finder<'_> {
             self.tokens.push(token);
             number += 1;
         }
-        Some(None)
+        Some(start as usize + BLOCK)
     }
 
     /// Returns the structural characters of a block that are outside of strings.
@@ -263,7 +270,7 @@ mod tests {
         fn the_tokens_are_those_outside_of_strings(document in documents(), damaged in "[{][\\[\\]{}:,\\\\\"ab]{0,200}") {
             for text in [document.to_string(), damaged] {
                 let expected = bytewise(text.as_bytes()).unwrap_or_default();
-                prop_assert_eq!(JsonText::new(text.clone()).tokens, expected, "{}", text);
+                prop_assert_eq!(JsonText::of(&text).tokens, expected, "{}", text);
             }
         }
 
@@ -285,8 +292,8 @@ mod tests {
                 if is_nested { format!("{{\"n\":{is_new},\"list\":{list},\"end\":[]}}") } else { list }
             };
             let [old, new] = [false, true].map(text);
-            let found = JsonText::after(new.clone(), &JsonText::new(old));
-            prop_assert_eq!(&found.tokens, &JsonText::new(new.clone()).tokens);
+            let found = JsonText::after(&new, &JsonText::of(&old), JsonText::of(&old));
+            prop_assert_eq!(&found.tokens, &JsonText::of(&new).tokens);
             prop_assert!(found.has_escapes || !new.contains('\\'));
             for (number, token) in (0..).zip(&found.tokens) {
                 prop_assert_eq!(found.number_at(token.at as usize), Some(number));

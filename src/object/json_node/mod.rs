@@ -122,7 +122,7 @@ impl<'a> JsonNode<'a> {
     /// Returns [`JsonNode::search`] in a text whose structure is known.
     fn search_members(self, name: &str) -> Result<(Option<Self>, usize), InvalidJson> {
         let mut members = self.members();
-        while let Some(member) = members.next() {
+        for member in members.by_ref() {
             let (own, value) = member?;
             if own == name {
                 return Ok((Some(value), value.at - self.at));
@@ -185,6 +185,8 @@ fn unescaped(written: &[u8]) -> Result<Cow<'_, str>, InvalidJson> {
 
 #[cfg(test)]
 mod tests {
+    use std::fmt::Write;
+
     use proptest::prelude::*;
 
     use super::*;
@@ -196,17 +198,17 @@ mod tests {
         while let Some(member) = members.next() {
             let (name, value) = member?;
             assert_eq!(node.search(&name)?.0.map(JsonNode::kind), node.member(&name)?.map(JsonNode::kind));
-            out.push_str(&format!("{name:?} {}..{}: ", value.offset(), members.offset()));
+            let _ = write!(out, "{name:?} {}..{}: ", value.offset(), members.offset());
             read(value, out)?;
         }
         let mut elements = node.elements();
         while let Some(element) = elements.next() {
             let element = element?;
-            out.push_str(&format!("{}..{} ", element.offset(), elements.offset()));
+            let _ = write!(out, "{}..{} ", element.offset(), elements.offset());
             read(element, out)?;
         }
         if node.kind() == JsonKind::Scalar {
-            out.push_str(&format!("{:?} ", node.scalar()?));
+            let _ = write!(out, "{:?} ", node.scalar()?);
         }
         Ok(())
     }
@@ -220,10 +222,10 @@ mod tests {
             let text = text.expect("JSON");
             let [mut by_bytes, mut by_tokens] = [String::new(), String::new()];
             prop_assert_eq!(read(JsonNode::root(text.as_bytes()), &mut by_bytes), Ok(()));
-            prop_assert_eq!(read(JsonNode::of(&JsonText::new(text.clone())), &mut by_tokens), Ok(()));
+            prop_assert_eq!(read(JsonNode::of(&JsonText::of(&text)), &mut by_tokens), Ok(()));
             prop_assert_eq!(by_bytes, by_tokens, "{}", text);
             // Invalid text is read as far as it goes.
-            let _read = read(JsonNode::of(&JsonText::new(damaged(text, &damages))), &mut String::new());
+            let _read = read(JsonNode::of(&JsonText::of(&damaged(text, &damages))), &mut String::new());
         }
 
         #[test]
@@ -233,7 +235,7 @@ mod tests {
                 let members = values.iter().enumerate().map(|(at, (one, same))| format!("\"m{at}\":{}", value(one, *same)));
                 format!("{{{}}}", members.collect::<Vec<_>>().join(","))
             };
-            let [old, new] = [false, true].map(|is_new| JsonText::new(object(is_new)));
+            let [old, new] = [false, true].map(|is_new| JsonText::of(&object(is_new)));
             let rest = |nodes: [JsonNode<'_>; 2]| {
                 let [mut one, mut other] = nodes.map(JsonNode::members);
                 let (mut skipped, mut left) = (0, Vec::new());

@@ -206,7 +206,10 @@ impl JournalReader {
             length += text_len;
             if length >= JOINED {
                 let next = if kept.is_some() { std::mem::take(&mut joined.bytes) } else { room() };
-                self.journal.chunks.push(Arc::new(std::mem::replace(&mut joined, with_bytes(next))));
+                // Texts of that length have about as many entries.
+                let entries = Vec::with_capacity(joined.entries.len());
+                let next = DecodedChunk { entries, ..with_bytes(next) };
+                self.journal.chunks.push(Arc::new(std::mem::replace(&mut joined, next)));
                 length = 0;
             }
             bytes = &bytes[stored.length..];

@@ -16,16 +16,23 @@ pub(super) struct ComparedState {
 }
 
 impl ComparedState {
-    /// Reads the state of an object. What it has in common with the state before it is not read again.
-    pub(super) fn of(object: &Arc<Object>, before: Option<&Self>) -> Self {
+    /// Reads the state of an object. What it has in common with the state before it is not read again. `memory` is a text whose
+    /// memory is used again.
+    pub(super) fn of(object: &Arc<Object>, before: Option<&Self>, memory: JsonText) -> Self {
+        let json = object.json();
         // Objects are valid UTF-8.
-        let text = String::from_utf8(object.json().into_owned()).unwrap_or_default();
+        let text = str::from_utf8(&json).unwrap_or_default();
         let text = match before {
-            Some(before) => JsonText::after(text, &before.text),
-            None => JsonText::new(text),
+            Some(before) => JsonText::after(text, &before.text, memory),
+            None => JsonText::of(text),
         };
         let health = Health::of(JsonNode::of(&text));
         Self { object: Arc::clone(object), text, health }
+    }
+
+    /// Returns the text of the object.
+    pub(super) fn into_text(self) -> JsonText {
+        self.text
     }
 
     /// Whether this is the state of that object.

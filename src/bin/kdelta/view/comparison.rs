@@ -1,6 +1,7 @@
 //! The comparison of the versions of an object, each with the one before it.
 
 use kdelta::lines::{Change, ChangeKind};
+use kdelta::object::JsonText;
 
 use super::compared_state::ComparedState;
 use super::details::Details;
@@ -19,11 +20,13 @@ pub(crate) struct Comparer {
     details: Details,
     /// The last state that was compared.
     last: Option<ComparedState>,
+    /// The text of the state before it, whose memory is used again.
+    unused: JsonText,
 }
 
 impl Comparer {
     pub(crate) fn new(details: Details) -> Self {
-        Self { details, last: None }
+        Self { details, last: None, unused: JsonText::default() }
     }
 
     /// Compares an update with the state before. The author is not among the changed fields.
@@ -32,11 +35,12 @@ impl Comparer {
             return Comparison::default();
         };
         let last = self.last.take().filter(|last| last.is_of(old));
-        let before = last.unwrap_or_else(|| ComparedState::of(old, None));
-        let after = ComparedState::of(&change.object, Some(&before));
+        let before = last.unwrap_or_else(|| ComparedState::of(old, None, JsonText::default()));
+        let after = ComparedState::of(&change.object, Some(&before), std::mem::take(&mut self.unused));
         let [old, new] = [&before, &after].map(ComparedState::document);
         let fields = self.details.lines_between(old, new, &change.resource);
         let health = after.health_changes(&before);
+        self.unused = before.into_text();
         self.last = Some(after);
         Comparison { fields, health }
     }

@@ -8,6 +8,11 @@ use crate::view::Colour;
 /// The number of cells for which capacity is kept.
 pub(super) const KEPT_CELLS: usize = 1 << 10;
 
+/// The memory that is reserved with the first line: a longer table is copied less often, and the system supplies only the pages that
+/// are used.
+const RESERVED_TEXT: usize = 1 << 20;
+const RESERVED_CELLS: usize = 1 << 14;
+
 /// Waiting lines, with their text in a single string, because a large table has many small cells.
 #[derive(Default)]
 pub(super) struct Block {
@@ -53,6 +58,7 @@ impl Block {
         colours: impl IntoIterator<Item = (usize, Colour)>,
         name: Option<usize>,
     ) {
+        self.reserve();
         let mut colours = colours.into_iter().peekable();
         for (at, cell) in cells.enumerate() {
             let colour = colours.next_if(|(of, _)| *of == at).map(|(_, colour)| colour);
@@ -64,6 +70,15 @@ impl Block {
             }
         }
         self.lines.push(WaitingLine { end: self.cells.len(), form: LineForm::Row });
+    }
+
+    /// Reserves the memory of most tables, unless there is some.
+    fn reserve(&mut self) {
+        if self.text.capacity() == 0 {
+            self.text.reserve(RESERVED_TEXT);
+            self.cells.reserve(RESERVED_CELLS);
+            self.lines.reserve(RESERVED_CELLS);
+        }
     }
 
     fn push_cell(&mut self, cell: &str, colour: Option<Colour>) {
