@@ -1,8 +1,16 @@
-//! An iterator over the elements of an array.
+//! The elements of an array.
 
+use super::node::{InvalidJson, JsonKind, JsonNode};
 use super::walk::TokenWalk;
-use super::{InvalidJson, JsonKind, JsonNode};
 use crate::object::json;
+
+impl<'a> JsonNode<'a> {
+    /// Iterates over the elements of an array; over nothing for any other value.
+    #[must_use]
+    pub fn elements(self) -> JsonElements<'a> {
+        JsonElements::of(self)
+    }
+}
 
 /// An iterator over the elements of an array.
 pub struct JsonElements<'a> {

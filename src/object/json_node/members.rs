@@ -1,10 +1,63 @@
-//! An iterator over the members of an object.
+//! The members of an object.
 
 use std::borrow::Cow;
 
+use super::node::{InvalidJson, JsonKind, JsonNode};
 use super::walk::{TokenWalk, WalkedMember};
-use super::{InvalidJson, JsonKind, JsonNode, unescaped};
 use crate::object::json::{self, Entry, Members};
+
+impl<'a> JsonNode<'a> {
+    /// Returns the member of this name, if this is an object that has one.
+    ///
+    /// # Errors
+    /// The text up to the member is not JSON.
+    pub fn member(self, name: &str) -> Result<Option<Self>, InvalidJson> {
+        Ok(self.search(name)?.0)
+    }
+
+    /// Returns [`JsonNode::member`], and the number of bytes that the search has read.
+    ///
+    /// # Errors
+    /// The text up to the member is not JSON.
+    pub fn search(self, name: &str) -> Result<(Option<Self>, usize), InvalidJson> {
+        if self.kind() != JsonKind::Object {
+            return Ok((None, 0));
+        }
+        if self.known.is_some() {
+            return self.search_members(name);
+        }
+        let mut members = Members::of(self.text, self.at);
+        loop {
+            let (own, at) = match members.next().ok_or(InvalidJson)? {
+                Entry::Member(own, at) => (own, at),
+                Entry::End(end) => return Ok((None, end - self.at)),
+            };
+            let has_escapes = || !own.is_plain && own.written.contains(&b'\\');
+            if own.written == name.as_bytes() || (has_escapes() && unescaped(own.written)? == name) {
+                return Ok((Some(self.at(at)), at - self.at));
+            }
+            members.step_over(json::skip_brackets(self.text, at).ok_or(InvalidJson)?);
+        }
+    }
+
+    /// Returns [`JsonNode::search`] in a text whose structure is known.
+    fn search_members(self, name: &str) -> Result<(Option<Self>, usize), InvalidJson> {
+        let mut members = self.members();
+        for member in members.by_ref() {
+            let (own, value) = member?;
+            if own == name {
+                return Ok((Some(value), value.at - self.at));
+            }
+        }
+        Ok((None, members.offset() - self.at))
+    }
+
+    /// Iterates over the members of an object in the order of the text; over nothing for any other value.
+    #[must_use]
+    pub fn members(self) -> JsonMembers<'a> {
+        JsonMembers::of(self)
+    }
+}
 
 /// An iterator over the members of an object.
 pub struct JsonMembers<'a> {
@@ -130,4 +183,17 @@ impl<'a> Iterator for JsonMembers<'a> {
         });
         Some(member)
     }
+}
+
+/// Returns a name without its escapes.
+fn unescaped(written: &[u8]) -> Result<Cow<'_, str>, InvalidJson> {
+    let text = std::str::from_utf8(written).map_err(|_| InvalidJson)?;
+    if !written.contains(&b'\\') {
+        return Ok(Cow::Borrowed(text));
+    }
+    let mut quoted = String::with_capacity(text.len() + 2);
+    quoted.push('"');
+    quoted.push_str(text);
+    quoted.push('"');
+    serde_json::from_str::<String>(&quoted).map(Cow::Owned).map_err(|_| InvalidJson)
 }

@@ -1,187 +1,13 @@
-//! A value inside JSON text that is read lazily: only the members and elements that a caller names are looked at.
+//! Values inside JSON text that are read lazily: only the members and elements that a caller names are looked at.
 
 mod elements;
 mod members;
+mod node;
 mod walk;
 
-use std::borrow::Cow;
-
-use super::json::{self, Entry, JsonText, Members};
-use super::json_value::JsonValue;
 pub use elements::JsonElements;
 pub use members::JsonMembers;
-
-/// A value inside JSON text, as a position. Nothing of it is parsed before it is read.
-///
-/// The text of an object was validated when the object arrived. Other text may be invalid: functions then return
-/// [`InvalidJson`], or the correct values before the place that is damaged.
-#[derive(Debug, Clone, Copy)]
-pub struct JsonNode<'a> {
-    text: &'a [u8],
-    at: usize,
-    /// The text with its tokens if they are known, and the number of the first one of an array or object.
-    known: Option<(&'a JsonText, u32)>,
-}
-
-/// The text is not JSON, or is nested too deeply.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("invalid JSON")]
-pub struct InvalidJson;
-
-/// The type of a value, as far as its first byte shows it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum JsonKind {
-    /// An object.
-    Object,
-    /// An array.
-    Array,
-    /// Anything else: [`JsonNode::scalar`] returns it.
-    Scalar,
-}
-
-impl<'a> JsonNode<'a> {
-    /// Returns the value that the text consists of.
-    #[must_use]
-    pub fn root(text: &'a [u8]) -> Self {
-        Self { text, at: json::space(text, 0), known: None }
-    }
-
-    /// Returns the value that the text consists of, which is found by its tokens, like all values in it.
-    #[must_use]
-    pub fn of(text: &'a JsonText) -> Self {
-        Self::within(text, 0)
-    }
-
-    /// Returns the value that begins at a position of a text.
-    pub(crate) fn within(text: &'a JsonText, at: usize) -> Self {
-        let bytes = text.as_str().as_bytes();
-        let at = json::space(bytes, at);
-        Self { text: bytes, at, known: text.number_at(at).map(|number| (text, number)) }
-    }
-
-    /// Returns the value at a position of the same text.
-    fn at(self, at: usize) -> Self {
-        Self { at, ..self }
-    }
-
-    /// Returns the value at a position of the same text whose tokens are known. The number is that of its first token.
-    #[inline(always)]
-    fn at_token(self, at: usize, number: u32) -> Self {
-        Self { text: self.text, at, known: self.known.map(|(text, _)| (text, number)) }
-    }
-
-    /// Returns the type of the value.
-    #[must_use]
-    pub fn kind(self) -> JsonKind {
-        match self.text.get(self.at) {
-            Some(b'{') => JsonKind::Object,
-            Some(b'[') => JsonKind::Array,
-            _ => JsonKind::Scalar,
-        }
-    }
-
-    /// Returns the position in the text at which the value begins.
-    #[must_use]
-    pub fn offset(self) -> usize {
-        self.at
-    }
-
-    /// Returns the member of this name, if this is an object that has one.
-    ///
-    /// # Errors
-    /// The text up to the member is not JSON.
-    pub fn member(self, name: &str) -> Result<Option<Self>, InvalidJson> {
-        Ok(self.search(name)?.0)
-    }
-
-    /// Returns [`JsonNode::member`], and the number of bytes that the search has read.
-    ///
-    /// # Errors
-    /// The text up to the member is not JSON.
-    pub fn search(self, name: &str) -> Result<(Option<Self>, usize), InvalidJson> {
-        if self.kind() != JsonKind::Object {
-            return Ok((None, 0));
-        }
-        if self.known.is_some() {
-            return self.search_members(name);
-        }
-        let mut members = Members::of(self.text, self.at);
-        loop {
-            let (own, at) = match members.next().ok_or(InvalidJson)? {
-                Entry::Member(own, at) => (own, at),
-                Entry::End(end) => return Ok((None, end - self.at)),
-            };
-            let has_escapes = || !own.is_plain && own.written.contains(&b'\\');
-            if own.written == name.as_bytes() || (has_escapes() && unescaped(own.written)? == name) {
-                return Ok((Some(self.at(at)), at - self.at));
-            }
-            members.step_over(json::skip_brackets(self.text, at).ok_or(InvalidJson)?);
-        }
-    }
-
-    /// Returns [`JsonNode::search`] in a text whose structure is known.
-    fn search_members(self, name: &str) -> Result<(Option<Self>, usize), InvalidJson> {
-        let mut members = self.members();
-        for member in members.by_ref() {
-            let (own, value) = member?;
-            if own == name {
-                return Ok((Some(value), value.at - self.at));
-            }
-        }
-        Ok((None, members.offset() - self.at))
-    }
-
-    /// Iterates over the members of an object in the order of the text; over nothing for any other value.
-    #[must_use]
-    pub fn members(self) -> JsonMembers<'a> {
-        JsonMembers::of(self)
-    }
-
-    /// Iterates over the elements of an array; over nothing for any other value.
-    #[must_use]
-    pub fn elements(self) -> JsonElements<'a> {
-        JsonElements::of(self)
-    }
-
-    /// Returns the bytes at a position of the text as text.
-    fn utf8(self, at: usize, bytes: &'a [u8]) -> Option<&'a str> {
-        match self.known {
-            Some((text, _)) => text.as_str().get(at..at + bytes.len()),
-            None => str::from_utf8(bytes).ok(),
-        }
-    }
-
-    /// Parses the value. Callers use it for values that are neither objects nor arrays; of those it parses everything.
-    ///
-    /// # Errors
-    /// The value is not JSON.
-    pub fn scalar(self) -> Result<JsonValue<'a>, InvalidJson> {
-        // Most values that are read are short strings without escapes.
-        if let Some(short) = json::short_string(self.text, self.at)
-            && let Some(text) = self.utf8(self.at + 1, short)
-        {
-            return Ok(JsonValue::Text(Cow::Borrowed(text)));
-        }
-        let end = json::skip_brackets(self.text, self.at).ok_or(InvalidJson)?;
-        match JsonValue::parse(&self.text[self.at..end]) {
-            JsonValue::Raw(_) => Err(InvalidJson),
-            value => Ok(value),
-        }
-    }
-}
-
-/// Returns a name without its escapes.
-fn unescaped(written: &[u8]) -> Result<Cow<'_, str>, InvalidJson> {
-    let text = std::str::from_utf8(written).map_err(|_| InvalidJson)?;
-    if !written.contains(&b'\\') {
-        return Ok(Cow::Borrowed(text));
-    }
-    let mut quoted = String::with_capacity(text.len() + 2);
-    quoted.push('"');
-    quoted.push_str(text);
-    quoted.push('"');
-    serde_json::from_str::<String>(&quoted).map(Cow::Owned).map_err(|_| InvalidJson)
-}
+pub use node::{InvalidJson, JsonKind, JsonNode};
 
 #[cfg(test)]
 mod tests {
@@ -190,7 +16,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::object::json::{damaged, damages, documents};
+    use crate::object::json::{JsonText, damaged, damages, documents};
+    use crate::object::json_value::JsonValue;
 
     /// Appends every value below a node, with the texts of those that are neither objects nor arrays.
     fn read(node: JsonNode<'_>, out: &mut String) -> Result<(), InvalidJson> {

@@ -1,6 +1,6 @@
 //! A walk over the members or elements of a value by the tokens of its text.
 
-use super::InvalidJson;
+use super::node::InvalidJson;
 use crate::object::json::{JsonText, Token, space};
 
 /// A walk over the members or elements of one value.

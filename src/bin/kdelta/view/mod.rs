@@ -4,7 +4,6 @@
 mod age;
 mod clip;
 mod colour;
-mod compared_state;
 mod comparison;
 mod counted;
 mod details;

@@ -1,9 +1,11 @@
 //! The comparison of the versions of an object, each with the one before it.
 
+mod compared_state;
+
 use kdelta::lines::{Change, ChangeKind};
 use kdelta::object::JsonText;
 
-use super::compared_state::ComparedState;
+use self::compared_state::ComparedState;
 use super::details::Details;
 
 /// The differences of a version from the one before it. None of a version that is not compared, such as a creation.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use kdelta::diff::Document;
 use kdelta::object::{JsonNode, JsonText, Object};
 
-use super::health::{Health, HealthChange};
+use crate::view::health::{Health, HealthChange};
 
 /// A state, and what both of its comparisons read.
 pub(super) struct ComparedState {
