@@ -81,7 +81,7 @@ fn trees_of_hostile_owners_are_bounded_and_escaped() {
         let server = server(pods);
         // The watches of the server have no initial state.
         let watch: &[&str] =
-            if words.contains(&"-w") { &["--duration", "3", "--list-mode", "list"] } else { &[] };
+            if words.contains(&"-w") { &["--duration", "6", "--list-mode", "list"] } else { &[] };
         Scenario::new(name, &[words, watch].concat()).on(&server).check(move |outcome| {
             assert_eq!(outcome.code, Some(0), "{outcome}");
             assert_eq!(outcome.stdout.lines().count(), lines, "{outcome}");

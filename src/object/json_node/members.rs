@@ -40,7 +40,7 @@ impl<'a> JsonNode<'a> {
         }
     }
 
-    /// Returns [`JsonNode::search`] in a text whose structure is known.
+    /// Returns [`JsonNode::search`] in a text whose tokens are known.
     fn search_members(self, name: &str) -> Result<(Option<Self>, usize), InvalidJson> {
         let mut members = self.members();
         for member in members.by_ref() {
