@@ -240,7 +240,7 @@ mod tests {
     use super::*;
     use crate::object::json::tests::documents;
 
-    /// A bytewise reference implementation: the tokens with their characters' depth, or `None` if they are not balanced.
+    /// A bytewise reference implementation: the tokens, or `None` if the brackets are not balanced.
     fn bytewise(text: &[u8]) -> Option<Vec<Token>> {
         let (mut tokens, mut open) = (Vec::<Token>::new(), Vec::new());
         let (mut in_string, mut is_escaped) = (false, false);

@@ -2,10 +2,10 @@
 
 use std::fmt;
 use std::io;
+use std::iter::Flatten;
 use std::sync::Arc;
 use std::sync::mpsc::{self, TrySendError};
 use std::thread::{self, JoinHandle};
-use std::vec;
 
 use super::bases::{ChangeReader, last_state_of_object};
 use super::catalog::Catalog;
@@ -34,12 +34,11 @@ type Batch = Vec<Result<Entry, RecordingError>>;
 ///
 /// A damaged part is one error; the versions continue at the next keyframe.
 pub struct Versions {
-    batch: vec::IntoIter<Result<Entry, RecordingError>>,
     /// Receives from the reading thread, which blocks while the channel is full and ends after the receiver is dropped.
-    batches: mpsc::Receiver<Batch>,
+    received: Flatten<mpsc::IntoIter<Batch>>,
     /// `None` once the thread was started.
     reader: Option<Reader>,
-    /// The reading thread.
+    /// The reading thread, until it has ended.
     thread: Option<JoinHandle<()>>,
 }
 
@@ -48,19 +47,14 @@ impl Iterator for Versions {
 
     fn next(&mut self) -> Option<Self::Item> {
         self.start();
-        loop {
-            if let Some(next) = self.batch.next() {
-                return Some(next);
-            }
-            let Ok(batch) = self.batches.recv() else {
-                // A panic of the thread must not look like the end.
-                if let Some(Err(panic)) = self.thread.take().map(JoinHandle::join) {
-                    std::panic::resume_unwind(panic);
-                }
-                return None;
-            };
-            self.batch = batch.into_iter();
+        let next = self.received.next();
+        // A panic of the thread must not look like the end.
+        if next.is_none()
+            && let Some(Err(panic)) = self.thread.take().map(JoinHandle::join)
+        {
+            std::panic::resume_unwind(panic);
         }
+        next
     }
 }
 
@@ -77,7 +71,7 @@ impl Versions {
             sender,
             has_versions: false,
         };
-        Self { batch: Batch::new().into_iter(), batches, reader: Some(reader), thread: None }
+        Self { received: batches.into_iter().flatten(), reader: Some(reader), thread: None }
     }
 
     /// Starts to read before the first version is requested. Of the newest entries, only the texts of this object are kept in

@@ -1,9 +1,9 @@
 //! The recorded versions of an object, compared on a thread of their own.
 
+use std::iter::Flatten;
 use std::sync::Arc;
 use std::sync::mpsc;
 use std::thread::{self, JoinHandle};
-use std::vec;
 
 use kdelta::recording::{Entry, Item, RecordingError, Versions};
 
@@ -19,9 +19,9 @@ type ComparedVersion = (Result<Entry, RecordingError>, Comparison);
 
 /// The versions of an object in order, without bodies, compared while the first ones are used.
 pub(super) struct ComparedVersions {
-    batch: vec::IntoIter<ComparedVersion>,
     /// Receives from the comparing thread, which blocks while the channel is full and ends after the receiver is dropped.
-    batches: mpsc::Receiver<Vec<ComparedVersion>>,
+    received: Flatten<mpsc::IntoIter<Vec<ComparedVersion>>>,
+    /// The comparing thread, until it has ended.
     thread: Option<JoinHandle<()>>,
 }
 
@@ -32,7 +32,7 @@ impl ComparedVersions {
         // A std thread: it compares while others read and print. It ends with the last version, or with the next batch after
         // the receiver is dropped.
         let thread = thread::spawn(move || compare(versions, details, &sender));
-        Self { batch: Vec::new().into_iter(), batches, thread: Some(thread) }
+        Self { received: batches.into_iter().flatten(), thread: Some(thread) }
     }
 }
 
@@ -40,19 +40,14 @@ impl Iterator for ComparedVersions {
     type Item = ComparedVersion;
 
     fn next(&mut self) -> Option<Self::Item> {
-        loop {
-            if let Some(next) = self.batch.next() {
-                return Some(next);
-            }
-            let Ok(batch) = self.batches.recv() else {
-                // A panic of the thread must not look like the end.
-                if let Some(Err(panic)) = self.thread.take().map(JoinHandle::join) {
-                    std::panic::resume_unwind(panic);
-                }
-                return None;
-            };
-            self.batch = batch.into_iter();
+        let next = self.received.next();
+        // A panic of the thread must not look like the end.
+        if next.is_none()
+            && let Some(Err(panic)) = self.thread.take().map(JoinHandle::join)
+        {
+            std::panic::resume_unwind(panic);
         }
+        next
     }
 }
 
