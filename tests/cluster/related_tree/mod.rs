@@ -82,7 +82,10 @@ impl Shop<'_> {
 
     /// A service with a slice for the first pod, an ingress and an autoscaler.
     fn create_traffic(&self) {
-        let service = json!({"spec": {"selector": {"app": "web"}, "ports": [{"port": 80}]}});
+        // Without an address of the cluster: the server checks those every few minutes, and may report one that is
+        // just being allocated in an event about the service.
+        let spec = json!({"clusterIP": "None", "selector": {"app": "web"}, "ports": [{"port": 80}]});
+        let service = json!({"spec": spec});
         let service = self.create(("v1", "services"), "web", None, service);
         let endpoint = json!({"addresses": ["10.0.0.1"], "targetRef": {"kind": "Pod", "name": "web-a"}});
         let slice = json!({
