@@ -80,7 +80,7 @@ fn context_of_file(dir: &Path, number: u64, kind: Kind, cipher: Option<&Arc<Ciph
     let path = files::path_of(dir, kind, number);
     match kind {
         Kind::Journal => JournalReader::context(&path, cipher),
-        Kind::Segment | Kind::Keyframe | Kind::Loss => {
+        Kind::Segment | Kind::Keyframe | Kind::Base | Kind::Loss => {
             read_header(&RandomAccess::open(path, cipher).ok()?, kind).ok().map(|(header, _)| header.context)
         }
     }

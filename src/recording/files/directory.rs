@@ -14,24 +14,31 @@ pub(in crate::recording) enum Kind {
     Journal,
     Segment,
     Keyframe,
+    /// A keyframe that retention dropped, except for the states that a later one refers to.
+    Base,
     /// Only a header: the state before the entry is unknown, because files before it were damaged.
     Loss,
 }
 
 impl Kind {
-    const ALL: [Self; 4] = [Self::Journal, Self::Segment, Self::Keyframe, Self::Loss];
+    const ALL: [Self; 5] = [Self::Journal, Self::Segment, Self::Keyframe, Self::Base, Self::Loss];
 
     fn extension(self) -> &'static str {
         match self {
             Self::Journal => "journal",
             Self::Segment => "segment",
             Self::Keyframe => "keyframe",
+            Self::Base => "base",
             Self::Loss => "loss",
         }
     }
 
+    /// Returns the letter in the header. A keyframe is renamed to a base, and keeps its content.
     pub(in crate::recording) fn letter(self) -> u8 {
-        self.extension().as_bytes()[0]
+        match self {
+            Self::Base => Self::Keyframe.letter(),
+            kind => kind.extension().as_bytes()[0],
+        }
     }
 }
 

@@ -49,6 +49,8 @@ pub(in crate::recording) struct Header {
     /// The lowest and the highest version of the changes; in a keyframe, the highest version up to it.
     pub(in crate::recording) min_version: u64,
     pub(in crate::recording) max_version: u64,
+    /// The number of the earlier keyframe to which states in a keyframe refer; `None` if all are whole, and in other files.
+    pub(in crate::recording) base: Option<u64>,
 }
 
 /// The reasons why a header can't be read.
@@ -127,6 +129,9 @@ impl Header {
         for version in [self.min_version, self.max_version] {
             put_number(&mut payload, version);
         }
+        if let Some(base) = self.base {
+            put_number(&mut payload, base);
+        }
         let Some(cipher) = cipher else {
             write_block(HEADER_TAG, &payload, 0, out);
             return Ok(());
@@ -194,6 +199,7 @@ impl Header {
             first_gap: cursor.take_signed()?,
             min_version: cursor.take_number()?,
             max_version: cursor.take_number()?,
+            base: if cursor.is_empty() { None } else { Some(cursor.take_number()?) },
         })
     }
 }

@@ -5,6 +5,9 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
+use super::base::{BaseStates, numbers_in};
+use super::objects::ROW_OF_BASE;
+use super::read::Keyframe;
 use crate::object::{ApiResource, Column, Object};
 use crate::recording::bytes::{put_number, put_signed, put_text};
 use crate::recording::document::Document;
@@ -41,9 +44,11 @@ pub(in crate::recording) struct Snapshot {
     pub(in crate::recording) positions: Vec<Position>,
 }
 
-/// Writes the keyframe of a snapshot to a file, and returns its length.
+/// Writes the keyframe of a snapshot to a file, and returns its length. States that the base has too are written as their
+/// difference from it.
 pub(in crate::recording) fn write(
     snapshot: Snapshot,
+    base: Option<&Keyframe>,
     path: &Path,
     cipher: Option<FileCipher>,
 ) -> io::Result<u64> {
@@ -57,6 +62,7 @@ pub(in crate::recording) fn write(
         first_gap: i64::MAX,
         min_version: 0,
         max_version: snapshot.max_version,
+        base: base.map(|base| base.header().first),
     };
     let mut file = FileWriter::create(path, Kind::Keyframe, &header, cipher)?;
     let mut footer = Footer::default();
@@ -77,16 +83,20 @@ pub(in crate::recording) fn write(
     for document in documents.values() {
         footer.documents.push(file.block(DOCUMENT, &document.body()?, 0));
     }
-    for (resource, (_, mut objects)) in types.into_iter().enumerate() {
+    for (resource, (of_type, mut objects)) in types.into_iter().enumerate() {
         let likeness = |object: &Object| match object.workload() {
             0 => stem_hash(object.key()),
             workload => workload,
         };
         objects.sort_by_cached_key(|known| (likeness(&known.object), Arc::clone(known.object.key())));
-        let mut groups = Groups::new(time, &columns);
+        // Without those of the base, all states are whole.
+        let of_base = base.and_then(|base| base.objects(&of_type).ok()).unwrap_or_default();
+        let mut states = base.and_then(|base| BaseStates::of(base, &of_type, &of_base));
+        let numbers = numbers_in(&of_base, &objects);
+        let mut groups = Groups::new(time, &columns, base.is_some());
         let count = objects.len();
-        for known in objects {
-            groups.add(&known, &mut footer.tables);
+        for (known, number) in objects.into_iter().zip(numbers) {
+            groups.add(&known, states.as_mut().zip(number), &mut footer.tables);
         }
         let of_type =
             TypeFooter { resource, objects: number(count), entries: number(count), ..TypeFooter::default() };
@@ -132,9 +142,18 @@ struct Group {
     names: Names,
     bodies: Vec<u8>,
     rows: Vec<u8>,
-    /// For each object: its version; the length of the body, and whether the body begins with the object's own
-    /// version; and the length of the row plus 1, or 0 without a row.
-    columns: Vec<(u64, u64, u64)>,
+    columns: Vec<Columns>,
+}
+
+/// The columns of an object.
+struct Columns {
+    version: u64,
+    /// The length of the body times 2, plus 1 if it begins with the object's own version.
+    body: u64,
+    /// The length of the row plus 1, [`ROW_OF_BASE`], or 0 without a row.
+    row: u64,
+    /// The number, plus 1, of the object of the base against which the body is encoded, or 0.
+    base: u64,
 }
 
 /// The objects of one type, cut into groups.
@@ -143,6 +162,7 @@ struct Groups<'a> {
     time: i64,
     /// The columns of the rows.
     columns: &'a [Arc<[Column]>],
+    has_base: bool,
     blocks: Blocks,
     group: Group,
     /// The number of the group's first object.
@@ -151,12 +171,13 @@ struct Groups<'a> {
 }
 
 impl<'a> Groups<'a> {
-    fn new(time: i64, columns: &'a [Arc<[Column]>]) -> Self {
+    fn new(time: i64, columns: &'a [Arc<[Column]>], has_base: bool) -> Self {
         let (blocks, group, whole_texts) = Default::default();
-        Self { time, columns, blocks, group, first: 0, whole_texts }
+        Self { time, columns, has_base, blocks, group, first: 0, whole_texts }
     }
 
-    fn add(&mut self, known: &CurrentState, tables: &mut Tables) {
+    /// Adds an object, whose base has a number.
+    fn add(&mut self, known: &CurrentState, base: Option<(&mut BaseStates<'_>, usize)>, tables: &mut Tables) {
         if self.group.columns.len() == GROUP || self.group.bodies.len() >= GROUP_BYTES {
             self.end_group();
             self.whole_texts.clear();
@@ -170,19 +191,29 @@ impl<'a> Groups<'a> {
         if has_own {
             put_text(&mut group.bodies, own.as_bytes());
         }
-        let context = FrameContext::new(known.version, self.time);
-        self.whole_texts.write(&object.json(), object.key(), context, &mut group.bodies);
+        let (text, context) = (object.json(), FrameContext::new(known.version, self.time));
+        let row = known.row.as_ref().and_then(|row| split_row(row, self.columns));
+        let of_base = base.and_then(|(states, number)| states.read(number, row).map(|state| (number, state)));
+        match &of_base {
+            Some((_, state)) => {
+                let base = (state.text, state.version);
+                self.whole_texts.write_against(&text, base, context, &mut group.bodies);
+            }
+            None => self.whole_texts.write(&text, object.key(), context, &mut group.bodies),
+        }
         let body = (group.bodies.len() - before) as u64 * 2 + u64::from(has_own);
         let before = group.rows.len();
-        let row = known.row.as_ref().and_then(|row| split_row(row, self.columns)).map_or(
-            0,
-            |(columns, template)| {
+        let row = match row {
+            Some(_) if of_base.as_ref().is_some_and(|(_, state)| state.has_same_row) => ROW_OF_BASE,
+            Some((columns, template)) => {
                 put_number(&mut group.rows, tables.add_columns(columns).0 as u64);
                 group.rows.extend_from_slice(template);
                 (group.rows.len() - before) as u64 + 1
-            },
-        );
-        group.columns.push((known.version, body, row));
+            }
+            None => 0,
+        };
+        let base = of_base.map_or(0, |(number, _)| number as u64 + 1);
+        group.columns.push(Columns { version: known.version, body, row, base });
     }
 
     fn end_group(&mut self) {
@@ -191,15 +222,20 @@ impl<'a> Groups<'a> {
         put_number(&mut payload, columns.len() as u64);
         names.put(0..columns.len(), &mut payload);
         let mut previous = 0;
-        for (version, ..) in &columns {
-            put_signed(&mut payload, version.wrapping_sub(previous).cast_signed());
-            previous = *version;
+        for object in &columns {
+            put_signed(&mut payload, object.version.wrapping_sub(previous).cast_signed());
+            previous = object.version;
         }
-        for (_, body, _) in &columns {
-            put_number(&mut payload, *body);
+        for object in &columns {
+            put_number(&mut payload, object.body);
         }
-        for (.., row) in &columns {
-            put_number(&mut payload, *row);
+        for object in &columns {
+            put_number(&mut payload, object.row);
+        }
+        let mut last = 0;
+        for object in columns.iter().filter(|_| self.has_base) {
+            put_number(&mut payload, object.base.saturating_sub(last));
+            last = last.max(object.base);
         }
         names.put_filter(0..columns.len(), &mut self.blocks.filters);
         self.blocks.names.push(Compressed::new(NAMES, &payload, self.first));

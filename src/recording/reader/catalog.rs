@@ -81,6 +81,8 @@ impl Catalog {
             let path = files::path_of(dir, *kind, *number);
             match kind {
                 Kind::Keyframe => keyframes.push(*number),
+                // The keyframe that refers to it opens it.
+                Kind::Base => {}
                 Kind::Loss => losses.push(*number),
                 Kind::Segment => {
                     let known = previous.and_then(|previous| previous.sealed(*number));
@@ -187,7 +189,7 @@ impl Catalog {
     }
 
     pub(super) fn open_keyframe(&self, number: u64) -> Result<Keyframe, FileError> {
-        Keyframe::open(files::path_of(&self.dir, Kind::Keyframe, number), self.cipher.as_ref())
+        Keyframe::open(&self.dir, number, self.cipher.as_ref())
     }
 
     /// Returns the last keyframe up to an entry, and the number of the entry from which segments lead to the state
@@ -288,7 +290,8 @@ impl Catalog {
             .keyframes
             .iter()
             .filter(|keyframe| **keyframe > number)
-            .map(|keyframe| self.keyframe_header(*keyframe).ok().map(|header| header.first_time));
+            .map(|keyframe| self.keyframe_header(*keyframe).ok().filter(|header| header.base != Some(number)))
+            .map(|header| Some(header?.first_time));
         let last =
             || self.segments.last().and_then(|segment| segment.header().ok()).map(|header| header.last_time);
         let until = known_times(after).or_else(last).map(time_of);

@@ -11,14 +11,14 @@ use crate::object::ApiResource;
 use crate::recording::entry::Author;
 use crate::recording::files::FileError;
 use crate::recording::flags::Flags;
-use crate::recording::keyframe::KeyframeObjects;
+use crate::recording::keyframe::{KeyframeObjects, KeyframeRow};
 use crate::recording::payload::Identity;
 use crate::recording::type_log::{LogEntry, Place, Times, TypeLog};
 
 /// The place of a row.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum RowPlace {
-    Keyframe(Place),
+    Keyframe(KeyframeRow),
     /// The number of the segment, and the place in its rows.
     Segment(u32, Place),
 }

@@ -1,5 +1,6 @@
 //! Reads the rows of the objects of a state.
 
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -12,6 +13,7 @@ use super::segment_file::PayloadBytes;
 use super::state_files::StateFiles;
 use crate::object::{ApiResource, Column, Object, ResourceVersion, TypeMeta};
 use crate::recording::files::FileError;
+use crate::recording::keyframe::{Keyframe, KeyframeRow};
 use crate::recording::last_state::RowTemplate;
 use crate::recording::payload::split_row;
 use crate::recording::row_template::{needs_body, render};
@@ -29,9 +31,20 @@ type Make<'a, T> = dyn Fn(usize, &[u8], &[Arc<[Column]>]) -> Option<T> + Sync + 
 /// Creates a value from a chain, and the columns and the template of its row. Returns `None` for a damaged template.
 type MakeOfRow<'a, T> = dyn Fn(&Chain, &Arc<[Column]>, &[u8]) -> Option<T> + Sync + 'a;
 
-/// The place of the row of a chain: the number of the file, where the keyframe is number 0, the place in the file, and
-/// the number of the chain.
-type RowOfChain = (usize, Place, usize);
+/// The file of a row. The number of a segment is its position in the state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum RowFile {
+    /// The base of the keyframe.
+    Base,
+    Keyframe,
+    Segment(u32),
+}
+
+/// The place of the row of a chain: the file, the place in the file, and the number of the chain.
+type RowOfChain = (RowFile, Place, usize);
+
+/// The columns of each file with rows.
+type ColumnsOfFiles = HashMap<RowFile, Vec<Arc<[Column]>>>;
 
 impl Chains {
     /// Returns objects without bodies that have rows with ages as of a time, sorted by namespace and name, or `None` if a
@@ -108,8 +121,15 @@ impl Chains {
         let mut places: Vec<RowOfChain> = Vec::new();
         for number in part {
             match self.objects[number].row {
-                Some(RowPlace::Keyframe(place)) => places.push((0, place, number)),
-                Some(RowPlace::Segment(segment, place)) => places.push((segment as usize + 1, place, number)),
+                Some(RowPlace::Keyframe(KeyframeRow::OfBase(place))) => {
+                    places.push((RowFile::Base, place, number));
+                }
+                Some(RowPlace::Keyframe(KeyframeRow::Own(place))) => {
+                    places.push((RowFile::Keyframe, place, number));
+                }
+                Some(RowPlace::Segment(segment, place)) => {
+                    places.push((RowFile::Segment(segment), place, number));
+                }
                 None => {}
             }
         }
@@ -130,60 +150,66 @@ impl Chains {
     }
 }
 
-/// Returns the columns of each file with one of these places, by its number. Equal ones are shared, so that rows of
-/// different files are recognized as those of one table without a comparison of texts.
-fn columns_of_files(files: &StateFiles, places: &[RowOfChain]) -> Vec<Vec<Arc<[Column]>>> {
+/// Returns the columns of each file with one of these places. Equal ones are shared, so that rows of different files are
+/// recognized as those of one table without a comparison of texts.
+fn columns_of_files(files: &StateFiles, places: &[RowOfChain]) -> ColumnsOfFiles {
     let mut known: Vec<Arc<[Column]>> = Vec::new();
-    let mut of_files = vec![Vec::new(); files.segments.len() + 1];
+    let mut of_files = ColumnsOfFiles::new();
     for same_file in places.chunk_by(|(one, ..), (next, ..)| one == next) {
         let file = same_file[0].0;
-        let own = match (file.checked_sub(1), &files.keyframe) {
-            (Some(segment), _) => &files.segments[segment].tables().columns,
-            (None, Some(keyframe)) => &keyframe.footer().tables.columns,
-            (None, None) => continue,
+        let own = match file {
+            RowFile::Segment(segment) => Some(files.segments[segment as usize].tables()),
+            file => keyframe_of(files, file).map(|keyframe| &keyframe.footer().tables),
         };
-        of_files[file] = own
-            .iter()
-            .map(|own| {
-                let shared = known.iter().find(|known| *known == own).map(Arc::clone);
-                shared.unwrap_or_else(|| {
-                    known.push(Arc::clone(own));
-                    Arc::clone(own)
-                })
+        let columns = own.into_iter().flat_map(|tables| &tables.columns).map(|own| {
+            let shared = known.iter().find(|known| *known == own).map(Arc::clone);
+            shared.unwrap_or_else(|| {
+                known.push(Arc::clone(own));
+                Arc::clone(own)
             })
-            .collect();
+        });
+        of_files.insert(file, columns.collect());
     }
     of_files
+}
+
+/// Returns the keyframe of a state, or its base.
+fn keyframe_of(files: &StateFiles, file: RowFile) -> Option<&Keyframe> {
+    let keyframe = files.keyframe.as_deref()?;
+    if file == RowFile::Base { keyframe.base() } else { Some(keyframe) }
 }
 
 fn read_places<T>(
     files: &StateFiles,
     resource: &ApiResource,
     places: &[RowOfChain],
-    columns: &[Vec<Arc<[Column]>>],
+    columns: &ColumnsOfFiles,
     make: &Make<'_, T>,
 ) -> Result<Vec<(usize, T)>, FileError> {
     let mut values = Vec::with_capacity(places.len());
-    let mut loaded: Option<(usize, u32, PayloadBytes<'_>)> = None;
-    for (file, place, chain) in places.iter().copied() {
-        let segment = file.checked_sub(1).map(|segment| &files.segments[segment]);
-        if loaded.as_ref().is_none_or(|(of, block, _)| (*of, *block) != (file, place.block)) {
-            let bytes = match (segment, &files.keyframe) {
-                (Some(segment), _) => segment.payload(resource, Payload::Rows, place.block)?,
-                (None, Some(keyframe)) => PayloadBytes::Read(keyframe.rows(resource, place.block)?),
-                (None, None) => continue,
-            };
-            loaded = Some((file, place.block, bytes));
-        }
-        let columns = &columns[file];
-        let value = loaded.as_ref().and_then(|(.., bytes)| make(chain, place.of(bytes)?, columns));
-        match (value, segment, &files.keyframe) {
-            (Some(value), ..) => values.push((chain, value)),
-            (None, Some(segment), _) => {
-                return Err(segment.invalid(resource, Payload::Rows, place.block, "a row can't be decoded"));
+    for same_block in
+        places.chunk_by(|(file, place, _), (next, other, _)| (file, place.block) == (next, other.block))
+    {
+        let (file, Place { block, .. }, _) = same_block[0];
+        let Some(columns) = columns.get(&file) else { continue };
+        let segment = match file {
+            RowFile::Segment(segment) => Some(&files.segments[segment as usize]),
+            RowFile::Base | RowFile::Keyframe => None,
+        };
+        let (rows, keyframe) = match (segment, keyframe_of(files, file)) {
+            (Some(segment), keyframe) => (segment.payload(resource, Payload::Rows, block)?, keyframe),
+            (None, Some(keyframe)) => (PayloadBytes::Read(keyframe.rows(resource, block)?), Some(keyframe)),
+            (None, None) => continue,
+        };
+        for (_, place, chain) in same_block {
+            match (place.of(&rows).and_then(|row| make(*chain, row, columns)), segment, keyframe) {
+                (Some(value), ..) => values.push((*chain, value)),
+                (None, Some(segment), _) => {
+                    return Err(segment.invalid(resource, Payload::Rows, block, "a row can't be decoded"));
+                }
+                (None, None, Some(keyframe)) => return Err(keyframe.invalid_row()),
+                (None, None, None) => {}
             }
-            (None, None, Some(keyframe)) => return Err(keyframe.invalid_row()),
-            (None, None, None) => {}
         }
     }
     Ok(values)

@@ -55,6 +55,7 @@ impl UnsealedJournal {
             first_gap: first_gap.time(),
             min_version: of_changes().min().unwrap_or(u64::MAX),
             max_version: timeline.versions.iter().copied().max().unwrap_or_default(),
+            base: None,
         }
     }
 }

@@ -19,6 +19,17 @@ impl WholeTextWriter {
         (self.version, self.name_len) = (0, 0);
     }
 
+    /// Appends the frame of a text against an earlier state of its object. The next whole text does not depend on it.
+    pub(in crate::recording) fn write_against(
+        &mut self,
+        text: &[u8],
+        (base, base_version): (&[u8], u64),
+        context: FrameContext<'_>,
+        out: &mut Vec<u8>,
+    ) {
+        self.writer.write(text, base, base_version, &context, out);
+    }
+
     /// Appends the frame of a text.
     pub(in crate::recording) fn write(
         &mut self,
@@ -46,6 +57,11 @@ pub(in crate::recording) struct WholeTextReader {
 }
 
 impl WholeTextReader {
+    /// Returns the text that was read last.
+    pub(in crate::recording) fn text(&self) -> &[u8] {
+        &self.text
+    }
+
     /// Returns the text of the next frame, or `None` if it is damaged.
     pub(in crate::recording) fn read(
         &mut self,

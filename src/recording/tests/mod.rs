@@ -4,6 +4,7 @@ mod damage;
 mod dropped_and_damaged_gaps;
 mod encryption;
 mod fixtures;
+mod keyframes;
 mod lifecycle;
 mod model;
 mod new_recording;

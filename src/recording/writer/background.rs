@@ -12,7 +12,7 @@ use super::failure::Failure;
 use super::retention::drop_old;
 use crate::recording::encryption::Cipher;
 use crate::recording::files::{self, FileError, Kind};
-use crate::recording::keyframe::{self, Snapshot};
+use crate::recording::keyframe::{self, Keyframe, Snapshot};
 use crate::recording::options::WriterOptions;
 use crate::recording::segment::{self, UnsealedJournal};
 
@@ -27,14 +27,24 @@ pub(super) struct Job {
     pub(super) now: Timestamp,
 }
 
+/// The last keyframe, or the segments with the initial state, which serve as one.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct LastKeyframe {
+    /// The size of the last one with whole states only, in bytes.
+    pub(super) whole_size: u64,
+    /// The time of the state, in Unix milliseconds.
+    pub(super) time: i64,
+    /// Its number, if all of its states are whole: the next one refers to them.
+    pub(super) base: Option<u64>,
+}
+
 /// The result of a job.
 #[derive(Debug, Clone, Copy, Default)]
 struct JobResult {
     segment_bytes: u64,
     /// Whether a journal could not be read back whole.
     is_damaged: bool,
-    /// The size and the time of the keyframe.
-    keyframe: Option<(u64, i64)>,
+    keyframe: Option<LastKeyframe>,
     /// The bytes of all sealed segments, keyframes and journals that can't be read whole.
     total: u64,
 }
@@ -45,8 +55,7 @@ pub(super) struct Background {
     /// A std thread, because the work computes for up to a second and writes files. There is one at a time. It ends
     /// with its job, and dropping the writer waits for it.
     running: Option<JoinHandle<Result<JobResult, Failure>>>,
-    /// The size and the time of the last keyframe, or of the segments with the initial state, which serve as one.
-    last_keyframe: Option<(u64, i64)>,
+    last_keyframe: Option<LastKeyframe>,
     /// The bytes of the segments since then.
     since_keyframe: u64,
     /// Whether the recording is new, and its first segments have the initial state.
@@ -59,7 +68,7 @@ pub(super) struct Background {
 impl Background {
     /// Continues with the files of a recording.
     pub(super) fn continued(
-        last_keyframe: Option<(u64, i64)>,
+        last_keyframe: Option<LastKeyframe>,
         since_keyframe: u64,
         total: u64,
         is_new: bool,
@@ -76,22 +85,22 @@ impl Background {
         self.total
     }
 
-    /// Returns whether a keyframe is due: when the segments since the last one are twice as large as it, so that
+    /// Returns whether a keyframe is due: when the segments since the last one are twice as large as a whole one, so that
     /// the time to read a state does not grow, or when retention needs one to drop the entries before it. The
     /// initial state must be complete.
     pub(super) fn is_keyframe_due(&mut self, journal: u64, time: i64, options: &WriterOptions) -> bool {
         let since = self.since_keyframe + journal;
-        let Some((size, last)) = self.last_keyframe else {
+        let Some(last) = self.last_keyframe else {
             if !self.is_new {
                 return true;
             }
             // The segments so far contain the initial state and little else: they serve as the first keyframe.
-            self.last_keyframe = Some((since, time));
+            self.last_keyframe = Some(LastKeyframe { whole_size: since, time, base: None });
             (self.since_keyframe, self.is_initial) = (0, true);
             return false;
         };
-        let age = u128::try_from(time.saturating_sub(last)).unwrap_or_default();
-        since >= 2 * size
+        let age = u128::try_from(time.saturating_sub(last.time)).unwrap_or_default();
+        since >= 2 * last.whole_size
             || options.max_size.is_some_and(|max| since >= max / 4)
             || options.keep.is_some_and(|keep| age >= keep.as_millis() / 4)
     }
@@ -99,8 +108,8 @@ impl Background {
     /// Starts a job, after the one that runs: two would remove the same files.
     pub(super) fn start(&mut self, job: Job) -> Result<(), Failure> {
         self.wait()?;
-        let dir = job.dir.clone();
-        let spawned = thread::Builder::new().name("recording".to_owned()).spawn(move || job.run());
+        let (dir, last) = (job.dir.clone(), self.last_keyframe);
+        let spawned = thread::Builder::new().name("recording".to_owned()).spawn(move || job.run(last));
         self.running = Some(spawned.map_err(|error| Failure::new(&dir, &error))?);
         Ok(())
     }
@@ -145,20 +154,40 @@ impl Drop for Background {
 }
 
 impl Job {
-    fn run(self) -> Result<JobResult, Failure> {
+    fn run(mut self, last: Option<LastKeyframe>) -> Result<JobResult, Failure> {
         let mut done = JobResult::default();
         for (journal, entries) in &self.journals {
             self.seal(journal, *entries, &mut done)?;
         }
-        if let Some(snapshot) = self.keyframe {
-            let (path, time) = (files::path_of(&self.dir, Kind::Keyframe, snapshot.next), snapshot.time);
-            let cipher = files::cipher_of(&path, self.cipher.as_ref());
-            let written = keyframe::write(snapshot, &path, cipher);
-            done.keyframe = Some((complete(&self.dir, &path, written)?, time));
+        if let Some(snapshot) = self.keyframe.take() {
+            done.keyframe = Some(self.write_keyframe(snapshot, last)?);
         }
         done.total = drop_old(&self.dir, &self.options, self.cipher.as_ref(), self.now)
             .map_err(|error| Failure::new(&self.dir, &error))?;
         Ok(done)
+    }
+
+    /// Writes a keyframe. It refers to the last one if all states of that are whole: a state is then read from two keyframes at
+    /// most.
+    fn write_keyframe(
+        &self,
+        snapshot: Snapshot,
+        last: Option<LastKeyframe>,
+    ) -> Result<LastKeyframe, Failure> {
+        let (number, time) = (snapshot.next, snapshot.time);
+        let path = files::path_of(&self.dir, Kind::Keyframe, number);
+        let cipher = files::cipher_of(&path, self.cipher.as_ref());
+        // All states are whole if the last one can't be read.
+        let base = last.and_then(|last| {
+            let base = Keyframe::open(&self.dir, last.base?, self.cipher.as_ref()).ok()?;
+            Some((last, base))
+        });
+        let written = keyframe::write(snapshot, base.as_ref().map(|(_, base)| base), &path, cipher);
+        let length = complete(&self.dir, &path, written)?;
+        Ok(match base {
+            Some((last, _)) => LastKeyframe { time, base: None, ..last },
+            None => LastKeyframe { whole_size: length, time, base: Some(number) },
+        })
     }
 
     /// Seals a journal. One that can't be read back whole is kept, and readers report the damage.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
+use super::background::LastKeyframe;
 use super::failure::Failure;
 use super::positions::Positions;
 use super::retention::drop_old;
@@ -15,12 +16,12 @@ use crate::object::ApiResource;
 use crate::recording::document::Document;
 use crate::recording::encryption::{Cipher, Encryption, Keyring};
 use crate::recording::error::RecordingError;
-use crate::recording::files::{self, Header, Kind, Lock, RandomAccess};
+use crate::recording::files::{self, Header, Kind, Lock};
 use crate::recording::journal::{Journal, JournalChunks, JournalReader, JournalWriter, Outline};
+use crate::recording::keyframe::Keyframe;
 use crate::recording::last_state::LastState;
 use crate::recording::options::WriterOptions;
 use crate::recording::reader::{Catalog, Continued, ContinuedEnd};
-use crate::recording::segment::read_header;
 
 /// A directory that was opened for writing.
 pub(super) struct OpenedDirectory {
@@ -85,7 +86,7 @@ pub(super) struct End {
     pub(super) states: States,
     pub(super) positions: Positions,
     pub(super) max_version: u64,
-    pub(super) last_keyframe: Option<(u64, i64)>,
+    pub(super) last_keyframe: Option<LastKeyframe>,
     pub(super) since_keyframe: u64,
     pub(super) torn_bytes: u64,
     /// Whether the state was lost, until all watches are synced again.
@@ -167,11 +168,13 @@ impl End {
                 self.since_keyframe += length(*kind, *segment)?;
             }
         }
-        let access = RandomAccess::open(files::path_of(dir, Kind::Keyframe, number), cipher).ok();
-        let header = access.and_then(|access| read_header(&access, Kind::Keyframe).ok());
-        if let Some((header, _)) = header {
-            self.last_keyframe = Some((length(Kind::Keyframe, number)?, header.first_time));
-        }
+        // One that can't be read serves as none: the next one is due at once, and has whole states only.
+        let last = Keyframe::open(dir, number, cipher).ok();
+        self.last_keyframe = last.map(|last| LastKeyframe {
+            whole_size: last.base().unwrap_or(&last).len(),
+            time: last.header().first_time,
+            base: last.base().is_none().then_some(number),
+        });
         Ok(())
     }
 

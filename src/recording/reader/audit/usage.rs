@@ -46,11 +46,15 @@ impl Catalog {
         for number in &self.keyframes {
             let keyframe = self.open_keyframe(*number)?;
             usage.files += 1;
-            usage.bytes += keyframe.len();
-            for of_type in &keyframe.footer().types {
-                let resource = &keyframe.footer().tables.resources[of_type.resource];
-                let entry = types.entry(Arc::clone(resource)).or_insert_with(|| empty(resource));
-                entry.keyframe_bytes += of_type.all_blocks().map(|block| block.length).sum::<u64>();
+            // Retention may have dropped its base, except for the states.
+            let base = keyframe.base().filter(|base| !self.keyframes.contains(&base.header().first));
+            for keyframe in base.into_iter().chain([&keyframe]) {
+                usage.bytes += keyframe.len();
+                for of_type in &keyframe.footer().types {
+                    let resource = &keyframe.footer().tables.resources[of_type.resource];
+                    let entry = types.entry(Arc::clone(resource)).or_insert_with(|| empty(resource));
+                    entry.keyframe_bytes += of_type.all_blocks().map(|block| block.length).sum::<u64>();
+                }
             }
         }
         let files = self.files_before(self.end()?, self.end_time())?;

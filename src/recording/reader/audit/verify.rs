@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::recording::entry::EntryFilter;
 use crate::recording::error::{Damage, RecordingError};
 use crate::recording::files::FileError;
+use crate::recording::keyframe::Keyframe;
 use crate::recording::last_state::with_row;
 use crate::recording::payload::ingest;
 use crate::recording::reader::catalog::{Catalog, time_of};
@@ -55,6 +56,9 @@ fn verify_keyframe(catalog: &Catalog, number: u64) -> Vec<FileError> {
         Err(error) => return vec![error],
     };
     let mut failures = keyframe.damaged_blocks();
+    // Retention may have dropped its base, except for the states.
+    let base = keyframe.base().filter(|base| !catalog.keyframes.contains(&base.header().first));
+    failures.extend(base.into_iter().flat_map(Keyframe::damaged_blocks));
     if failures.is_empty() {
         let time = time_of(keyframe.header().first_time);
         let limit = Limit::Entries(number);
