@@ -8,11 +8,13 @@ mod requested_names;
 #[cfg(test)]
 mod tests;
 mod type_match;
+mod type_words;
 
 pub(crate) use name_patterns::{MatchedPatterns, NamePatterns};
 pub(super) use namespaces::RemainingParts;
 pub(crate) use parts::PlannedPart;
 pub(super) use requested_names::RequestedNames;
+pub(super) use type_words::{is_word_of, names};
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

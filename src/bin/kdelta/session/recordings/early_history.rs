@@ -6,6 +6,7 @@ use kdelta::object::ApiResource;
 use kdelta::recording::{Entry, Recording, RecordingError, Versions};
 
 use super::compared_versions::ComparedVersions;
+use crate::session::plan::is_word_of;
 use crate::settings::{History, Namespaces, Selection, Target, Task, Types};
 use crate::view::{Comparison, Details};
 
@@ -81,26 +82,4 @@ fn only_object(history: &History) -> Option<(&str, &str, &str)> {
         _ => return None,
     };
     Some((word, namespace, &names[0]))
-}
-
-/// Returns whether a word is the plural or the kind of a resource.
-pub(super) fn is_word_of(word: &str, resource: &ApiResource) -> bool {
-    word.eq_ignore_ascii_case(&resource.resource) || word.eq_ignore_ascii_case(&resource.kind)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn types_are_named_by_plural_and_kind() {
-        let [group, version, resource, kind] = ["apps", "v1", "deployments", "Deployment"].map(str::to_owned);
-        let deployments = ApiResource { group, version, resource, kind, namespaced: true };
-        for word in ["deployments", "deployment", "Deployment"] {
-            assert!(is_word_of(word, &deployments), "{word}");
-        }
-        for word in ["deploy", "deployments.apps", "deployment/web", ""] {
-            assert!(!is_word_of(word, &deployments), "{word}");
-        }
-    }
 }
