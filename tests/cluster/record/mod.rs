@@ -1,6 +1,7 @@
 //! `kdelta record` killed at random points under churn: the recording has every change that a watch delivers, once, and
 //! equals the server's list at every compared version. Changes that the server could not repeat are in a recorded gap.
 
+mod awaited_type;
 mod refused_watch;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,11 +1,13 @@
 //! The targets of a selection: the plans of all clusters, kept up to date, and their parts.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use kdelta::object::ApiResource;
 use tokio::sync::Notify;
 
 use super::plan::{Plan, PlannedPart, RemainingParts};
+use super::recordings::RecordedTypes;
 use super::target_watcher::{PlanMode, TargetUpdate, TargetWatcher, UpdateKind};
 use super::{Cluster, Part, Session};
 use crate::settings::Selection;
@@ -49,7 +51,7 @@ pub(crate) enum TargetFailure {
         prefix: String,
         error: anyhow::Error,
     },
-    /// A type does not exist yet; the selection is resolved once it does.
+    /// A type does not exist yet; it is watched once it does.
     MissingType {
         /// The prefix of messages about the cluster.
         prefix: String,
@@ -74,19 +76,32 @@ impl TargetSet {
     /// Starts resolving for a watch: unreachable clusters are retried, and new members of categories are added.
     /// `allow_unmatched` allows patterns that match no type for now.
     pub(crate) fn start(session: &Session, selection: &Selection, allow_unmatched: bool) -> Self {
-        Self::new(session, selection, allow_unmatched, PlanMode::Watch)
+        Self::new(session, TargetWatcher::new(selection), allow_unmatched, PlanMode::Watch)
+    }
+
+    /// Starts resolving for a recorder: as [`TargetSet::start`], and waits for types that the server does not serve if its
+    /// recordings in this directory have them. [`TargetSet::next`] reports each of them once.
+    pub(crate) fn start_recording(
+        session: &Session,
+        selection: &Selection,
+        allow_unmatched: bool,
+        recordings: &Path,
+    ) -> Self {
+        let recorded = RecordedTypes::new(recordings, session.keyring());
+        let watcher = TargetWatcher::new(selection).with_recorded(recorded);
+        Self::new(session, watcher, allow_unmatched, PlanMode::Watch)
     }
 
     /// Starts resolving for a watch that waits for types which do not exist yet. [`TargetSet::next`] reports each of them
     /// once.
     pub(crate) fn start_awaiting(session: &Session, selection: &Selection) -> Self {
-        Self::new(session, selection, true, PlanMode::AwaitTypes)
+        Self::new(session, TargetWatcher::new(selection), true, PlanMode::AwaitTypes)
     }
 
     /// Starts resolving for a one-shot command: cached discovery is used first and checked by [`TargetSet::revalidate`]
     /// when a type is missing.
     pub(crate) fn start_one_shot(session: &Session, selection: &Selection, allow_unmatched: bool) -> Self {
-        Self::new(session, selection, allow_unmatched, PlanMode::OneShot)
+        Self::new(session, TargetWatcher::new(selection), allow_unmatched, PlanMode::OneShot)
     }
 
     /// Returns the targets of a watch of these objects, which are known already.
@@ -105,8 +120,7 @@ impl TargetSet {
         Ok(Self { clusters, watcher, allow_unmatched: false, follows_kinds: true, recovered: Vec::new() })
     }
 
-    fn new(session: &Session, selection: &Selection, allow_unmatched: bool, mode: PlanMode) -> Self {
-        let mut watcher = TargetWatcher::new(selection);
+    fn new(session: &Session, mut watcher: TargetWatcher, allow_unmatched: bool, mode: PlanMode) -> Self {
         let start = |cluster: &Arc<Cluster>| {
             watcher.plan(cluster, allow_unmatched, mode);
             ClusterTargets::new(cluster)
@@ -197,6 +211,11 @@ impl TargetSet {
     /// Whether parts may be added later.
     pub(crate) fn is_open(&self) -> bool {
         self.plans().any(Plan::is_open)
+    }
+
+    /// Whether a type of the selection is not served at the moment, but awaited.
+    pub(crate) fn has_missing_types(&self) -> bool {
+        self.plans().any(|plan| plan.missing_types().next().is_some())
     }
 
     /// Returns the requested types known so far, of all clusters.

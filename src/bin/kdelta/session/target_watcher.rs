@@ -21,6 +21,7 @@ use tokio_util::sync::CancellationToken;
 use super::cluster::ServerSelectors;
 use super::cluster::namespaces;
 use super::plan::Plan;
+use super::recordings::RecordedTypes;
 use super::{Cluster, Filter, Part, reflector_options};
 use crate::settings::{Namespaces, Print, Selection};
 
@@ -78,6 +79,8 @@ pub(super) enum PlanMode {
 /// The background tasks of all clusters. Dropping it aborts them.
 pub(super) struct TargetWatcher {
     selection: Arc<Selection>,
+    /// The recordings whose types are awaited if the server does not serve them.
+    recorded: Option<RecordedTypes>,
     /// One to three tasks per cluster; dropping the set aborts them.
     tasks: JoinSet<()>,
     /// Bounded by [`UPDATE_CAPACITY`]. This end is kept, so the channel is never closed.
@@ -88,7 +91,13 @@ pub(super) struct TargetWatcher {
 impl TargetWatcher {
     pub(super) fn new(selection: &Selection) -> Self {
         let (sender, receiver) = mpsc::channel(UPDATE_CAPACITY);
-        Self { selection: Arc::new(selection.clone()), tasks: JoinSet::new(), sender, receiver }
+        let selection = Arc::new(selection.clone());
+        Self { selection, recorded: None, tasks: JoinSet::new(), sender, receiver }
+    }
+
+    /// Sets the recordings whose types are awaited if the server does not serve them.
+    pub(super) fn with_recorded(self, recorded: RecordedTypes) -> Self {
+        Self { recorded: Some(recorded), ..self }
     }
 
     /// Waits for an update. Cancel safe.
@@ -96,16 +105,19 @@ impl TargetWatcher {
         self.receiver.recv().await
     }
 
-    /// Spawns a task that resolves the selection in a cluster and sends the plan once. In a watch, an unreachable cluster
-    /// is retried; its first failure and its recovery are sent.
+    /// Spawns a task that resolves the selection in a cluster and sends the plan once, after the messages about its missing
+    /// types. In a watch, an unreachable cluster is retried; its first failure and its recovery are sent.
     pub(super) fn plan(&mut self, cluster: &Arc<Cluster>, allow_unmatched: bool, mode: PlanMode) {
         let (cluster, sender) = (Arc::clone(cluster), self.sender.clone());
-        let selection = Arc::clone(&self.selection);
+        let (selection, recorded) = (Arc::clone(&self.selection), self.recorded.clone());
         let is_watch = mode != PlanMode::OneShot;
         self.tasks.spawn(async move {
             let (mut pause, mut is_reported) = (FIRST_RETRY, false);
             loop {
-                let plan = cluster.plan(&selection, allow_unmatched, is_watch).await;
+                let plan = cluster.plan(&selection, recorded.as_ref(), allow_unmatched, is_watch).await;
+                for missing in plan.iter().flat_map(Plan::missing_types) {
+                    send(&cluster, UpdateKind::MissingType(missing.to_owned()), &sender).await;
+                }
                 let may_recover = is_watch && plan.as_ref().is_err_and(is_cluster_unreachable);
                 if mode == PlanMode::AwaitTypes
                     && let Err(error) = plan.as_ref()
@@ -202,7 +214,7 @@ async fn follow_types(cluster: &Cluster, selection: &Selection, recheck: &Notify
                         known = Some(catalog);
                     }
                     TypeUse::Await { allow_unmatched } => {
-                        let plan = cluster.plan(selection, *allow_unmatched, true).await;
+                        let plan = cluster.plan(selection, None, *allow_unmatched, true).await;
                         if !plan.is_err_and(|error| is_unknown_type(&error)) {
                             return;
                         }

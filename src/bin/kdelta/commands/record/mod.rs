@@ -54,7 +54,8 @@ pub(crate) async fn run(session: &Session, record: &Record, reporter: &Reporter)
     let last = reporter.clone();
     let early = ExitOnSignal::after(move |end| last.messages().without_counts(end))?;
     let end = watch.until.duration.map(|duration| Instant::now() + duration);
-    let mut targets = TargetSet::start(session, &watch.selection, watch.ignore_not_found);
+    let mut targets =
+        TargetSet::start_recording(session, &watch.selection, watch.ignore_not_found, &record.to);
     let mut is_partial = reporter.report_unusable(session);
     tokio::select! {
         is_there = watch::first_parts(session, watch, &mut targets, reporter, &mut is_partial) => if !is_there? {

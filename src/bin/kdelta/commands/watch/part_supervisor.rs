@@ -225,7 +225,8 @@ impl<'a, P: PartSink> PartSupervisor<'a, P> {
 
     /// Returns the exit code of a watch that ended as requested.
     pub(super) fn exit_code(&self) -> ExitCode {
-        match (self.partial, self.has_missing_name || self.printer.has_failures()) {
+        let is_partial = self.partial || self.parts.targets.has_missing_types();
+        match (is_partial, self.has_missing_name || self.printer.has_failures()) {
             (true, _) => ExitCode::Partial,
             (false, true) => ExitCode::Error,
             (false, false) => ExitCode::Ok,

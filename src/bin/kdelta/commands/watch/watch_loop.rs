@@ -245,7 +245,9 @@ impl<'a, P: PartSink> WatchLoop<'a, P> {
             let nothing = empty_result::nothing_matches(&parts, &patterns);
             self.reporter.messages().notice(&format!("{nothing} at the moment"));
         }
-        if named_in_matching.is_empty() && self.supervisor.parts.is_empty() {
+        let is_nothing_selected =
+            self.supervisor.parts.is_empty() && !self.supervisor.parts.targets.has_missing_types();
+        if named_in_matching.is_empty() && is_nothing_selected {
             let selection = &self.watch.selection;
             self.reporter.messages().notice(&empty_result::nothing_at_the_moment(selection));
         }

@@ -17,6 +17,9 @@ impl Plan {
         offered: &[DiscoveredResource],
         missing: &[UnavailableGroup],
     ) {
+        for awaited in &mut self.awaited_types {
+            awaited.update(offered, missing);
+        }
         let known = std::mem::take(&mut self.matched_types);
         for found in offered.iter().filter(|found| found.can("list") && found.can("watch")) {
             let resource = &found.resource;
@@ -58,9 +61,8 @@ impl Plan {
     fn includes(&self, found: &DiscoveredResource, offered: &[DiscoveredResource]) -> bool {
         let resource = &found.resource;
         let is_named = self
-            .named_types
-            .iter()
-            .any(|(named, names)| names.is_collection() && is_same_resource(named, resource));
+            .served_by_name()
+            .any(|(named, names, _)| names.is_collection() && is_same_resource(named, resource));
         let is_included = |types: &Types| match types {
             Types::All => {
                 !is_excluded(resource)

@@ -1,5 +1,6 @@
 //! The plan of one cluster: what the selection requests, and the types and namespaces known so far. No I/O.
 
+mod awaited_types;
 mod matched_types;
 mod name_patterns;
 mod namespaces;
@@ -10,6 +11,7 @@ mod tests;
 mod type_match;
 mod type_words;
 
+pub(super) use awaited_types::{AwaitedType, RecordedType};
 pub(crate) use name_patterns::{MatchedPatterns, NamePatterns};
 pub(super) use namespaces::RemainingParts;
 pub(crate) use parts::PlannedPart;
@@ -25,6 +27,9 @@ use super::Part;
 use crate::settings::{Namespaces, Pattern, Selection, Types};
 use type_match::is_same_resource;
 
+/// The error of names without a namespace, as kubectl reports it.
+const NAMES_IN_ALL_NAMESPACES: &str = "a resource cannot be retrieved by name across all namespaces";
+
 /// The requested types and namespaces of one cluster. The caller updates it with the types and namespaces that exist, and
 /// reads the resulting parts.
 #[derive(Debug)]
@@ -33,6 +38,8 @@ pub(crate) struct Plan {
     template: Part,
     /// The types given by name, each with the object names.
     named_types: Vec<(Arc<ApiResource>, RequestedNames)>,
+    /// The types given by name that the server does not serve at first.
+    awaited_types: Vec<AwaitedType>,
     /// The objects that files name.
     file_objects: Vec<Part>,
     /// The type patterns, including `--all-kinds`, whose matches change over time.
@@ -85,12 +92,13 @@ impl Plan {
         if matches!(scope, Scope::All)
             && named.iter().any(|(resource, requested)| resource.namespaced && !requested.names.is_empty())
         {
-            anyhow::bail!("a resource cannot be retrieved by name across all namespaces");
+            anyhow::bail!(NAMES_IN_ALL_NAMESPACES);
         }
         let types = selection.targets.iter().map(|target| &target.types);
         Ok(Self {
             template,
             named_types: named,
+            awaited_types: Vec::new(),
             file_objects: Vec::new(),
             type_patterns: types.filter(|types| types.is_open()).cloned().collect(),
             categories: Vec::new(),
@@ -119,6 +127,24 @@ impl Plan {
         self.split_types = self.resources().filter(is_split).cloned().collect();
     }
 
+    /// Adds types that belong to the plan while the server serves them.
+    ///
+    /// # Errors
+    /// Names are combined with all namespaces.
+    pub(super) fn await_types(&mut self, types: Vec<AwaitedType>) -> anyhow::Result<()> {
+        if matches!(self.scope, Scope::All) && types.iter().any(AwaitedType::names_namespaced) {
+            anyhow::bail!(NAMES_IN_ALL_NAMESPACES);
+        }
+        self.awaited_types = types;
+        Ok(())
+    }
+
+    /// Returns the message about each awaited type that the server does not serve.
+    pub(super) fn missing_types(&self) -> impl Iterator<Item = &str> {
+        let missing = self.awaited_types.iter().filter(|awaited| awaited.served.is_none());
+        missing.map(|awaited| awaited.message.as_str())
+    }
+
     /// Adds a category: its current and future members belong to the plan.
     pub(super) fn follow_category(&mut self, word: &str) {
         self.categories.push(word.to_owned());
@@ -126,7 +152,7 @@ impl Plan {
 
     /// Whether the plan depends on the list of types.
     pub(super) fn needs_kinds(&self) -> bool {
-        !self.type_patterns.is_empty() || !self.categories.is_empty()
+        !(self.type_patterns.is_empty() && self.categories.is_empty() && self.awaited_types.is_empty())
     }
 
     /// Whether the plan depends on the list of namespaces.
@@ -147,6 +173,13 @@ impl Plan {
     /// Returns the requested types known so far.
     pub(super) fn resources(&self) -> impl Iterator<Item = &Arc<ApiResource>> {
         let of_objects = self.file_objects.iter().map(|part| &part.resource);
-        self.named_types.iter().map(|(resource, _)| resource).chain(&self.matched_types).chain(of_objects)
+        self.served_by_name().map(|(resource, ..)| resource).chain(&self.matched_types).chain(of_objects)
+    }
+
+    /// Returns the types given by name that the server serves, each with the object names, and whether it was awaited.
+    fn served_by_name(&self) -> impl Iterator<Item = (&Arc<ApiResource>, &RequestedNames, bool)> {
+        let named = self.named_types.iter().map(|(resource, requested)| (resource, requested, false));
+        let awaited = self.awaited_types.iter();
+        named.chain(awaited.filter_map(|awaited| Some((awaited.served.as_ref()?, &awaited.requested, true))))
     }
 }

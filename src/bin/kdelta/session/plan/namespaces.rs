@@ -52,11 +52,11 @@ impl Plan {
             return Vec::new();
         }
         let mut found: Vec<Part> = Vec::new();
-        for (resource, requested) in self.named_types.iter().filter(|(resource, _)| resource.namespaced) {
-            let is_collection = |(other, requested): &(Arc<ApiResource>, RequestedNames)| {
+        for (resource, requested, _) in self.served_by_name().filter(|(resource, ..)| resource.namespaced) {
+            let is_collection = |(other, requested, _): (&Arc<ApiResource>, &RequestedNames, bool)| {
                 other == resource && requested.is_collection()
             };
-            for name in requested.names.iter().filter(|_| !self.named_types.iter().any(is_collection)) {
+            for name in requested.names.iter().filter(|_| !self.served_by_name().any(is_collection)) {
                 let part = self.part(resource, &"".into(), Some(Arc::from(name.as_str())));
                 if !found.contains(&part) {
                     found.push(part);

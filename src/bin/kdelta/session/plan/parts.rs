@@ -13,7 +13,7 @@ use crate::session::Part;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PlannedPart {
     pub(crate) part: Part,
-    /// Whether the type comes from a pattern or category, so that it may disappear.
+    /// Whether the type comes from a pattern or category, or was awaited, so that it may disappear.
     pub(crate) open_type: bool,
     /// Whether the namespace comes from a pattern or from splitting all namespaces.
     pub(crate) open_namespace: bool,
@@ -35,9 +35,8 @@ impl Plan {
     fn ordered_parts(&self, keeps_repeated_names: bool) -> Vec<PlannedPart> {
         let mut ordered = OrderedParts::default();
         let no_names = RequestedNames::default();
-        let named = self.named_types.iter().map(|(resource, requested)| (resource, requested, false));
         let matched = self.matched_types.iter().map(|resource| (resource, &no_names, true));
-        for (resource, requested, open_type) in named.chain(matched) {
+        for (resource, requested, open_type) in self.served_by_name().chain(matched) {
             for (namespace, open_namespace) in self.scopes(resource) {
                 let planned = |part| PlannedPart { part, open_type, open_namespace };
                 for name in &requested.names {

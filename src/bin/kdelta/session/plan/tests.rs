@@ -33,7 +33,11 @@ fn selection(words: &[&str], namespaces: Namespaces) -> Selection {
     }
 }
 
-fn plan(words: &[&str], named: &[(&str, &[&str])], namespaces: Namespaces) -> anyhow::Result<Plan> {
+pub(super) fn plan(
+    words: &[&str],
+    named: &[(&str, &[&str])],
+    namespaces: Namespaces,
+) -> anyhow::Result<Plan> {
     let requested = |texts: &[&str]| {
         let (patterns, plain): (Vec<&str>, Vec<&str>) = texts.iter().partition(|text| text.contains('*'));
         let plain = plain.into_iter().map(str::to_owned).collect();
@@ -59,12 +63,12 @@ fn required_namespace_replaces_all_namespaces() {
 
 /// Formats the parts as `namespace:type` or `namespace:type/name`. A type is `plural` or `plural.group`; `!` marks a
 /// cluster-scoped type.
-fn titles(plan: &Plan) -> Vec<String> {
+pub(super) fn titles(plan: &Plan) -> Vec<String> {
     let title = |PlannedPart { part, .. }: PlannedPart| format!("{}:{}", part.namespace, part.title());
     plan.parts().into_iter().map(title).collect()
 }
 
-fn offered(texts: &[&str]) -> Vec<DiscoveredResource> {
+pub(super) fn offered(texts: &[&str]) -> Vec<DiscoveredResource> {
     let one = |text: &&str| {
         let (text, verbs) = text.split_once(' ').unwrap_or((text, "get list watch"));
         let (text, version) = text.split_once('@').unwrap_or((text, "v1"));

@@ -33,19 +33,27 @@ pub(in crate::session) fn is_word_of(word: &str, resource: &ApiResource) -> bool
     word.eq_ignore_ascii_case(&resource.resource) || word.eq_ignore_ascii_case(&resource.kind)
 }
 
-/// Returns whether a word names a resource: by plural, kind or short name, possibly with a group.
+/// Returns whether a word names a resource: by plural, kind or usual short name, possibly with a group.
 pub(in crate::session) fn names(word: &str, resource: &ApiResource) -> bool {
+    names_by(word, resource, &[])
+}
+
+/// As [`names`], with other names of the resource.
+pub(super) fn names_by(word: &str, resource: &ApiResource, other_names: &[String]) -> bool {
     let (name, group) = word.split_once('.').unwrap_or((word, ""));
     let long = SHORT_NAMES
         .iter()
         .find(|(short, _)| short.eq_ignore_ascii_case(name))
         .map_or(name, |(_, long)| *long);
-    // A version may precede the group.
-    let is_group = |group: &str| group == resource.group;
-    let has_group = group.is_empty()
-        || is_group(group)
-        || group.split_once('.').is_some_and(|(_, group)| is_group(group));
-    is_word_of(long, resource) && has_group
+    let has_group = group.is_empty() || group == resource.group || version_in(word, resource).is_some();
+    has_group
+        && (is_word_of(long, resource) || other_names.iter().any(|other| other.eq_ignore_ascii_case(name)))
+}
+
+/// Returns the version that a word has between the name of a resource and its group.
+pub(super) fn version_in<'a>(word: &'a str, resource: &ApiResource) -> Option<&'a str> {
+    let (_, rest) = word.split_once('.').filter(|(_, rest)| *rest != resource.group)?;
+    rest.split_once('.').filter(|(_, group)| *group == resource.group).map(|(version, _)| version)
 }
 
 #[cfg(test)]
@@ -80,5 +88,20 @@ mod tests {
         for (word, is_named) in [("deploy", true), ("deploy.v1.", true), ("deploy.metrics.k8s.io", false)] {
             assert_eq!(names(word, &core), is_named, "{word}");
         }
+    }
+
+    #[test]
+    fn version_precedes_the_group() {
+        let deployments = deployments();
+        for (word, version) in [
+            ("deployments", None),
+            ("deployments.apps", None),
+            ("deployments.v1.apps", Some("v1")),
+            ("deployments.v1.example.com", None),
+        ] {
+            assert_eq!(version_in(word, &deployments), version, "{word}");
+        }
+        let core = ApiResource { group: String::new(), ..deployments };
+        assert_eq!(version_in("deploy.v1.", &core), Some("v1"));
     }
 }

@@ -4,11 +4,13 @@ mod compared_versions;
 mod coverage;
 mod early_history;
 mod gap_notice;
+mod recorded_types;
 mod requested_types;
 
 pub(crate) use coverage::Coverage;
 pub(super) use early_history::EarlyHistory;
 pub(super) use gap_notice::GapNotice;
+pub(super) use recorded_types::RecordedTypes;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -346,9 +346,9 @@ impl<'a> Parts<'a> {
     /// Whether a named object is still unknown to exist or not.
     pub(super) fn awaits_names(&self) -> bool {
         let is_awaited = |state: &PartState| {
-            let PlannedPart { part, open_namespace, .. } = &state.planned;
+            let PlannedPart { part, open_type, open_namespace } = &state.planned;
             part.name.is_some()
-                && !open_namespace
+                && !(*open_type || *open_namespace)
                 && !state.has_object
                 && matches!(state.stage, Stage::Started)
         };

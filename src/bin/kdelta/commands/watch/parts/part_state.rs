@@ -35,10 +35,12 @@ impl PartState {
         Self { planned, stage: Stage::Started, has_object: false, is_retry, watch_refusal, metrics }
     }
 
-    /// Returns the error of a named part that synced without its object, unless a pattern selected its namespace.
+    /// Returns the error of a named part that synced without its object, unless a pattern selected its namespace, or its type
+    /// was awaited: the object may be created after the type.
     pub(in crate::commands::watch) fn missing(&self) -> Option<Error> {
         let is_synced = matches!(self.stage, Stage::Synced);
-        let is_missing = is_synced && !self.has_object && !self.planned.open_namespace;
+        let is_open = self.planned.open_namespace || self.planned.open_type;
+        let is_missing = is_synced && !self.has_object && !is_open;
         self.planned.part.not_found().filter(|_| is_missing)
     }
 

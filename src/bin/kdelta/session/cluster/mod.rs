@@ -1,5 +1,7 @@
 //! One cluster of a session: its client, its discovery and the sources of its parts.
 
+mod resolution;
+
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -12,12 +14,12 @@ use kdelta::object::{ApiResource, FieldSelector};
 use kdelta::wire::{IncludeObject, Representation};
 
 use super::credential_plugins::credential_plugins;
-use super::plan::{Plan, RequestedNames};
+use super::plan::Plan;
 use super::server_conditions::KnownFields;
 use super::server_warnings::ServerWarnings;
 use super::source::Shared;
 use super::{Filter, Part, PartSource};
-use crate::settings::{Connection, Print, Selection, Types};
+use crate::settings::{Connection, Print, Selection};
 
 /// Receives warnings: text for the user that does not fail the command.
 pub(super) type Warn = Arc<dyn Fn(&str) + Send + Sync>;
@@ -175,55 +177,6 @@ impl Cluster {
     /// Returns the discovery of the types that the server serves.
     pub(crate) fn discovery(&self) -> &Discovery {
         &self.discovery
-    }
-
-    /// Resolves a selection against the types of this cluster.
-    ///
-    /// A pattern that matches no type is an error unless `allow_unmatched` is set. With `is_watch`, a type that joins a
-    /// category later belongs to the plan. A one-shot plan may use cached discovery, because the caller replans when a
-    /// type turns out to be missing.
-    ///
-    /// # Errors
-    /// A word names no type, the server can't be reached, or names are combined with all namespaces.
-    pub(super) async fn plan(
-        &self,
-        selection: &Selection,
-        allow_unmatched: bool,
-        is_watch: bool,
-    ) -> anyhow::Result<Plan> {
-        let catalog = if is_watch { Some(self.discovery.catalog().await?) } else { None };
-        let mut named: Vec<(Arc<ApiResource>, RequestedNames)> = Vec::new();
-        let mut categories = Vec::new();
-        for target in &selection.targets {
-            let Types::Word(word) = &target.types else { continue };
-            let found = self.discovery.resolve(word).await?;
-            let is_category = catalog.as_ref().is_some_and(|catalog| catalog.is_category(word));
-            if is_category && target.is_whole() {
-                categories.push(word);
-                continue;
-            }
-            for other in self.discovery.alternatives(word).await {
-                (self.warn)(&format!("short name {word:?} could also match lower priority resource {other}"));
-            }
-            let requested = RequestedNames::new(target.names.clone(), target.patterns.clone());
-            named.extend(found.into_iter().map(|found| (Arc::new(found.resource), requested.clone())));
-        }
-        let mut plan = Plan::new(self.template.clone(), selection, named)?;
-        for word in categories {
-            plan.follow_category(word);
-        }
-        if plan.needs_kinds() {
-            // Bypasses the cache file: patterns must match types that were defined a minute ago.
-            let catalog = self.discovery.refresh().await?;
-            plan.update_kinds(catalog.resources(), catalog.missing());
-            for missing in catalog.missing() {
-                (self.warn)(&missing.reason);
-            }
-            if let Some(text) = plan.unmatched().filter(|_| !allow_unmatched) {
-                anyhow::bail!("the server doesn't have a resource type that matches {text:?}");
-            }
-        }
-        Ok(plan)
     }
 
     /// Returns the plan of objects that files name.
