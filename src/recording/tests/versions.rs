@@ -103,6 +103,31 @@ fn namespace_that_is_listed_later_leaves_earlier_states_as_they_are() {
 }
 
 #[test]
+fn complete_list_without_objects_is_an_empty_state() {
+    for entries in [1, 2, 100] {
+        let dir = tempfile::tempdir().expect("a directory");
+        let mut writer = open(dir.path(), options().seal_entries(entries));
+        writer.mark(&synced(&pods(), 10, 0)).expect("a mark");
+        writer.flush(at(0)).expect("flushed");
+        writer.settle().expect("settled");
+        list(&mut writer, &nodes(), "node", 5);
+        writer.mark(&synced(&nodes(), 20, 0)).expect("a mark");
+        let added = change(&pods(), ChangeKind::Added, object(&pods(), "a/one", 30, "x"), 1000);
+        writer.change(&added, None).expect("a change");
+        writer.finish(at(1000)).expect("finished");
+        let recording = Recording::open(dir.path()).expect("a recording");
+        assert_eq!(state(&recording, 9), Err(Some(10)));
+        for version in [10, 19] {
+            let state = recording.state(Moment::Version(version)).expect("a state");
+            assert_eq!(state.objects(&pods(), None).expect("objects").len(), 0);
+            assert_eq!((state.time(), state.version()), (Some(at(0)), 10), "{entries} {version}");
+        }
+        let [of_nodes, of_pods] = &state(&recording, 30).expect("a state")[..] else { panic!("two types") };
+        assert_eq!((&**of_nodes, &**of_pods), ("nodes: node@5", "pods: a/one@30"));
+    }
+}
+
+#[test]
 fn recording_whose_beginning_was_dropped_names_the_version_of_its_first_keyframe() {
     let dir = tempfile::tempdir().expect("a directory");
     let keep = options().keep(Some(Duration::from_secs(10))).seal_entries(4);

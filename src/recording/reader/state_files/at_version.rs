@@ -31,7 +31,7 @@ impl Catalog {
             }
         };
         let end = self.end_of_version(from, version).map_err(failed)?;
-        let segments = self.open_segments(from, end).map_err(failed)?;
+        let mut segments = self.open_known(from, end).map_err(failed)?;
         let mut lists = Lists::default();
         for segment in &segments {
             lists.read(segment, &self.context).map_err(failed)?;
@@ -39,10 +39,12 @@ impl Catalog {
         if self.read_later_lists(end, &mut lists) {
             lists.end(|watch, number| self.has_watch_event_after(watch, number));
         }
-        let late_lists = lists.later_than(version);
         if keyframe.is_none() && segments.is_empty() {
-            return Err(self.before_first_list());
+            // Lists without objects may have been complete.
+            let Some(number) = lists.first_up_to(version) else { return Err(self.before_first_list()) };
+            segments = self.open_known(from, number + 1).map_err(failed)?;
         }
+        let late_lists = lists.later_than(version);
         let time =
             self.time_of_version(version, keyframe.as_ref(), &segments, &late_lists).map_err(failed)?;
         let (keyframe, limit) = (keyframe.map(Arc::new), Limit::Version(version));
@@ -69,9 +71,14 @@ impl Catalog {
                 end = segment.first() + header.count;
             }
         }
-        match self.losses.iter().find(|loss| from <= **loss && **loss < end) {
+        Ok(end)
+    }
+
+    /// Opens the segments of the entries from `from` to before `to`, unless the state was lost between them.
+    fn open_known(&self, from: u64, to: u64) -> Result<Vec<Arc<Segment>>, FileError> {
+        match self.losses.iter().find(|loss| from <= **loss && **loss < to) {
             Some(loss) => Err(self.lost(*loss)),
-            None => Ok(end),
+            None => self.open_segments(from, to),
         }
     }
 

@@ -75,6 +75,8 @@ pub(in crate::recording::reader) struct Lists {
 pub(in crate::recording::reader) struct LateLists {
     lists: HashMap<Arc<ApiResource>, ResourceLists>,
     version: u64,
+    /// Whether any list was complete at the version.
+    has_early_list: bool,
 }
 
 impl ListMarks {
@@ -193,23 +195,34 @@ impl Lists {
 
     /// Returns the lowest version at which a list was complete.
     pub(in crate::recording::reader) fn first_version(&self) -> Option<u64> {
+        self.ends().map(|mark| mark.version).min()
+    }
+
+    /// Returns the number of the first mark of a list that was complete at a version.
+    pub(super) fn first_up_to(&self, version: u64) -> Option<u64> {
+        self.ends().filter(|mark| mark.version <= version).map(|mark| mark.number).min()
+    }
+
+    /// Returns the marks that lists are complete.
+    fn ends(&self) -> impl Iterator<Item = &ListMark> {
         let ends = self.resources.values().flat_map(|lists| lists.ends.0.values());
         let of_namespaces = ends.flat_map(|of| [&of.of_collection].into_iter().chain(of.of_objects.values()));
-        of_namespaces.flatten().map(|mark| mark.version).min()
+        of_namespaces.flatten()
     }
 
     /// Returns the lists of the resources of which one was complete after a version.
     pub(in crate::recording::reader) fn later_than(self, version: u64) -> LateLists {
+        let has_early_list = self.first_up_to(version).is_some();
         let mut lists = self.resources;
         lists.retain(|_, lists| lists.last_end.max(lists.last_gap) > version);
-        LateLists { lists, version }
+        LateLists { lists, version, has_early_list }
     }
 }
 
 impl LateLists {
-    /// Returns whether no list was complete after the version, other than those after gaps.
-    pub(in crate::recording::reader) fn has_no_end(&self) -> bool {
-        self.lists.values().all(|lists| lists.last_end <= self.version)
+    /// Returns whether a list was complete at the version, or none is known to be complete later, other than those after gaps.
+    pub(in crate::recording::reader) fn follow_a_list(&self) -> bool {
+        self.has_early_list || self.lists.values().all(|lists| lists.last_end <= self.version)
     }
 
     /// Returns whether no entry is part of them.

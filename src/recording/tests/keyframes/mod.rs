@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use super::damage::{files, state};
+use super::damage::{files, record_with, state};
 use super::fixtures::{at_second, change, nodes, object, options, pods, row, synced, text};
 use crate::lines::ChangeKind;
 use crate::recording::files::{self as recorded_files, Kind};
@@ -175,5 +175,39 @@ fn damage_of_a_base_reaches_to_the_next_whole_keyframe() {
             }
         }
         assert!(refused > 0);
+    }
+}
+
+#[test]
+fn flipped_bytes_of_a_keyframe_and_its_base_are_detected() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let options = options().seal_entries(4).keep(Some(Duration::from_secs(100)));
+    record_with(Writer::open(dir.path(), "test", options, at_second(0)).expect("a writer"), 60);
+    let (whole, referring) = match (&keyframes(dir.path())[..], &files(dir.path(), "keyframe")[..]) {
+        ([(_, false), (_, true), ..], [whole, referring, ..]) => (whole.clone(), referring.clone()),
+        other => panic!("{other:?}"),
+    };
+    let recording = Recording::open(dir.path()).expect("a recording");
+    let moments: Vec<Moment> = (0..60).step_by(5).map(|second| Moment::Time(at_second(second))).collect();
+    let states: Vec<_> = moments.iter().map(|moment| state(&recording, *moment).expect("a state")).collect();
+    for path in [whole, referring] {
+        let bytes = fs::read(&path).expect("read");
+        for at in 0..bytes.len() {
+            let mut flipped = bytes.clone();
+            flipped[at] ^= 1 << (at % 8);
+            fs::write(&path, &flipped).expect("written");
+            let recording = Recording::open(dir.path()).expect("a recording");
+            let damages = recording.verify().expect("verified");
+            assert!(damages.iter().any(|damage| damage.file == path), "{} {at}: {damages:?}", path.display());
+            for (moment, expected) in moments.iter().zip(&states) {
+                match state(&recording, *moment) {
+                    Ok(read) => assert_eq!(read, *expected, "{} {at}", path.display()),
+                    Err(RecordingError::Damaged(_) | RecordingError::Newer { .. }) => {}
+                    Err(RecordingError::NotARecording { path: foreign }) => assert_eq!(foreign, path),
+                    Err(error) => panic!("{} {at}: {error}", path.display()),
+                }
+            }
+        }
+        fs::write(&path, &bytes).expect("written");
     }
 }
