@@ -1,5 +1,7 @@
 //! Properties that hold for any bytes in a file, for the property tests and the fuzzer.
 
+use std::collections::BTreeMap;
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -8,9 +10,11 @@ use jiff::Timestamp;
 use super::files::{Kind, path_of};
 use super::frame::{FrameContext, FrameWriter, MAX_LEN, read_frame};
 use super::journal::journal_of;
+use super::keyframe::{self, Snapshot};
+use super::last_state::CurrentState;
 use super::row_template::render;
 use super::{EntryFilter, Moment, Recording, Writer, WriterOptions};
-use crate::object::{Column, Object, TypeMeta};
+use crate::object::{ApiResource, Column, Object, TypeMeta};
 
 /// Asserts that a text round-trips through a frame against a base, both taken from the bytes, and that the bytes
 /// are read or rejected as a frame and as the template of a row.
@@ -42,12 +46,43 @@ pub fn frame(bytes: &[u8]) {
 /// The property does not hold.
 pub fn file(dir: &Path, bytes: &[u8]) {
     let [kind, rest @ ..] = bytes else { return };
-    let kind = match kind % 3 {
-        0 => Kind::Journal,
-        1 => Kind::Segment,
-        _ => Kind::Keyframe,
+    match kind % 4 {
+        0 => read(dir, Kind::Journal, 0, rest),
+        1 => read(dir, Kind::Segment, 0, rest),
+        2 => read(dir, Kind::Keyframe, 0, rest),
+        // A keyframe that may refer to an earlier one.
+        _ => {
+            if write_keyframe(dir, BASE).is_ok() {
+                read(dir, Kind::Keyframe, BASE + 1, rest);
+            }
+        }
+    }
+}
+
+/// The number of the keyframe to which that of the input may refer.
+const BASE: u64 = 5;
+
+/// Writes a keyframe of two pods.
+fn write_keyframe(dir: &Path, number: u64) -> io::Result<u64> {
+    let [group, version, resource, kind] = ["", "v1", "pods", "Pod"].map(str::to_owned);
+    let pods = ApiResource { group, version, resource, kind, namespaced: true };
+    let pod = |name: &str| CurrentState {
+        object: Arc::new(Object::named(pods.type_meta(), "a", name)),
+        version: 7,
+        row: None,
     };
-    read(dir, kind, rest);
+    let states = vec![pod("b"), pod("c")];
+    let snapshot = Snapshot {
+        context: "c".to_owned(),
+        next: number,
+        time: 0,
+        max_version: 7,
+        types: vec![(Arc::new(pods), states)],
+        columns: Vec::new(),
+        documents: BTreeMap::new(),
+        positions: Vec::new(),
+    };
+    keyframe::write(snapshot, None, &path_of(dir, Kind::Keyframe, number), None)
 }
 
 /// Asserts that a recording with a journal of these records opens or is rejected, and that every query on it returns. The first
@@ -58,13 +93,13 @@ pub fn file(dir: &Path, bytes: &[u8]) {
 pub fn journal_text(dir: &Path, bytes: &[u8]) {
     let [entries, text @ ..] = bytes else { return };
     if let Ok(journal) = journal_of(&[(text, u32::from(*entries))]) {
-        read(dir, Kind::Journal, &journal);
+        read(dir, Kind::Journal, 0, &journal);
     }
 }
 
-/// Runs every query on a recording with one file, and a writer that continues it. The directory is empty before and after.
-fn read(dir: &Path, kind: Kind, bytes: &[u8]) {
-    if std::fs::write(path_of(dir, kind, 0), bytes).is_err() {
+/// Runs every query on a recording after a file is added, and a writer that continues it. The directory is empty after.
+fn read(dir: &Path, kind: Kind, number: u64, bytes: &[u8]) {
+    if std::fs::write(path_of(dir, kind, number), bytes).is_err() {
         return;
     }
     if let Ok(recording) = Recording::open(dir) {
@@ -117,6 +152,12 @@ mod tests {
         fn files_of_any_bytes(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
             let dir = tempfile::tempdir().expect("a directory");
             super::file(dir.path(), &bytes);
+        }
+
+        #[test]
+        fn keyframes_of_any_bytes_may_refer_to_another_one(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+            let dir = tempfile::tempdir().expect("a directory");
+            super::file(dir.path(), &[&[3][..], &bytes].concat());
         }
 
         #[test]

@@ -14,7 +14,7 @@ pub(in crate::recording) enum Kind {
     Journal,
     Segment,
     Keyframe,
-    /// A keyframe that retention dropped, except for the states that a later one refers to.
+    /// A keyframe before the beginning of the recording, to which the first keyframe refers.
     Base,
     /// Only a header: the state before the entry is unknown, because files before it were damaged.
     Loss,

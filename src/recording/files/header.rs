@@ -129,8 +129,8 @@ impl Header {
         for version in [self.min_version, self.max_version] {
             put_number(&mut payload, version);
         }
-        if let Some(base) = self.base {
-            put_number(&mut payload, base);
+        if kind == Kind::Keyframe {
+            put_number(&mut payload, self.base.map_or(0, |base| base + 1));
         }
         let Some(cipher) = cipher else {
             write_block(HEADER_TAG, &payload, 0, out);
@@ -184,12 +184,12 @@ impl Header {
             (false, None) => read_block(rest).map_err(damaged)?,
         };
         let header =
-            (block.tag == HEADER_TAG).then(|| Self::take(&mut Cursor::new(&block.payload))).flatten();
+            (block.tag == HEADER_TAG).then(|| Self::take(kind, &mut Cursor::new(&block.payload))).flatten();
         Ok((header.ok_or(HeaderError::Damaged("the header is invalid"))?, PREFIX + length))
     }
 
-    fn take(cursor: &mut Cursor<'_>) -> Option<Self> {
-        Some(Self {
+    fn take(kind: Kind, cursor: &mut Cursor<'_>) -> Option<Self> {
+        let mut header = Self {
             context: take_string(cursor)?.to_owned(),
             first: cursor.take_number()?,
             count: cursor.take_number()?,
@@ -199,7 +199,12 @@ impl Header {
             first_gap: cursor.take_signed()?,
             min_version: cursor.take_number()?,
             max_version: cursor.take_number()?,
-            base: if cursor.is_empty() { None } else { Some(cursor.take_number()?) },
-        })
+            base: None,
+        };
+        // Keyframes of the versions 1 and 2 have whole states only.
+        if kind.letter() == Kind::Keyframe.letter() && !cursor.is_empty() {
+            header.base = cursor.take_number()?.checked_sub(1);
+        }
+        Some(header)
     }
 }

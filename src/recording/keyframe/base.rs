@@ -27,7 +27,7 @@ pub(super) type RowParts<'a> = (&'a Arc<[Column]>, &'a [u8]);
 pub(super) struct BaseState<'a> {
     pub(super) version: u64,
     pub(super) text: &'a [u8],
-    /// Whether its row is the one in question.
+    /// Whether its row equals the one with which it was compared.
     pub(super) has_same_row: bool,
 }
 
@@ -41,8 +41,8 @@ impl<'a> BaseStates<'a> {
         Some(Self { keyframe, resource, objects, texts: Texts::of(keyframe, resource, objects)?, rows: None })
     }
 
-    /// Returns a state whose text can be read. The number must be higher than in the previous call. `row` are the columns and
-    /// the template of the next row.
+    /// Returns the state of an object, or `None` if its text can't be read. The number must be higher than in the previous
+    /// call. `row` are the columns and the template of the row with which that of the state is compared.
     pub(super) fn read(&mut self, number: usize, row: Option<RowParts<'_>>) -> Option<BaseState<'_>> {
         let has_same_row = row.is_some_and(|row| self.has_row(number, row));
         let version = self.objects.objects[number].version;

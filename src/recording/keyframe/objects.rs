@@ -7,8 +7,8 @@ use crate::recording::names::Names;
 use crate::recording::tables::{take_size, take_u32};
 use crate::recording::type_log::Place;
 
-/// The length of a row that is the one in the base, in a keyframe that has a base: no row is that short.
-pub(super) const ROW_OF_BASE: u64 = 1;
+/// The number in place of a row's length plus 1 if the row is that of the base. No row is that short.
+pub(super) const ROW_OF_BASE: u32 = 1;
 
 /// The objects of one type, without their texts.
 #[derive(Debug, Default)]
@@ -81,13 +81,13 @@ impl KeyframeObjects {
         }
         let mut at = 0u32;
         for object in &mut self.objects[start..] {
-            object.row = match take_u32(cursor)?.checked_sub(1) {
-                None => None,
+            object.row = match take_u32(cursor)? {
+                0 => None,
                 // Its place is known when the base is read.
-                Some(0) if has_base => Some(KeyframeRow::OfBase(Place::default())),
-                Some(len) => {
-                    let place = Place { block, at, len };
-                    at = at.checked_add(len)?;
+                ROW_OF_BASE if has_base => Some(KeyframeRow::OfBase(Place::default())),
+                number => {
+                    let place = Place { block, at, len: number - 1 };
+                    at = at.checked_add(place.len)?;
                     Some(KeyframeRow::Own(place))
                 }
             };

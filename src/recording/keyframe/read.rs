@@ -29,9 +29,12 @@ pub(in crate::recording) struct Keyframe {
     access: RandomAccess,
     header: Header,
     footer: Footer,
-    /// The earlier keyframe to which states refer. It is complete by itself.
-    base: Option<Box<Self>>,
+    /// The earlier keyframe to which states refer, or the reason why it can't be read.
+    base: Option<Result<Box<Self>, BaseDamage>>,
 }
+
+/// The damage of a base: its file, the position and the reason. Names and documents do not need the base.
+type BaseDamage = (PathBuf, u64, String);
 
 impl Keyframe {
     /// Opens the keyframe with this number, and the one to which it refers.
@@ -40,31 +43,46 @@ impl Keyframe {
         number: u64,
         cipher: Option<&Arc<Cipher>>,
     ) -> Result<Self, FileError> {
-        let mut keyframe = Self::open_alone(files::path_of(dir, Kind::Keyframe, number), cipher)?;
+        let path = files::path_of(dir, Kind::Keyframe, number);
+        let mut keyframe = Self::open_alone(path.clone(), number, cipher)?;
         if let Some(base) = keyframe.header.base {
-            keyframe.base = Some(Box::new(Self::open_base(dir, base, cipher)?));
+            keyframe.base = match Self::open_base(dir, base, number, cipher) {
+                Ok(base) => Some(Ok(Box::new(base))),
+                Err(FileError::Damaged(path, offset, reason)) => Some(Err((path, offset, reason))),
+                // Retention removes a keyframe before its base.
+                Err(FileError::Io(_, error)) if error.kind() == io::ErrorKind::NotFound && path.exists() => {
+                    Some(Err((path, 0, "the keyframe to which it refers is missing".to_owned())))
+                }
+                Err(error) => return Err(error),
+            };
         }
         Ok(keyframe)
     }
 
     /// Opens a keyframe to which a later one refers: retention may have renamed it.
-    fn open_base(dir: &Path, number: u64, cipher: Option<&Arc<Cipher>>) -> Result<Self, FileError> {
-        let open = |kind| Self::open_alone(files::path_of(dir, kind, number), cipher);
+    fn open_base(
+        dir: &Path,
+        number: u64,
+        later: u64,
+        cipher: Option<&Arc<Cipher>>,
+    ) -> Result<Self, FileError> {
+        let open = |kind| Self::open_alone(files::path_of(dir, kind, number), number, cipher);
         let base = match open(Kind::Keyframe) {
             Err(FileError::Io(_, error)) if error.kind() == io::ErrorKind::NotFound => open(Kind::Base),
             opened => opened,
         }?;
         match base.header.base {
-            None => Ok(base),
-            Some(_) => {
-                Err(base.access.damaged(0, "a later keyframe refers to it, although it is not complete"))
-            }
+            None if number < later => Ok(base),
+            _ => Err(base.access.damaged(0, "another keyframe refers to it, but it is no earlier whole one")),
         }
     }
 
-    fn open_alone(path: PathBuf, cipher: Option<&Arc<Cipher>>) -> Result<Self, FileError> {
+    fn open_alone(path: PathBuf, number: u64, cipher: Option<&Arc<Cipher>>) -> Result<Self, FileError> {
         let access = RandomAccess::open(path, cipher)?;
         let (header, start) = read_header(&access, Kind::Keyframe)?;
+        if header.first != number {
+            return Err(access.damaged(0, "the file has another name"));
+        }
         let (payload, at) = read_footer(&access, KEYFRAME_FOOTER)?;
         let mut cursor = Cursor::new(&payload);
         let footer = Footer::take(&mut cursor, start..at).filter(|_| cursor.is_empty());
@@ -84,9 +102,9 @@ impl Keyframe {
         &self.footer
     }
 
-    /// Returns the earlier keyframe to which states refer.
+    /// Returns the earlier keyframe to which states refer, if it can be read.
     pub(in crate::recording) fn base(&self) -> Option<&Self> {
-        self.base.as_deref()
+        self.base.as_ref()?.as_deref().ok()
     }
 
     /// Returns the types with objects.
@@ -127,6 +145,9 @@ impl Keyframe {
             return Err(self.access.damaged(0, "the names are incomplete"));
         }
         if let Some(base) = self.base.as_ref().filter(|_| all.refers_to_base()) {
+            let base = base.as_ref().map_err(|(path, offset, reason)| {
+                FileError::Damaged(path.clone(), *offset, reason.clone())
+            })?;
             let resolved = all.resolve(base.objects(resource)?);
             resolved.ok_or_else(|| self.access.damaged(0, "an object of its base is missing"))?;
         }

@@ -69,6 +69,9 @@ impl<'a> Texts<'a> {
         let block_number = object.body.block as usize;
         let block = self.blocks.get(block_number).ok_or_else(|| self.keyframe.invalid_names())?;
         if self.loaded.as_ref().is_none_or(|(loaded, _)| *loaded != block_number) {
+            if !self.begins(block.first as usize, block_number) {
+                return Err(self.keyframe.invalid_names());
+            }
             self.loaded = Some((block_number, self.keyframe.block(BODIES, block)?));
             (self.next, self.whole) = (block.first as usize, WholeTextReader::default());
         }
@@ -83,6 +86,14 @@ impl<'a> Texts<'a> {
         let (_, payload) = self.loaded.as_ref().ok_or_else(invalid)?;
         let (own, _) = frame_of(&object, payload).ok_or_else(invalid)?;
         Ok((own, if object.base().is_some() { &self.text } else { self.whole.text() }))
+    }
+
+    /// Whether the texts of a block begin with that of an object.
+    fn begins(&self, number: usize, block: usize) -> bool {
+        let is_in = |number: usize| {
+            self.all.objects.get(number).is_some_and(|object| object.body.block as usize == block)
+        };
+        is_in(number) && number.checked_sub(1).is_none_or(|before| !is_in(before))
     }
 
     /// Decodes a text that is a frame against the text of an object of the base. Returns `None` if it is damaged.

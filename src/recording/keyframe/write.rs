@@ -204,7 +204,7 @@ impl<'a> Groups<'a> {
         let body = (group.bodies.len() - before) as u64 * 2 + u64::from(has_own);
         let before = group.rows.len();
         let row = match row {
-            Some(_) if of_base.as_ref().is_some_and(|(_, state)| state.has_same_row) => ROW_OF_BASE,
+            Some(_) if of_base.as_ref().is_some_and(|(_, state)| state.has_same_row) => ROW_OF_BASE.into(),
             Some((columns, template)) => {
                 put_number(&mut group.rows, tables.add_columns(columns).0 as u64);
                 group.rows.extend_from_slice(template);

@@ -204,10 +204,19 @@ impl Catalog {
         }
     }
 
-    /// Returns the number of the next entry from which on entries refer to no damaged state.
-    pub(super) fn next_base(&self, number: u64) -> Option<u64> {
-        let next = |numbers: &[u64]| numbers.iter().find(|after| **after > number).copied();
-        next(&self.keyframes).into_iter().chain(next(&self.losses)).min()
+    /// Returns the number of the next entry after `number` from which on entries do not refer to the damaged file.
+    pub(super) fn next_base(&self, number: u64, damaged: Option<&Path>) -> Option<u64> {
+        let is_readable = |keyframe: &&u64| damaged.is_none_or(|file| !self.refers_to(**keyframe, file));
+        let keyframe = self.keyframes.iter().filter(|after| **after > number).find(is_readable);
+        let loss = self.losses.iter().find(|after| **after > number);
+        keyframe.into_iter().chain(loss).min().copied()
+    }
+
+    /// Returns whether a file is the base of a keyframe.
+    fn refers_to(&self, keyframe: u64, file: &Path) -> bool {
+        let base = self.keyframe_header(keyframe).ok().and_then(|header| header.base);
+        let is_of_kind = |kind| base.is_some_and(|base| files::path_of(&self.dir, kind, base) == file);
+        is_of_kind(Kind::Keyframe) || is_of_kind(Kind::Base)
     }
 
     /// Returns the error of a state after a loss and before the next keyframe.
@@ -289,9 +298,8 @@ impl Catalog {
         let after = &mut self
             .keyframes
             .iter()
-            .filter(|keyframe| **keyframe > number)
-            .map(|keyframe| self.keyframe_header(*keyframe).ok().filter(|header| header.base != Some(number)))
-            .map(|header| Some(header?.first_time));
+            .filter(|keyframe| **keyframe > number && !self.refers_to(**keyframe, &file))
+            .map(|keyframe| self.keyframe_header(*keyframe).ok().map(|header| header.first_time));
         let last =
             || self.segments.last().and_then(|segment| segment.header().ok()).map(|header| header.last_time);
         let until = known_times(after).or_else(last).map(time_of);

@@ -147,8 +147,10 @@ impl Reader {
                 }
                 error => {
                     let error = self.catalog.error(error);
-                    let is_damage = matches!(error, RecordingError::Damaged(_));
-                    let next = if is_damage { self.catalog.next_base(at) } else { None };
+                    let next = match &error {
+                        RecordingError::Damaged(damage) => self.catalog.next_base(at, Some(&damage.file)),
+                        _ => None,
+                    };
                     if self.push(Err(error)).is_err() { None } else { next }
                 }
             };

@@ -37,7 +37,7 @@ impl State {
     pub(super) fn at(catalog: &Arc<Catalog>, moment: Moment) -> Result<Self, RecordingError> {
         let state = Self::new(Arc::clone(catalog), catalog.files_at(moment)?);
         // Before the first list, some of its objects have their last versions, but not all are known.
-        let has_list = state.files.keyframe.is_some() || state.files.late_lists.follow_a_list();
+        let has_list = state.files.keyframe.is_some() || state.files.late_lists.has_complete_list();
         if !has_list && state.resources()?.is_empty() {
             return Err(catalog.before_first_list());
         }

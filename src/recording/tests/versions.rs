@@ -111,16 +111,20 @@ fn complete_list_without_objects_is_an_empty_state() {
         writer.flush(at(0)).expect("flushed");
         writer.settle().expect("settled");
         list(&mut writer, &nodes(), "node", 5);
+        let watch = Mark { namespace: "a".into(), ..synced(&pods(), 12, 0) };
+        writer.mark(&watch).expect("a mark");
+        writer.flush(at(0)).expect("flushed");
+        writer.settle().expect("settled");
         writer.mark(&synced(&nodes(), 20, 0)).expect("a mark");
         let added = change(&pods(), ChangeKind::Added, object(&pods(), "a/one", 30, "x"), 1000);
         writer.change(&added, None).expect("a change");
         writer.finish(at(1000)).expect("finished");
         let recording = Recording::open(dir.path()).expect("a recording");
         assert_eq!(state(&recording, 9), Err(Some(10)));
-        for version in [10, 19] {
+        for (version, highest) in [(10, 10), (11, 10), (12, 12), (19, 12)] {
             let state = recording.state(Moment::Version(version)).expect("a state");
             assert_eq!(state.objects(&pods(), None).expect("objects").len(), 0);
-            assert_eq!((state.time(), state.version()), (Some(at(0)), 10), "{entries} {version}");
+            assert_eq!((state.time(), state.version()), (Some(at(0)), highest), "{entries} {version}");
         }
         let [of_nodes, of_pods] = &state(&recording, 30).expect("a state")[..] else { panic!("two types") };
         assert_eq!((&**of_nodes, &**of_pods), ("nodes: node@5", "pods: a/one@30"));

@@ -30,11 +30,11 @@ pub(super) struct Job {
 /// The last keyframe, or the segments with the initial state, which serve as one.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LastKeyframe {
-    /// The size of the last one with whole states only, in bytes.
+    /// The size of the last keyframe that refers to no other one, in bytes.
     pub(super) whole_size: u64,
     /// The time of the state, in Unix milliseconds.
     pub(super) time: i64,
-    /// Its number, if all of its states are whole: the next one refers to them.
+    /// The number of the last keyframe, if it refers to no other one: the next keyframe refers to it.
     pub(super) base: Option<u64>,
 }
 

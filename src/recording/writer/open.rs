@@ -168,7 +168,7 @@ impl End {
                 self.since_keyframe += length(*kind, *segment)?;
             }
         }
-        // One that can't be read serves as none: the next one is due at once, and has whole states only.
+        // Without a keyframe that can be read, the next one is due at once and refers to no other one.
         let last = Keyframe::open(dir, number, cipher).ok();
         self.last_keyframe = last.map(|last| LastKeyframe {
             whole_size: last.base().unwrap_or(&last).len(),

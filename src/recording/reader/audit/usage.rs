@@ -45,10 +45,10 @@ impl Catalog {
         }
         for number in &self.keyframes {
             let keyframe = self.open_keyframe(*number)?;
-            usage.files += 1;
-            // Retention may have dropped its base, except for the states.
+            // A base that retention renamed is no keyframe of the recording.
             let base = keyframe.base().filter(|base| !self.keyframes.contains(&base.header().first));
             for keyframe in base.into_iter().chain([&keyframe]) {
+                usage.files += 1;
                 usage.bytes += keyframe.len();
                 for of_type in &keyframe.footer().types {
                     let resource = &keyframe.footer().tables.resources[of_type.resource];

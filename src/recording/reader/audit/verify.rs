@@ -56,7 +56,7 @@ fn verify_keyframe(catalog: &Catalog, number: u64) -> Vec<FileError> {
         Err(error) => return vec![error],
     };
     let mut failures = keyframe.damaged_blocks();
-    // Retention may have dropped its base, except for the states.
+    // A base that retention renamed is no keyframe of the recording.
     let base = keyframe.base().filter(|base| !catalog.keyframes.contains(&base.header().first));
     failures.extend(base.into_iter().flat_map(Keyframe::damaged_blocks));
     if failures.is_empty() {
@@ -90,7 +90,12 @@ fn verify_keyframe(catalog: &Catalog, number: u64) -> Vec<FileError> {
 fn add(catalog: &Catalog, failures: Vec<FileError>, damages: &mut Vec<Damage>) -> Result<(), RecordingError> {
     for failure in failures {
         match catalog.error(failure) {
-            RecordingError::Damaged(damage) => damages.push(damage),
+            RecordingError::Damaged(damage) => {
+                // Damage of a base is found in the keyframe that refers to it too.
+                if !damages.iter().any(|known| (&known.file, known.offset) == (&damage.file, damage.offset)) {
+                    damages.push(damage);
+                }
+            }
             error => return Err(error),
         }
     }

@@ -108,8 +108,7 @@ impl Entries {
                 self.states.clear();
             }
             if let Err(error) = part.fold(&self.catalog.context, fold, &mut self.states, values) {
-                self.skip_damage(part.first());
-                return Some(self.catalog.error(error));
+                return Some(self.skip_damage(part.first(), error));
             }
             self.next = part.end();
         }

@@ -131,15 +131,20 @@ impl Entries {
             self.catalog = Arc::new(listed);
             return RecordingError::BeforeBeginning { beginning, version: None };
         }
-        self.skip_damage(self.next);
-        self.catalog.error(error)
+        self.skip_damage(self.next, error)
     }
 
-    /// Continues at the next keyframe after a damaged segment, the one that begins with the entry `first`.
-    fn skip_damage(&mut self, first: u64) {
+    /// Continues at the next keyframe after the damage of the segment that begins with the entry `first`, or of its state.
+    fn skip_damage(&mut self, first: u64, error: FileError) -> RecordingError {
+        let error = self.catalog.error(error);
+        let damaged = match &error {
+            RecordingError::Damaged(damage) => Some(&*damage.file),
+            _ => None,
+        };
         self.states.clear();
         self.current = None;
-        self.next = self.catalog.next_base(first).unwrap_or(u64::MAX);
+        self.next = self.catalog.next_base(first, damaged).unwrap_or(u64::MAX);
+        error
     }
 }
 
@@ -155,8 +160,7 @@ impl Iterator for Entries {
                     Some(Ok(entry)) => return Some(Ok(entry)),
                     Some(Err(error)) => {
                         let first = current.segment().header().first;
-                        self.skip_damage(first);
-                        return Some(Err(self.catalog.error(error)));
+                        return Some(Err(self.skip_damage(first, error)));
                     }
                     None => self.current = None,
                 }

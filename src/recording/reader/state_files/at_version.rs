@@ -39,10 +39,12 @@ impl Catalog {
         if self.read_later_lists(end, &mut lists) {
             lists.end(|watch, number| self.has_watch_event_after(watch, number));
         }
-        if keyframe.is_none() && segments.is_empty() {
-            // Lists without objects may have been complete.
-            let Some(number) = lists.first_up_to(version) else { return Err(self.before_first_list()) };
+        // Lists without objects may have been complete after the last change.
+        if let Some(number) = lists.last_up_to(version).filter(|number| *number >= end) {
             segments = self.open_known(from, number + 1).map_err(failed)?;
+        }
+        if keyframe.is_none() && segments.is_empty() {
+            return Err(self.before_first_list());
         }
         let late_lists = lists.later_than(version);
         let time =

@@ -75,8 +75,8 @@ pub(in crate::recording::reader) struct Lists {
 pub(in crate::recording::reader) struct LateLists {
     lists: HashMap<Arc<ApiResource>, ResourceLists>,
     version: u64,
-    /// Whether any list was complete at the version.
-    has_early_list: bool,
+    /// Whether another list was complete at the version.
+    has_complete_list: bool,
 }
 
 impl ListMarks {
@@ -198,9 +198,9 @@ impl Lists {
         self.ends().map(|mark| mark.version).min()
     }
 
-    /// Returns the number of the first mark of a list that was complete at a version.
-    pub(super) fn first_up_to(&self, version: u64) -> Option<u64> {
-        self.ends().filter(|mark| mark.version <= version).map(|mark| mark.number).min()
+    /// Returns the number of the last mark of a list that was complete at a version.
+    pub(super) fn last_up_to(&self, version: u64) -> Option<u64> {
+        self.ends().filter(|mark| mark.version <= version).map(|mark| mark.number).max()
     }
 
     /// Returns the marks that lists are complete.
@@ -212,17 +212,17 @@ impl Lists {
 
     /// Returns the lists of the resources of which one was complete after a version.
     pub(in crate::recording::reader) fn later_than(self, version: u64) -> LateLists {
-        let has_early_list = self.first_up_to(version).is_some();
+        let has_complete_list = self.last_up_to(version).is_some();
         let mut lists = self.resources;
         lists.retain(|_, lists| lists.last_end.max(lists.last_gap) > version);
-        LateLists { lists, version, has_early_list }
+        LateLists { lists, version, has_complete_list }
     }
 }
 
 impl LateLists {
-    /// Returns whether a list was complete at the version, or none is known to be complete later, other than those after gaps.
-    pub(in crate::recording::reader) fn follow_a_list(&self) -> bool {
-        self.has_early_list || self.lists.values().all(|lists| lists.last_end <= self.version)
+    /// Returns whether a list was complete at the version, or none was complete after it, other than those after gaps.
+    pub(in crate::recording::reader) fn has_complete_list(&self) -> bool {
+        self.has_complete_list || self.lists.values().all(|lists| lists.last_end <= self.version)
     }
 
     /// Returns whether no entry is part of them.

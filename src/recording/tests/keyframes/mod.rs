@@ -5,37 +5,51 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use super::damage::{files, record_with, state};
-use super::fixtures::{at_second, change, nodes, object, options, pods, row, synced, text};
+use super::damage::{entries, files, record_with, state};
+use super::fixtures::{Keys, at_second, change, nodes, object, options, pods, row, synced, text};
 use crate::lines::ChangeKind;
 use crate::recording::files::{self as recorded_files, Kind};
 use crate::recording::keyframe::Keyframe;
-use crate::recording::{Moment, Recording, RecordingError, Writer, WriterOptions};
+use crate::recording::{Encryption, Keyring, Moment, Recording, RecordingError, Writer, WriterOptions};
 
 /// The number of pods, which are in several groups of a keyframe.
 const PODS: u64 = 600;
 
-/// Options with a keyframe every ten seconds, which drop what is older than forty.
+/// Options with a keyframe every ten seconds, with which a recording keeps forty seconds.
 fn with_keyframes() -> WriterOptions {
     options().seal_entries(1).keep(Some(Duration::from_secs(40)))
 }
 
-/// A recording of pods and a node. A second later, a tenth of the pods is changed, one is replaced, and the rows of some
-/// differ. The expected states are kept by their seconds.
-struct Recorded {
+/// A recorder of pods and a node. Each second, it changes a tenth of the pods, replaces one and changes the rows of some.
+struct PodRecorder {
     writer: Writer,
     version: u64,
+    /// The texts of the pods by their keys.
     current: BTreeMap<String, String>,
-    states: BTreeMap<i64, Vec<String>>,
+    /// For each second, the last version and the texts of all pods.
+    states: BTreeMap<i64, (u64, Vec<String>)>,
 }
 
-impl Recorded {
+impl PodRecorder {
     fn start(dir: &Path) -> Self {
-        let writer = Writer::open(dir, "test", with_keyframes(), at_second(0)).expect("a writer");
-        let mut recorded = Self { writer, version: 0, current: BTreeMap::new(), states: BTreeMap::new() };
-        (0..PODS).for_each(|number| recorded.write(&format!("a/web-{number:03}"), 0, "first", "1"));
-        recorded.end_second(0);
-        recorded
+        Self::start_with(dir, None)
+    }
+
+    fn start_with(dir: &Path, encryption: Option<&Encryption>) -> Self {
+        let writer = Writer::open_with(dir, "test", with_keyframes(), encryption, at_second(0));
+        let writer = writer.expect("a writer");
+        let mut recorder = Self { writer, version: 0, current: BTreeMap::new(), states: BTreeMap::new() };
+        (0..PODS).for_each(|number| recorder.write(&format!("a/web-{number:03}"), 0, "first", "1"));
+        recorder.end_second(0);
+        recorder
+    }
+
+    /// Starts another recorder after this one.
+    fn restart(&mut self, dir: &Path, second: i64) {
+        let dir_of_other = tempfile::tempdir().expect("a directory");
+        let other = Writer::open(dir_of_other.path(), "test", options(), at_second(0)).expect("a writer");
+        drop(std::mem::replace(&mut self.writer, other));
+        self.writer = Writer::open(dir, "test", with_keyframes(), at_second(second)).expect("a writer");
     }
 
     fn write(&mut self, key: &str, second: i64, content: &str, cell: &str) {
@@ -64,7 +78,7 @@ impl Recorded {
         }
         self.writer.flush(at_second(second)).expect("flushed");
         self.writer.settle().expect("settled");
-        self.states.insert(second, self.current.values().cloned().collect());
+        self.states.insert(second, (self.version, self.current.values().cloned().collect()));
     }
 
     fn run(&mut self, seconds: impl Iterator<Item = i64>) {
@@ -79,16 +93,26 @@ impl Recorded {
         }
     }
 
-    /// Compares the states that are still recorded.
+    /// Compares the states that are still recorded, at their times and versions.
     fn assert_states(&self, dir: &Path) {
-        let recording = Recording::open(dir).expect("a recording");
+        self.assert_states_of(&Recording::open(dir).expect("a recording"));
+    }
+
+    fn assert_states_of(&self, recording: &Recording) {
         let beginning = recording.beginning().expect("a beginning");
-        let kept = self.states.iter().filter(|(second, _)| at_second(**second) >= beginning);
-        for (second, expected) in kept {
-            let read = state(&recording, Moment::Time(at_second(*second))).expect("a state");
-            assert!(read == *expected, "second {second}: {} {}", read.len(), expected.len());
+        let mut compared = 0;
+        for (second, (version, expected)) in &self.states {
+            if at_second(*second) < beginning {
+                continue;
+            }
+            for moment in [Moment::Time(at_second(*second)), Moment::Version(*version)] {
+                let read = state(recording, moment).expect("a state");
+                assert!(read == *expected, "{moment:?}: {} {}", read.len(), expected.len());
+            }
+            compared += 1;
         }
-        assert!(recording.verify().expect("verified").is_empty());
+        assert!(compared > 0);
+        assert_eq!(recording.verify().expect("verified").len(), 0);
     }
 }
 
@@ -105,7 +129,7 @@ fn keyframes(dir: &Path) -> Vec<(u64, bool)> {
 #[test]
 fn every_second_keyframe_refers_to_the_one_before_and_is_smaller() {
     let dir = tempfile::tempdir().expect("a directory");
-    let mut recorded = Recorded::start(dir.path());
+    let mut recorded = PodRecorder::start(dir.path());
     recorded.run(1..36);
     let [(whole, false), (referring, true), (_, false)] = keyframes(dir.path())[..] else {
         panic!("{:?}", keyframes(dir.path()));
@@ -113,8 +137,7 @@ fn every_second_keyframe_refers_to_the_one_before_and_is_smaller() {
     assert!(referring * 3 < whole * 2, "{referring} {whole}");
     recorded.assert_states(dir.path());
     // The next recorder continues with a keyframe that refers to the last one.
-    drop(recorded.writer);
-    recorded.writer = Writer::open(dir.path(), "test", with_keyframes(), at_second(36)).expect("a writer");
+    recorded.restart(dir.path(), 36);
     recorded.run(36..42);
     assert!(keyframes(dir.path()).last().is_some_and(|(_, refers)| *refers));
     recorded.assert_states(dir.path());
@@ -123,7 +146,7 @@ fn every_second_keyframe_refers_to_the_one_before_and_is_smaller() {
 #[test]
 fn retention_keeps_the_states_to_which_the_first_keyframe_refers() {
     let dir = tempfile::tempdir().expect("a directory");
-    let mut recorded = Recorded::start(dir.path());
+    let mut recorded = PodRecorder::start(dir.path());
     let mut has_kept = false;
     for second in 1..80 {
         recorded.run(second..=second);
@@ -140,16 +163,119 @@ fn retention_keeps_the_states_to_which_the_first_keyframe_refers() {
     }
     recorded.assert_states(dir.path());
     let usage = Recording::open(dir.path()).expect("a recording").usage().expect("sizes");
-    let listed = recorded_files::list(dir.path()).expect("files").into_iter();
-    let paths = listed.map(|(number, kind)| recorded_files::path_of(dir.path(), kind, number));
-    assert_eq!(usage.bytes, paths.map(|path| path.metadata().expect("a file").len()).sum::<u64>());
+    let listed = recorded_files::list(dir.path()).expect("files");
+    let length = |(number, kind): &(u64, Kind)| {
+        recorded_files::path_of(dir.path(), *kind, *number).metadata().expect("a file").len()
+    };
+    let expected = (listed.len() as u64, listed.iter().map(length).sum::<u64>());
+    assert_eq!((usage.files, usage.bytes), expected);
+}
+
+/// Records until the first keyframe of the recording refers to one that was dropped.
+fn record_until_a_base_is_kept(dir: &Path, recorded: &mut PodRecorder) -> i64 {
+    for second in 1.. {
+        recorded.run(second..=second);
+        if !files(dir, "base").is_empty() {
+            return second;
+        }
+    }
+    unreachable!("the loop has no end")
+}
+
+#[test]
+fn encrypted_states_refer_to_those_of_a_dropped_keyframe() {
+    let (dir, keys) = (tempfile::tempdir().expect("a directory"), Keys::new());
+    let mut recorded = PodRecorder::start_with(dir.path(), Some(&keys.encryption()));
+    record_until_a_base_is_kept(dir.path(), &mut recorded);
+    let recording = Recording::open_with(dir.path(), &keys.keyring()).expect("a recording");
+    recorded.assert_states_of(&recording);
+    assert!(Recording::open_with(dir.path(), &Keyring::default()).is_err());
+}
+
+#[test]
+fn recorder_that_was_killed_after_it_renamed_a_keyframe_continues() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let mut recorded = PodRecorder::start(dir.path());
+    recorded.run(1..36);
+    // As if the files before the second keyframe were to be dropped next.
+    let whole = files(dir.path(), "keyframe").remove(0);
+    fs::rename(&whole, whole.with_extension("base")).expect("renamed");
+    recorded.assert_states(dir.path());
+    recorded.restart(dir.path(), 36);
+    recorded.run(36..45);
+    recorded.assert_states(dir.path());
+}
+
+#[test]
+fn missing_base_is_damage_and_the_recorder_lists_again() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let mut recorded = PodRecorder::start(dir.path());
+    let second = record_until_a_base_is_kept(dir.path(), &mut recorded);
+    fs::remove_file(files(dir.path(), "base").remove(0)).expect("removed");
+    let referring = files(dir.path(), "keyframe").remove(0);
+    let recording = Recording::open(dir.path()).expect("a recording");
+    let beginning = recording.beginning().expect("a beginning");
+    let refused = state(&recording, Moment::Time(beginning));
+    assert!(
+        matches!(&refused, Err(RecordingError::Damaged(damage)) if damage.file == referring),
+        "{refused:?}"
+    );
+    assert!(state(&recording, Moment::End).is_ok(), "a later keyframe refers to no other one");
+    let damages = recording.verify().expect("verified");
+    assert!(damages.len() == 1 && damages[0].file == referring, "{damages:?}");
+    assert!(recording.usage().is_ok());
+    recorded.restart(dir.path(), second + 1);
+    recorded.run(second + 1..second + 3);
+    let recording = Recording::open(dir.path()).expect("a recording");
+    let last = &recorded.states[&(second + 2)].1;
+    assert_eq!(&state(&recording, Moment::End).expect("a state"), last);
+}
+
+#[test]
+fn states_of_a_damaged_block_are_written_whole() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let mut recorded = PodRecorder::start(dir.path());
+    recorded.run(1..15);
+    let whole = files(dir.path(), "keyframe").remove(0);
+    let bytes = fs::read(&whole).expect("read");
+    let mut damaged = bytes.clone();
+    damaged[bytes.len() / 2] ^= 1;
+    fs::write(&whole, damaged).expect("written");
+    recorded.run(15..25);
+    let [_, (length, true)] = keyframes(dir.path())[..] else { panic!("{:?}", keyframes(dir.path())) };
+    assert!(length < bytes.len() as u64, "the other blocks are readable");
+    let recording = Recording::open(dir.path()).expect("a recording");
+    let last = &recorded.states[&24].1;
+    assert_eq!(&state(&recording, Moment::Time(at_second(24))).expect("a state"), last);
+}
+
+#[test]
+fn damage_of_a_segment_ends_at_the_keyframe_that_refers_to_the_one_before() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let mut recorded = PodRecorder::start(dir.path());
+    recorded.run(1..36);
+    let whole = files(dir.path(), "keyframe").remove(0);
+    let segment = whole.with_extension("segment");
+    let mut bytes = fs::read(&segment).expect("read");
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    fs::write(&segment, bytes).expect("written");
+    let recording = Recording::open(dir.path()).expect("a recording");
+    let damages = recording.verify().expect("verified");
+    assert!(damages.len() == 1 && damages[0].file == segment, "{damages:?}");
+    let until = damages[0].until.expect("the end of the damage");
+    let later = recorded.states.iter().filter(|(second, _)| at_second(**second) > until);
+    for (second, (_, expected)) in later.clone() {
+        assert!(state(&recording, Moment::Time(at_second(*second))).expect("a state") == *expected);
+    }
+    assert!(later.count() > 10, "{until}");
 }
 
 #[test]
 fn damage_of_a_base_reaches_to_the_next_whole_keyframe() {
     for is_dropped in [false, true] {
         let dir = tempfile::tempdir().expect("a directory");
-        let mut recorded = Recorded::start(dir.path());
+        let mut recorded = PodRecorder::start(dir.path());
         recorded.run(1..if is_dropped { 65 } else { 36 });
         let kind = if is_dropped { "base" } else { "keyframe" };
         let base = files(dir.path(), kind).remove(0);
@@ -159,10 +285,12 @@ fn damage_of_a_base_reaches_to_the_next_whole_keyframe() {
         fs::write(&base, bytes).expect("written");
         let recording = Recording::open(dir.path()).expect("a recording");
         let damages = recording.verify().expect("verified");
-        assert!(damages.iter().all(|damage| damage.file == base), "{damages:?}");
+        assert!(damages.len() == 1 && damages[0].file == base, "{damages:?}");
+        let failed: Vec<_> = entries(&recording).into_iter().filter_map(Result::err).collect();
+        assert!(failed.len() <= 1, "{failed:?}");
         let until = damages[0].until.expect("the end of the damage");
         let mut refused = 0;
-        for (second, expected) in &recorded.states {
+        for (second, (_, expected)) in &recorded.states {
             let moment = at_second(*second);
             match state(&recording, Moment::Time(moment)) {
                 Ok(read) => assert!(read == *expected, "{second}"),
