@@ -176,7 +176,7 @@ impl<'a> Groups<'a> {
         Self { time, columns, has_base, blocks, group, first: 0, whole_texts }
     }
 
-    /// Adds an object, whose base has a number.
+    /// Adds an object. `base` has the states of the base and the number of the object there, if it is there.
     fn add(&mut self, known: &CurrentState, base: Option<(&mut BaseStates<'_>, usize)>, tables: &mut Tables) {
         if self.group.columns.len() == GROUP || self.group.bodies.len() >= GROUP_BYTES {
             self.end_group();
