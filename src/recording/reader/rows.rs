@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use super::chains::{Chain, Chains, RowPlace};
 use super::order::{HasNames, WithPrefix, sorted};
 use super::parallel::{self, MIN_PARALLEL};
-use super::segment_file::PayloadBytes;
+use super::segment_file::{PayloadBytes, Segment};
 use super::state_files::StateFiles;
 use crate::object::{ApiResource, Column, Object, ResourceVersion, TypeMeta};
 use crate::recording::files::FileError;
@@ -17,6 +17,7 @@ use crate::recording::keyframe::{Keyframe, KeyframeRow};
 use crate::recording::last_state::RowTemplate;
 use crate::recording::payload::split_row;
 use crate::recording::row_template::{needs_body, render};
+use crate::recording::tables::Tables;
 use crate::recording::type_log::{Payload, Place};
 
 /// Returns the object of a chain without its body. Its version is the one in the columns.
@@ -157,11 +158,8 @@ fn columns_of_files(files: &StateFiles, places: &[RowOfChain]) -> ColumnsOfFiles
     let mut of_files = ColumnsOfFiles::new();
     for same_file in places.chunk_by(|(one, ..), (next, ..)| one == next) {
         let file = same_file[0].0;
-        let own = match file {
-            RowFile::Segment(segment) => Some(files.segments[segment as usize].tables()),
-            file => keyframe_of(files, file).map(|keyframe| &keyframe.footer().tables),
-        };
-        let columns = own.into_iter().flat_map(|tables| &tables.columns).map(|own| {
+        let tables = source_of(files, file).map(RowSource::tables);
+        let columns = tables.into_iter().flat_map(|tables| &tables.columns).map(|own| {
             let shared = known.iter().find(|known| *known == own).map(Arc::clone);
             shared.unwrap_or_else(|| {
                 known.push(Arc::clone(own));
@@ -173,10 +171,49 @@ fn columns_of_files(files: &StateFiles, places: &[RowOfChain]) -> ColumnsOfFiles
     of_files
 }
 
-/// Returns the keyframe of a state, or its base.
-fn keyframe_of(files: &StateFiles, file: RowFile) -> Option<&Keyframe> {
-    let keyframe = files.keyframe.as_deref()?;
-    if file == RowFile::Base { keyframe.base() } else { Some(keyframe) }
+/// An open file with rows.
+#[derive(Clone, Copy)]
+enum RowSource<'a> {
+    /// The keyframe of a state, or its base.
+    Keyframe(&'a Keyframe),
+    Segment(&'a Segment),
+}
+
+/// Returns the open file of a state.
+fn source_of(files: &StateFiles, file: RowFile) -> Option<RowSource<'_>> {
+    let keyframe = files.keyframe.as_deref();
+    match file {
+        RowFile::Base => keyframe.and_then(Keyframe::base).map(RowSource::Keyframe),
+        RowFile::Keyframe => keyframe.map(RowSource::Keyframe),
+        RowFile::Segment(segment) => files.segments.get(segment as usize).map(|of| RowSource::Segment(of)),
+    }
+}
+
+impl<'a> RowSource<'a> {
+    fn tables(self) -> &'a Tables {
+        match self {
+            Self::Keyframe(keyframe) => &keyframe.footer().tables,
+            Self::Segment(segment) => segment.tables(),
+        }
+    }
+
+    /// Reads a block of rows.
+    fn rows(self, resource: &ApiResource, block: u32) -> Result<PayloadBytes<'a>, FileError> {
+        match self {
+            Self::Keyframe(keyframe) => keyframe.rows(resource, block).map(PayloadBytes::Read),
+            Self::Segment(segment) => segment.payload(resource, Payload::Rows, block),
+        }
+    }
+
+    /// Returns the error of an invalid row in a block.
+    fn invalid_row(self, resource: &ApiResource, block: u32) -> FileError {
+        match self {
+            Self::Keyframe(keyframe) => keyframe.invalid_row(),
+            Self::Segment(segment) => {
+                segment.invalid(resource, Payload::Rows, block, "a row can't be decoded")
+            }
+        }
+    }
 }
 
 fn read_places<T>(
@@ -191,25 +228,11 @@ fn read_places<T>(
         places.chunk_by(|(file, place, _), (next, other, _)| (file, place.block) == (next, other.block))
     {
         let (file, Place { block, .. }, _) = same_block[0];
-        let Some(columns) = columns.get(&file) else { continue };
-        let segment = match file {
-            RowFile::Segment(segment) => Some(&files.segments[segment as usize]),
-            RowFile::Base | RowFile::Keyframe => None,
-        };
-        let (rows, keyframe) = match (segment, keyframe_of(files, file)) {
-            (Some(segment), keyframe) => (segment.payload(resource, Payload::Rows, block)?, keyframe),
-            (None, Some(keyframe)) => (PayloadBytes::Read(keyframe.rows(resource, block)?), Some(keyframe)),
-            (None, None) => continue,
-        };
+        let (Some(source), Some(columns)) = (source_of(files, file), columns.get(&file)) else { continue };
+        let rows = source.rows(resource, block)?;
         for (_, place, chain) in same_block {
-            match (place.of(&rows).and_then(|row| make(*chain, row, columns)), segment, keyframe) {
-                (Some(value), ..) => values.push((*chain, value)),
-                (None, Some(segment), _) => {
-                    return Err(segment.invalid(resource, Payload::Rows, block, "a row can't be decoded"));
-                }
-                (None, None, Some(keyframe)) => return Err(keyframe.invalid_row()),
-                (None, None, None) => {}
-            }
+            let value = place.of(&rows).and_then(|row| make(*chain, row, columns));
+            values.push((*chain, value.ok_or_else(|| source.invalid_row(resource, block))?));
         }
     }
     Ok(values)

@@ -173,7 +173,7 @@ impl End {
         self.last_keyframe = last.map(|last| LastKeyframe {
             whole_size: last.base().unwrap_or(&last).len(),
             time: last.header().first_time,
-            base: last.base().is_none().then_some(number),
+            base: last.header().base.is_none().then_some(number),
         });
         Ok(())
     }

@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use self::pod_recorder::PodRecorder;
 use super::damage::{entries, files, record_with, state};
-use super::fixtures::{Keys, at_second, options};
+use super::fixtures::{Keys, at_second, change, object, options, pods, synced};
+use crate::lines::ChangeKind;
 use crate::recording::files::{self as recorded_files, Kind};
 use crate::recording::keyframe::Keyframe;
 use crate::recording::{Keyring, Moment, Recording, RecordingError, Writer};
@@ -18,7 +19,7 @@ fn keyframes(dir: &Path) -> Vec<(u64, bool)> {
     let numbers = recorded_files::list(dir).expect("files").into_iter();
     let opened = numbers.filter(|(_, kind)| *kind == Kind::Keyframe).map(|(number, _)| {
         let keyframe = Keyframe::open(dir, number, None).expect("a keyframe");
-        (keyframe.len(), keyframe.base().is_some())
+        (keyframe.len(), keyframe.header().base.is_some())
     });
     opened.collect()
 }
@@ -135,6 +136,58 @@ fn missing_base_is_damage_and_the_recorder_lists_again() {
     let recording = Recording::open(dir.path()).expect("a recording");
     let last = &recorder.states[&(second + 2)].1;
     assert_eq!(&state(&recording, Moment::End).expect("a state"), last);
+}
+
+#[test]
+fn keyframe_with_a_damaged_base_that_its_states_do_not_need_is_no_base() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let options = options().seal_entries(1).keep(Some(Duration::from_secs(40)));
+    let open =
+        |second| Writer::open(dir.path(), "test", options.clone(), at_second(second)).expect("a writer");
+    // Each second, a pod takes the place of the one before.
+    let replace = |writer: &mut Writer, second: i64| {
+        let version = second.cast_unsigned() * 2 + 1;
+        let pod = |number: i64, version| object(&pods(), &format!("a/web-{number}"), version, "text");
+        if second > 0 {
+            let deleted = change(&pods(), ChangeKind::Deleted, pod(second - 1, version), second * 1000);
+            writer.change(&deleted, None).expect("a change");
+        }
+        let added = change(&pods(), ChangeKind::Added, pod(second, version + 1), second * 1000);
+        writer.change(&added, None).expect("a change");
+        writer.mark(&synced(&pods(), version + 1, second * 1000)).expect("a mark");
+        writer.flush(at_second(second)).expect("flushed");
+        writer.settle().expect("settled");
+    };
+    let refers = || {
+        let listed = recorded_files::list(dir.path()).expect("files").into_iter();
+        let last = listed.rev().find(|(_, kind)| *kind == Kind::Keyframe);
+        last.is_some_and(|(number, _)| {
+            Keyframe::open(dir.path(), number, None).expect("a keyframe").header().base.is_some()
+        })
+    };
+    let count = || files(dir.path(), "keyframe").len();
+    let mut writer = open(0);
+    let mut second = 0;
+    while !refers() {
+        replace(&mut writer, second);
+        second += 1;
+    }
+    drop(writer);
+    let before = count();
+    let base = files(dir.path(), "keyframe").remove(before - 2);
+    let mut bytes = fs::read(&base).expect("read");
+    *bytes.last_mut().expect("bytes") ^= 1;
+    fs::write(&base, bytes).expect("written");
+    let mut writer = open(second);
+    while count() == before {
+        replace(&mut writer, second);
+        second += 1;
+    }
+    assert!(!refers());
+    let recording = Recording::open(dir.path()).expect("a recording");
+    let last = state(&recording, Moment::End).expect("a state");
+    assert!(last.len() == 1 && last[0].starts_with(&format!("a web-{} ", second - 1)), "{last:?}");
+    assert!(recording.verify().expect("verified").iter().all(|damage| damage.file == base));
 }
 
 #[test]
